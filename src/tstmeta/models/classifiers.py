@@ -197,13 +197,13 @@ class Linear(StyleModel):
 
 
 def by_length(
-    rows: Sequence[Sequence[int]], width: int, size: int, answer: Callable[[list[Any]], Any]
+    rows: Sequence[Any], lengths: Sequence[int], width: int, size: int, answer: Callable
 ) -> np.ndarray:
-    """Logits [n, width] of token ids; ``answer`` gives those of ``size`` rows of similar length."""
+    """Logits [n, width]; ``answer`` gives those of ``size`` rows of similar lengths."""
     import torch
 
     values = np.empty((len(rows), width))
-    order = sorted(range(len(rows)), key=lambda place: len(rows[place]))
+    order = sorted(range(len(rows)), key=lambda place: lengths[place])
     with torch.inference_mode():
         for start in range(0, len(order), size):
             places = order[start : start + size]

@@ -51,13 +51,14 @@ class Transformer(StyleModel):
         return cls(about, network.to(hub.device_of(device)), hub.tokenizer(model))
 
     def logits(self, texts: Sequence[str], task: int) -> Estimates:
-        rows, cut = encode(self.tokenizer, texts, self.window)
+        rows, lengths = encode(self.tokenizer, texts, window=self.window)
+        cut = [f"{n} tokens, first {self.window} used" if n > self.window else "" for n in lengths]
 
-        def answer(batch: list[list[int]]) -> Any:
-            inputs = [{"input_ids": ids} for ids in batch]
-            return self.model(**padded(self.tokenizer, inputs, self.model.device)).logits
+        def answer(batch: list[dict[str, list[int]]]) -> Any:
+            return self.model(**padded(self.tokenizer, batch, self.model.device)).logits
 
-        return Estimates(by_length(rows, self.model.config.num_labels, _BATCH, answer), cut)
+        kept = [len(row["input_ids"]) for row in rows]
+        return Estimates(by_length(rows, kept, self.model.config.num_labels, _BATCH, answer), cut)
 
     def write(self, folder: Path) -> None:
         task, config = self.about.tasks[0], self.model.config
@@ -69,17 +70,24 @@ class Transformer(StyleModel):
         self.tokenizer.save_pretrained(folder)
 
 
-def encode(tokenizer: Any, texts: Sequence[str], window: int) -> tuple[list[list[int]], list[str]]:
-    """Token ids of each text, cut to the window, and what was cut off (empty: nothing)."""
-    if not texts:
+def encode(
+    tokenizer: Any, *sides: Sequence[str], window: int, **options: Any
+) -> tuple[list[dict[str, list[int]]], list[int]]:
+    """The input of each text, or pair of texts, cut to the window; its tokens before the cut.
+
+    Of a pair the longer text is cut first, token by token.
+    """
+    if not sides[0]:
         return [], []
-    rows = tokenizer(list(texts), verbose=False)["input_ids"]
-    cut = [""] * len(rows)
-    for place, row in enumerate(rows):
-        if len(row) > window:
-            cut[place] = f"{len(row)} tokens, first {window} used"
-            rows[place] = tokenizer(texts[place], truncation=True, max_length=window)["input_ids"]
-    return rows, cut
+    options |= {"verbose": False}
+    whole = tokenizer(*map(list, sides), **options)
+    rows = [{name: whole[name][place] for name in whole} for place in range(len(sides[0]))]
+    lengths = [len(row["input_ids"]) for row in rows]
+    options |= {"truncation": "longest_first", "max_length": window}
+    for place, length in enumerate(lengths):
+        if length > window:
+            rows[place] = dict(tokenizer(*(side[place] for side in sides), **options))
+    return rows, lengths
 
 
 def beginning(base: Backbone, labels: int, seed: int) -> tuple[Any, Any]:
@@ -126,18 +134,11 @@ class PairClassifier:
         self.labels = int(model.config.num_labels)
 
     def judge(self, pairs: Sequence[Pair], *, progress: bool = False) -> PairLogits:
-        """Logits of each pair and its number of tokens.
-
-        Of a pair beyond the window the longer text is cut first, token by token.
-        """
+        """Logits of each pair and its number of tokens; :func:`encode` cuts long ones."""
         import torch
 
-        encoded = self._encoded(pairs, truncation=False)
-        tokens = np.array([len(row["input_ids"]) for row in encoded], dtype=np.int64)
-        for place, pair in enumerate(pairs):
-            if tokens[place] > self.window:
-                options = {"truncation": "longest_first", "max_length": self.window}
-                encoded[place : place + 1] = self._encoded([pair], **options)
+        options = {"window": self.window, "split_special_tokens": True}
+        encoded, tokens = encode(self.tokenizer, *zip(*pairs, strict=True), **options)
         logits = np.zeros((len(pairs), self.labels), dtype=np.float32)
         lengths = [len(row["input_ids"]) for row in encoded]
         with progress_bar(sum(lengths), progress) as bar, torch.inference_mode():
@@ -146,12 +147,7 @@ class PairClassifier:
                 inputs = padded(self.tokenizer, rows, self.model.device)
                 logits[batch] = self.model(**inputs).logits.float().cpu().numpy()
                 bar.update(sum(lengths[place] for place in batch))
-        return PairLogits(logits, tokens)
-
-    def _encoded(self, pairs: Sequence[Pair], **options: Any) -> list[dict[str, list[int]]]:
-        left, right = (list(side) for side in zip(*pairs, strict=True))
-        rows = self.tokenizer(left, right, split_special_tokens=True, verbose=False, **options)
-        return [{name: rows[name][place] for name in rows} for place in range(len(pairs))]
+        return PairLogits(logits, np.array(tokens))
 
 
 def padded(tokenizer: Any, rows: Sequence[dict[str, list[int]]], device: Any) -> Any:

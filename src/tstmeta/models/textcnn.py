@@ -89,7 +89,8 @@ class TextCnn(StyleModel):
     def logits(self, texts: Sequence[str], task: int) -> Estimates:
         rows = numbered(texts, self.about.features["vocabulary"])
         styles = len(self.about.tasks[task].styles)
-        values = by_length(rows, styles, _BATCH, lambda batch: self.model(*padded(batch)))
+        lengths = [len(row) for row in rows]
+        values = by_length(rows, lengths, styles, _BATCH, lambda rows: self.model(*padded(rows)))
         cut = [
             f"{len(row)} words, first {WINDOW} used" if len(row) > WINDOW else "" for row in rows
         ]

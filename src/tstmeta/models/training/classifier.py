@@ -168,13 +168,14 @@ def _transformer(rows: pd.DataFrame, about: About, base: Any, seed: int) -> tupl
 
     [task], regression = about.tasks, about.regression
     model, tokenizer = beginning(base, 1 if regression else len(task.styles), seed)
-    ids, _ = encode(tokenizer, rows["text"].tolist(), longest(model.config, tokenizer))
+    window = longest(model.config, tokenizer)
+    encoded, _ = encode(tokenizer, rows["text"].tolist(), window=window)
     kind = torch.float32 if regression else torch.long
     labels = torch.tensor(_labels(rows, task, regression), dtype=kind)
     model.config.problem_type = "regression" if regression else "single_label_classification"
 
     def loss(places: np.ndarray) -> torch.Tensor:
-        inputs = padded(tokenizer, [{"input_ids": ids[place]} for place in places], "cpu")
+        inputs = padded(tokenizer, [encoded[place] for place in places], "cpu")
         return model(**inputs, labels=labels[places]).loss
 
     return Transformer(about, model, tokenizer), loss
