@@ -95,7 +95,7 @@ class QuestEval(ModelMetric):
 
     def fields(self) -> dict[str, object]:
         writers = [
-            seq2seq.described(identity_of(model), WINDOW, NEW_TOKENS, beams=1)
+            seq2seq.described(identity_of(model), WINDOW, NEW_TOKENS)
             for model in self.models.values()
         ]
         return {

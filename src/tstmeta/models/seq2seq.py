@@ -34,8 +34,8 @@ class Seq2Seq:
     """A loaded encoder-decoder model; ``identity`` is all that changes what it writes.
 
     A text that spells ``</s>`` is read as those letters and cannot open a piece of its own.
-    ``window`` and ``new_tokens`` are the most tokens that are read and written, ``beams`` of 1 is
-    greedy search.
+    ``window`` and ``new_tokens`` are the most tokens that are read and written, the likeliest one
+    at each step.
     """
 
     def __init__(
@@ -46,11 +46,10 @@ class Seq2Seq:
         *,
         window: int = 512,
         new_tokens: int = 19,
-        beams: int = 1,
     ):
         self.model, self.tokenizer = model.eval(), tokenizer
-        self.identity = described(name, window, new_tokens, beams)
-        self.window, self.new_tokens, self.beams = window, new_tokens, beams
+        self.identity = described(name, window, new_tokens)
+        self.window, self.new_tokens = window, new_tokens
         self.budget = _BUDGET["cpu" if model.device.type == "cpu" else "cuda"]
         self.start, self.end = model.config.decoder_start_token_id, tokenizer.eos_token_id
 
@@ -72,7 +71,7 @@ class Seq2Seq:
         first = self._ids([watched])[0][0] if watched else None
         answers: dict[int, Written] = {}
         with progress_bar(len(prompts), progress, "prompt") as bar, torch.inference_mode():
-            for batch in batches([len(ids) for ids in cut], max(1, self.budget // self.beams)):
+            for batch in batches([len(ids) for ids in cut], self.budget):
                 written = self._written([cut[place] for place in batch], first)
                 for place, (text, chance) in zip(batch, written, strict=True):
                     tokens, used = len(rows[place]), len(cut[place])
@@ -101,7 +100,7 @@ class Seq2Seq:
             chances = step.logits[:, -1].float().softmax(-1)[:, first].tolist()
         config = GenerationConfig(
             max_new_tokens=self.new_tokens,
-            num_beams=self.beams,
+            num_beams=1,
             do_sample=False,
             decoder_start_token_id=self.start,
             eos_token_id=self.end,
@@ -112,8 +111,8 @@ class Seq2Seq:
         return [(text.strip(), chance) for text, chance in zip(texts, chances, strict=True)]
 
 
-def described(name: str, window: int, new_tokens: int, beams: int) -> str:
-    return f"{name} window:{window} new:{new_tokens} beams:{beams}"
+def described(name: str, window: int, new_tokens: int) -> str:
+    return f"{name} window:{window} new:{new_tokens} beams:1"
 
 
 @lru_cache(maxsize=2)
