@@ -64,11 +64,11 @@ class ServerModel:
     """A :class:`~tstmeta.models.causal.LanguageModel` that a server runs.
 
     Values depend on the server's dtype and batches: expect differences of rounding between runs.
+    The API key is ``OPENAI_API_KEY`` of the environment, and never shown.
 
     Args:
         url: where the interface starts, such as ``http://localhost:8000/v1``.
         model: what the server calls the model.
-        key: the API key; ``OPENAI_API_KEY`` of the environment when None.  Never shown.
         label: put into ``identity``, and with it into the cache's key.
     """
 
@@ -83,7 +83,6 @@ class ServerModel:
         model: str,
         tokenizer: Any,
         *,
-        key: str | None = None,
         label: str = "",
     ):
         where = address(url)
@@ -92,7 +91,7 @@ class ServerModel:
         self.model, self.tokenizer = model, tokenizer
         self.identity = f"{model}|server" + (f"|{label}" if label else "")
         self.vocabulary = len(tokenizer)
-        self._key = (os.environ.get("OPENAI_API_KEY", "") if key is None else key).strip()
+        self._key = os.environ.get("OPENAI_API_KEY", "").strip()
         if not (self._key.isascii() and self._key.isprintable()):
             raise TstmetaError("the API key has a sign that no HTTP header takes; copy it anew")
         self._mask = mask_of(self._key, *(self._user or ()))

@@ -30,8 +30,7 @@ def served(fake, tokenizer):
     """A model of the server, after its trial unless ``tried`` is off."""
 
     def build(tried=True, url="", **options):
-        given = {key: options.pop(key) for key in ("key", "label") if key in options}
-        model = ServerModel(url or fake.url, "tiny", tokenizer, **given)
+        model = ServerModel(url or fake.url, "tiny", tokenizer, label=options.pop("label", ""))
         for name, value in {"pause": 0.01, "retries": 2, **options}.items():
             setattr(model, name, value)
         if tried:
