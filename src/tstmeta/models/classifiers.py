@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 import regex  # type: ignore[import-untyped]
+from pydantic import TypeAdapter
 from scipy.special import softmax
 
 from .. import storage
@@ -72,11 +73,6 @@ class Task:
     wordings: Mapping[str, str] = field(default_factory=dict)
     temperature: float = 1.0
     values: tuple[float, float] = (0.0, 1.0)
-
-    @classmethod
-    def of(cls, plain: Mapping[str, Any]) -> Self:
-        """A task as JSON has it."""
-        return cls(**{**plain, "styles": tuple(plain["styles"]), "values": tuple(plain["values"])})
 
 
 @dataclass(frozen=True)
@@ -257,10 +253,10 @@ def read_about(path: Path) -> About:
 
     try:
         with safe_open(path, "np") as file:
-            plain = json.loads(file.metadata()["about"])
-        if plain["kind"] not in PACKAGES:
-            raise ValueError(f"its kind is {plain['kind']!r}")
-        return About(**{**plain, "tasks": tuple(Task.of(task) for task in plain["tasks"])})
+            about = TypeAdapter(About).validate_json(file.metadata()["about"])
+        if about.kind not in PACKAGES:
+            raise ValueError(f"its kind is {about.kind!r}")
+        return about
     except (SafetensorError, KeyError, TypeError, ValueError, OSError) as error:
         raise MissingModel(
             f"{path} is no model of tstmeta ({type(error).__name__}: {error}); "

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+from pydantic import TypeAdapter
 
 from . import hub
 from .causal import Backbone, progress_bar
@@ -42,7 +43,7 @@ class Transformer(StyleModel):
         network = hub.weights(model, AutoModelForSequenceClassification, dtype=torch.float32)
         config = network.config
         if kept := getattr(config, KEY, None):  # what we wrote, else the labels as they are called
-            task = Task.of(kept)
+            task = TypeAdapter(Task).validate_python(kept)
         else:
             task = Task(
                 model.where, tuple(str(name) for _, name in sorted(config.id2label.items()))
