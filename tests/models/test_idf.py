@@ -38,10 +38,8 @@ def test_a_table_says_the_same_as_the_texts_that_it_was_counted_in(encoder, tmp_
     ("text", "message"),
     [
         ("[1, 2]", "is no table of counts"),
-        ("{", "is no table of counts"),
         ('{"texts": 3, "tokens": {}}', "is no table of counts"),
         ('{"texts": 3, "tokens": {"cat": 4}}', "is no table of counts"),
-        ('{"texts": 3, "tokens": {"cat": 0}}', "is no table of counts"),
         ('{"texts": true, "tokens": {"cat": true}}', "is no table of counts"),
         ('{"texts": 3, "tokens": {"no such token": 1}}', "made for another encoder"),
     ],

@@ -17,18 +17,13 @@ def udpipe(tmp_path_factory):
     return train_udpipe(tmp_path_factory.mktemp("udpipe") / "tiny.udpipe")
 
 
-def test_a_text_is_found_whatever_its_white_space(tmp_path):
+def test_a_text_is_looked_up_whatever_its_white_space(tmp_path):
     parser = trees(write(tmp_path / "a.conllu", sentence(CAT), sentence(DOG)))
     assert parser.find(" the cat\n sees  a dog ") == tree(CAT)
-
-
-def test_a_text_without_a_parse_is_told_by_its_beginning(tmp_path):
-    parser = trees(write(tmp_path / "a.conllu", sentence(CAT)))
-    with pytest.raises(TstmetaError) as error:
+    with pytest.raises(
+        TstmetaError, match=r"has no parse of 'the cat the .*…': parse it"
+    ):
         parser.find("the cat " * 40)
-    assert str(error.value).startswith("a.conllu has no parse of 'the cat the cat ")
-    assert "…': parse it and add it" in str(error.value)
-    assert len(str(error.value)) < 150
 
 
 def test_a_file_is_read_once_and_anew_when_it_changes(tmp_path):

@@ -133,12 +133,12 @@ def network(
     return model.to(dtype).eval()
 
 
-def engine(kind: str = "llama", seed: int = 0, **options: object) -> Engine:
+def engine(kind: str = "llama", **options: object) -> Engine:
     """An engine; what is no option of Engine goes to :func:`network`."""
     own = {"rounded", "reuse", "budget"} & options.keys()
     of_engine = {name: options.pop(name) for name in own}
-    model = network(kind, seed, **options)
-    return Engine(model, tokenizer(FAMILY[kind]), f"tiny-{kind}-{seed}", **of_engine)
+    model = network(kind, **options)
+    return Engine(model, tokenizer(FAMILY[kind]), f"tiny-{kind}", **of_engine)
 
 
 def folder(path: Path, kind: str = "llama", seed: int = 0) -> Path:

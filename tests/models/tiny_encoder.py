@@ -58,7 +58,6 @@ def folder(
     path: Path,
     kind: str = "bert",
     *,
-    seed: int = 0,
     limit: bool = True,
     width: float = 0.4,
     auto: Any = transformers.AutoModel,
@@ -68,7 +67,7 @@ def folder(
     _, tokenizer = bert()
     config, sizes = CONFIGS[kind]
     model = auto.from_config(config(vocab_size=len(tokenizer), **{**sizes, **changes}))
-    drawn(model, seed, width)
+    drawn(model, width=width)
     model.save_pretrained(path)
     tokenizer.save_pretrained(path)
     if not limit:
@@ -79,9 +78,9 @@ def folder(
     return path
 
 
-def pooled(path: Path, *, seed: int = 0, window: int = 24, normalize: bool = True) -> Path:
+def pooled(path: Path, *, window: int = 24, normalize: bool = True) -> Path:
     """A folder of sentence-transformers: mean of the tokens, then unit length if ``normalize``."""
-    folder(path, seed=seed)
+    folder(path)
     kinds = ["Transformer", "Pooling", *(["Normalize"] * normalize)]
     module = "sentence_transformers.models"
     steps = [

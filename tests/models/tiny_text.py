@@ -22,7 +22,7 @@ WINDOW = 64
 TEXTS = [*PROSE, "unanswerable " * 3]
 
 
-def drawn(model: Any, seed: int, width: float = 0.5) -> Any:
+def drawn(model: Any, seed: int = 0, width: float = 0.5) -> Any:
     """A model with other weights, the same for the same seed."""
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
@@ -33,7 +33,7 @@ def drawn(model: Any, seed: int, width: float = 0.5) -> Any:
 
 
 @cache
-def bert(seed: int = 0, labels: int = 1) -> tuple[Any, Any]:
+def bert(labels: int = 1) -> tuple[Any, Any]:
     """A classifier of 64 positions and its tokenizer."""
     core = bpe(TEXTS, BERT_MARKS, space=True).backend_tokenizer
     core.post_processor = processors.TemplateProcessing(
@@ -51,7 +51,7 @@ def bert(seed: int = 0, labels: int = 1) -> tuple[Any, Any]:
     sizes = {"hidden_size": 32, "intermediate_size": 64, "max_position_embeddings": WINDOW}
     layers = {"num_hidden_layers": 2, "num_attention_heads": 4, "num_labels": labels}
     config = transformers.BertConfig(vocab_size=len(tokenizer), **sizes, **layers)
-    return drawn(transformers.BertForSequenceClassification(config), seed), tokenizer
+    return drawn(transformers.BertForSequenceClassification(config)), tokenizer
 
 
 @cache

@@ -163,7 +163,7 @@ class Slor(Perplexity):
             )
 
     def further_fields(self) -> dict[str, object]:
-        return {"unigrams": lm.file_hash(self._file), "smooth": "add-one"}
+        return {"unigrams": hub.file_hash(self._file)[:8], "smooth": "add-one"}
 
     @cached_property
     def unigrams(self) -> np.ndarray:

@@ -138,11 +138,6 @@ def write_unigrams(path: Path, counts: Counter[int], tokenizer: Any) -> None:
     storage.write(path, frame.to_csv(index=False, lineterminator="\n"))
 
 
-def file_hash(path: Path) -> str:
-    """First 8 hexadecimal digits of the SHA-256 of a file."""
-    return hub.file_hash(path)[:8]
-
-
 def read_unigrams(path: Path, vocabulary: int) -> np.ndarray:
     """Token probabilities without context, with add-one smoothing: natural logs [vocabulary].
 
