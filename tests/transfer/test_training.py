@@ -10,7 +10,8 @@ import torch
 from tests.command import command_line
 from tests.helpers import needs
 from tests.models.training.conftest import killed
-from tstmeta.data import load
+from tstmeta import data
+from tstmeta.data import yelp
 from tstmeta.models.splits import key
 from tstmeta.models.training.loop import CHECKPOINT
 from tstmeta.schema import TstmetaError
@@ -177,10 +178,7 @@ def test_too_few_sentences_are_refused(table, message):
 
 @needs("yelp", *(name.partition("@")[0] for name in EXCLUDED))
 def test_no_rated_sentence_and_no_source_of_a_preference_is_learned_from():
-    from tstmeta import data
-    from tstmeta.cli.train import read_corpus
-
-    table = read_corpus("yelp", keep_out=())
+    table = yelp.corpus(data.paths.raw("yelp"))
     table = table[table["split"] == "dev"]
     corpus = select(table, WHOLE.options, (), data.texts_of(*EXCLUDED), referenced())
     held = corpus.sources[corpus.sources["part"] != "reference"]
@@ -225,7 +223,7 @@ def test_a_trajectory_has_means_corpus_values_of_each_point_and_part(tmp_path):
     assert not {str, object} & {written[c].map(type).iloc[0] for c in ("step", "value", "n")}
     signatures = json.loads((tmp_path / "signatures.json").read_text())
     assert signatures["corpus-bleu reference"].startswith("corpus-bleu|")
-    ends = load(str(tmp_path / "outputs.csv"))  # the last point, as a file of one's own
+    ends = data.load(str(tmp_path / "outputs.csv"))  # the last point, as a file of one's own
     assert set(ends.items["system"]) == {"M0-3"}
     assert ends.items["output"].tolist() == outputs[4]
     assert ends.label("part").tolist() == corpus.sources["part"].tolist()
@@ -240,22 +238,22 @@ def test_the_command_follows_metrics_and_resumes_after_a_kill(tmp_path, monkeypa
     text = configuration.paths.own("transfer", "models.toml").read_text(encoding="utf-8")
     lines = [line for line in text.splitlines() if not line.startswith(("source =", "none ="))]
     text = "\n".join([*lines, 'source = ["bleu", "copy-rate"]'])
-    (tmp_path / "own.toml").write_text(text.replace("points = 3", "points = 6"))
-    words = ["transfer", "run", "--model", "M7", "--corpus", "mine.csv", "--quick"]
-    words += ["--config", "own.toml", "--steps", "30", "--out"]
+    (tmp_path / "own.toml").write_text(text)
+    words = ["transfer", "run", "--model", "M6", "--corpus", "mine.csv", "--quick"]
+    words += ["--config", "own.toml", "--steps", "9", "--out"]
     result = run(*words, "whole")
     assert result.exit_code == 0, result.exception
     table = pd.read_csv(tmp_path / "whole" / "trajectory.csv")
-    assert sorted(set(table["step"])) == [*range(5, 31, 5)]
+    assert sorted(set(table["step"])) == [3, 6, 9]
     assert set(table["part"]) == {"choose", "report"}
     assert set(table["metric"]) == {"bleu", "copy-rate"}
     assert table["n"].eq(8).all()
-    with killed(20):  # after three points
+    with killed(7):  # after two points
         run(*words, "died")
     assert run(*words, "died").exit_code == 0
     assert digests(tmp_path / "died") == digests(tmp_path / "whole")
     assert "another run" in str(run(*words, "whole", "--seed", "1").exception)
-    assert json.loads((tmp_path / "whole" / "training.json").read_text())["model"] == "M7"
+    assert json.loads((tmp_path / "whole" / "training.json").read_text())["model"] == "M6"
     assert not (tmp_path / "whole" / CHECKPOINT).exists()
     assert "called 'M9'" in str(run(*words, "new", "--model", "M9").exception)
     assert not (tmp_path / "new").exists()
