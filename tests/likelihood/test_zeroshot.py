@@ -130,7 +130,7 @@ def test_a_model_that_is_not_here_gives_rows_with_the_remedy_and_others_go_on(tm
     table = run(DATA, [Likelihood(str(tmp_path / "empty")), "constant"], tmp_path / "store")
     failed = table[table["metric"].str.startswith("likelihood")]
     assert set(failed["status"]) == {"error"}
-    assert failed["detail"].str.contains("holds no .safetensors file").all()
+    assert failed["detail"].str.contains("Remedy: the folder needs config.json").all()
     assert set(table.loc[table["metric"] == "constant", "status"]) == {"ok"}
 
 

@@ -20,9 +20,7 @@ def udpipe(tmp_path_factory):
 def test_a_text_is_looked_up_whatever_its_white_space(tmp_path):
     parser = trees(write(tmp_path / "a.conllu", sentence(CAT), sentence(DOG)))
     assert parser.find(" the cat\n sees  a dog ") == tree(CAT)
-    with pytest.raises(
-        TstmetaError, match=r"has no parse of 'the cat the .*…': parse it"
-    ):
+    with pytest.raises(TstmetaError, match=r"has no parse of 'the cat the .*…': parse it"):
         parser.find("the cat " * 40)
 
 

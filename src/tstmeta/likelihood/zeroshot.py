@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from ..metrics.base import Request, Score, failed
-from ..metrics.batched import ModelMetric, identity_of, installed
+from ..metrics.batched import ModelMetric, installed
 from ..models import hub
 from ..models.causal import BACKBONES, Backbone, LanguageModel, MissingModel, backbone, described
 from ..models.template import DATE
@@ -120,7 +120,7 @@ class Likelihood(ModelMetric):
         # to ask for devices takes seconds
         device = hub.device_of("auto") if self._device == "auto" else self._device
         dtype = hub.dtype_of(self._dtype, device)
-        return described(identity_of(self.model), dtype, self.method.rounded)
+        return described(hub.identity(self.model), dtype, self.method.rounded)
 
     def scorer(self) -> Scorer:
         """Its model is loaded when something new is asked."""

@@ -1,15 +1,14 @@
 """Metrics with a model behind them: many rewrites at a time, each distinct pair of texts once."""
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from ..models import hub
-from ..models.causal import Backbone, MissingModel
+from ..models.causal import MissingModel
 from ..schema import Signature, Status
 from .base import PairMetric, Request, Score, failed
 
@@ -126,14 +125,6 @@ class ModelMetric(BatchedMetric):
 def cut_note(length: int, limit: int, unit: str = "tokens") -> str:
     """What is said of a text that is longer than what is read of it; empty when it fits."""
     return f"{length} {unit}, first {limit} used" if length > limit else ""
-
-
-def identity_of(model: Backbone, identity: Callable[[Backbone], str] = hub.identity) -> str:
-    """What a model is, for a signature; a folder without weights is ``missing``."""
-    try:
-        return identity(model)
-    except MissingModel:  # scoring says so, row by row
-        return f"{Path(model.where).name}@missing"
 
 
 def installed(package: str) -> str:

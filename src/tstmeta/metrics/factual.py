@@ -13,12 +13,12 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from ..models import seq2seq
+from ..models import hub, seq2seq
 from ..models.causal import Backbone, backbone
 from ..models.seq2seq import Prompt, Written
 from ..schema import TstmetaError
 from .base import Score, scored
-from .batched import BatchedMetric, ModelMetric, Pair, cut_note, identity_of, installed
+from .batched import BatchedMetric, ModelMetric, Pair, cut_note, installed
 from .bertscore import BertScore
 from .candidates import RULE, by_rule
 from .learned import absent
@@ -95,7 +95,7 @@ class QuestEval(ModelMetric):
 
     def fields(self) -> dict[str, object]:
         writers = [
-            seq2seq.described(identity_of(model), WINDOW, NEW_TOKENS)
+            seq2seq.described(hub.identity(model), WINDOW, NEW_TOKENS)
             for model in self.models.values()
         ]
         return {

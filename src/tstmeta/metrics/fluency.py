@@ -19,7 +19,7 @@ from ..models.tokencache import Cached
 from ..schema import DemonstrationWarning, Status, TstmetaError
 from . import variants
 from .base import CorpusMetric, Request, Score, scored
-from .batched import ModelMetric, cut_note, identity_of, installed
+from .batched import ModelMetric, cut_note, installed
 
 _OPTIONS = {"per": ("token", "word"), "long": ("first-window", "strided")}
 
@@ -58,7 +58,7 @@ class Perplexity(ModelMetric):
     def fields(self) -> dict[str, object]:
         # torch, which knows the devices, takes seconds to import
         device = "cpu" if self.profile == "embedded" else hub.device_of()
-        model = described(identity_of(self.model), hub.dtype_of("auto", device))
+        model = described(hub.identity(self.model), hub.dtype_of("auto", device))
         return {
             "model": model.replace("|", " "),
             "context": "bos-else-eos",

@@ -8,7 +8,7 @@ from ..extras import lacking
 from ..models import hub, sequence
 from ..models.causal import ENGLISH, Backbone, MissingModel
 from .base import Score, scored
-from .batched import BatchedMetric, ModelMetric, Pair, cut_note, identity_of, installed
+from .batched import BatchedMetric, ModelMetric, Pair, cut_note, installed
 from .variants import parse
 
 #: BLEURT's models, converted to PyTorch; the first is that of Pauli et al. (2025).
@@ -48,7 +48,7 @@ class Bleurt(ModelMetric):
 
     def fields(self) -> dict[str, object]:
         return {
-            "model": identity_of(self.model),
+            "model": hub.identity(self.model),
             "refs": "max",
             "dtype": "float32",
             "transformers": installed("transformers"),

@@ -14,7 +14,7 @@ import numpy as np
 from ..models import classifiers
 from ..schema import Status, TstmetaError
 from .base import CorpusMetric, Request, Score, failed
-from .batched import ModelMetric, identity_of
+from .batched import ModelMetric
 from .variants import parse
 
 #: Probabilities below this count as this in a divergence, which would else have no bound.
@@ -66,7 +66,7 @@ class _StyleMetric(ModelMetric):
     def fields(self) -> dict[str, object]:
         called = {f"called:{theirs}": own for theirs, own in sorted(self.wordings.items())}
         libraries = {package: version(package) for package in classifiers.packages(self.model)}
-        model = identity_of(self.model, classifiers.identity)
+        model = classifiers.identity(self.model)
         return {"model": model, **self.chosen, **called, **libraries}
 
     def _read(self, texts: Iterable[tuple[str, str]]) -> dict[tuple[str, str], TextStyle | Score]:

@@ -277,13 +277,10 @@ def missing(model: Backbone, *modules: str) -> str:
 
 
 def identity(model: Backbone) -> str:
-    """What a model is; never raises, so that a signature can be printed of what is not here."""
-    try:
-        if model is MINILM and model.local:
-            return f"{model.name}@{hub.fingerprint(model.folder)}"
-        return hub.identity(model)
-    except (MissingModel, ImportError):
-        return f"{model.folder.name if model.local else model.where}@missing"
+    """What a model is; the embedded one goes by its name."""
+    if model is MINILM and model.local:
+        return f"{model.name}@{hub.fingerprint(model.folder)}"
+    return hub.identity(model)
 
 
 def pooling(model: Backbone) -> str:

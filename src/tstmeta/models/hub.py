@@ -60,10 +60,16 @@ def fingerprint(folder: Path, digits: int = 12) -> str:
 
 
 def identity(model: Backbone) -> str:
-    """What a model is: ``folder-name@hash`` or ``hub/id@revision`` (that which was fetched)."""
+    """What a model is: ``folder-name@hash`` or ``hub/id@revision`` (that which was fetched).
+
+    A folder without weights is ``folder-name@missing``: scoring says so, row by row.
+    """
     if model.local:
         name = model.name if model.folder == EMBEDDED else model.folder.resolve().name
-        return f"{name}@{fingerprint(model.folder)}"
+        try:
+            return f"{name}@{fingerprint(model.folder)}"
+        except MissingModel:
+            return f"{name}@missing"
     fetched = None if model.revision else _snapshot(model)
     return f"{model.where}@{model.revision or (fetched.name if fetched else 'main')}"
 
