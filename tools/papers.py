@@ -9,7 +9,7 @@ from tools.tables import raw
 from tstmeta import ledger
 from tstmeta.data import Card, paths
 from tstmeta.judge import prompts
-from tstmeta.ledger.claims import ABSENT, FAILS, HOLDS, OPEN
+from tstmeta.ledger.claims import FAILS, HOLDS, OPEN
 from tstmeta.ledger.ledger import STATUSES
 from tstmeta.likelihood import instructions
 
@@ -20,7 +20,7 @@ PAPERS = {
     "mukherjee2025": ("mukherjee2025evaluating", "Mukherjee et al. (2025)"),
     "pang2019": ("pang2019unsupervised", "Pang and Gimpel (2019)"),
 }
-MARKS = {HOLDS: "✓", FAILS: "✗", OPEN: "?", ABSENT: "–"}
+MARKS = {HOLDS: "✓", FAILS: "✗", OPEN: "?"}
 #: Statuses in the order of the page of differences.
 ORDER = ["match", "differs", "misprint", "printed-only", "needs"]
 Context = dict[str, Any]
@@ -46,7 +46,7 @@ def claims(judged: ledger.Claims) -> Context:
         cite, authors = PAPERS[str(key)]
         papers.append({"cite": cite, "title": authors, "claims": rows})
     verdicts = judged.verdicts["verdict"]
-    names = {"holds": HOLDS, "fails": FAILS, "open": OPEN, "absent": ABSENT}
+    names = {"holds": HOLDS, "fails": FAILS, "open": OPEN}
     count = {key: int((verdicts == name).sum()) for key, name in names.items()}
     return {"papers": papers, "count": len(verdicts), **count}
 

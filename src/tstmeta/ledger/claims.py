@@ -17,14 +17,12 @@ import yaml
 from numpy.typing import ArrayLike
 
 from ..data import paths
-from ..schema import DemonstrationWarning
+from ..schema import DemonstrationWarning, MissingData
 from .aggregates import whole
 from .evidence import COUNTED, KINDS, Finding, Setup
 from .recipes import Inputs
 
 HOLDS, FAILS, OPEN = "holds", "does not hold", "cannot be told"
-#: Instead of a verdict where data that count are not on this machine.
-ABSENT = "not evaluated here"
 #: Kinds of evidence that are computed from texts, not from scores of them.
 _READING = ("untransferred",)
 #: What an entry of evidence says beside the arguments of its kind.
@@ -46,15 +44,18 @@ class Claims(NamedTuple):
 
 
 def claims(draws: int = 2000, seed: int = 0, *, inputs: Inputs | None = None) -> Claims:
-    """Judge every claim from what is on this machine; what cannot be is as it was frozen."""
+    """Judge every claim from what is on this machine; what cannot be is as it was frozen.
+
+    Raises:
+        MissingData: data of a claim are not here, and nothing was frozen of it.
+    """
     setup = Setup(inputs or Inputs(), draws, seed)
     verdicts, evidence, frozen = [], [], whole("claims")
     for claim in texts():
         words = {key: claim[key] for key in ("claim", "where", "text", "decision_rule")}
-        missing = lacking(list(entries(claim["evidence"])), setup)
-        old = frozen[frozen["claim"] == claim["claim"]] if missing else frozen[:0]
-        if len(old):
-            verdicts.append(words | _as_frozen(old, missing))
+        if missing := lacking(claim, setup):
+            old = frozen[frozen["claim"] == claim["claim"]]
+            verdicts.append(words | _as_frozen(claim["claim"], old, missing))
             rows = old.dropna(subset="value").fillna({"note": ""})
             rows["note"] = rows["note"].mask(rows["published"] == 0, "frozen; " + rows["note"])
             evidence += rows.to_dict("records")
@@ -74,10 +75,12 @@ def claims(draws: int = 2000, seed: int = 0, *, inputs: Inputs | None = None) ->
     return Claims(table, shown.astype({"published": bool}).fillna({"note": "", "scope": ""}))
 
 
-def _as_frozen(old: pd.DataFrame, missing: Sequence[str]) -> dict[str, str]:
+def _as_frozen(claim: str, old: pd.DataFrame, missing: Sequence[str]) -> dict[str, str]:
     """Verdict and why of a claim whose data are not all here."""
-    why = "" if pd.isna(old["why"].iloc[0]) else f" {old['why'].iloc[0]}"
     these = ", ".join(f"`tstmeta data fetch {name}`" for name in missing)
+    if old.empty:
+        raise MissingData(f"the claim {claim} was never computed; get its data: {these}")
+    why = "" if pd.isna(old["why"].iloc[0]) else f" {old['why'].iloc[0]}"
     why = f"Frozen: computed where all its data were ({these}).{why}"
     return {"verdict": old["verdict"].iloc[0], "why": why}
 
@@ -89,18 +92,9 @@ def texts() -> list[dict[str, Any]]:
 
 
 def judge(claim: dict[str, Any], setup: Setup) -> tuple[list[Finding], str, str]:
-    """Findings, verdict and why; what counts is not computed where data of it are missing."""
-    listed = list(entries(claim["evidence"]))
-    counted = [e for e in listed if "rule" in claim and e.get("group", COUNTED) == COUNTED]
-    missing = lacking(counted, setup)
-    findings: list[Finding] = []
-    for entry in listed:
-        wanted = counted if entry in counted and "data" in entry else [entry]
-        findings += [] if lacking(wanted, setup) else findings_of(entry, setup)
+    """Findings, verdict and why of a claim whose data are all here."""
+    findings = [row for entry in entries(claim["evidence"]) for row in findings_of(entry, setup)]
     verdict, why = decide(claim, findings)
-    if missing:
-        how = ", ".join(f"`tstmeta data fetch {name}`" for name in missing)
-        verdict, why = ABSENT, f"The ratings were not on the machine that built this page: {how}."
     words, (_, bound) = [why], rule_of(claim)
     for group, text in claim.get("say", {}).items():
         if own := [row.interval() for row in findings if row.group == group and row.limits]:
@@ -108,10 +102,15 @@ def judge(claim: dict[str, Any], setup: Setup) -> tuple[list[Finding], str, str]
     return findings, verdict, " ".join(filter(None, [*words, claim.get("note")]))
 
 
-def lacking(listed: Sequence[dict[str, Any]], setup: Setup) -> list[str]:
-    """The data sets that are not here, without their subsets."""
-    wanted = [(name, e["kind"] in _READING) for e in listed for name in flat([e.get("data", [])])]
-    return list(dict.fromkeys(n.partition("@")[0] for n, t in wanted if not setup.inputs.has(n, t)))
+def lacking(claim: dict[str, Any], setup: Setup) -> list[str]:
+    """The data sets of a claim that are not here, without their subsets."""
+    absent = {
+        name.partition("@")[0]: None
+        for entry in entries(claim["evidence"])
+        for name in flat([entry.get("data", [])])
+        if not setup.inputs.has(name, texts=entry["kind"] in _READING)
+    }
+    return list(absent)
 
 
 def entries(evidence: Sequence[Any]) -> Iterator[dict[str, Any]]:
