@@ -23,7 +23,6 @@ from ..analysis.trajectories import trajectories
 from ..combine import Settings, hybrid
 from ..combine.folds import folds
 from ..combine.hybrids import Kind
-from ..data import paths
 from ..stats import Interval, Resample, ResamplingPlan
 from ..stats.intervals import difference, pair_of
 from .aggregates import whole
@@ -222,15 +221,22 @@ def untransferred(
     ours = [names("pang2019", "system")[system][0] for system in systems]
     bleu, *_ = yelp_bleu(setup.inputs)
     parts = [yelp_bleu(setup.inputs, name)[1][references] for name in ("", *ours)]
-    n, rng = len(parts[0]), np.random.default_rng(setup.seed)
-    drawn = np.vstack([np.ones(n), rng.multinomial(n, np.full(n, 1 / n), size=setup.draws)])
-    copies, *others = (np.apply_along_axis(bleu.aggregate, 1, drawn @ part) for part in parts)
-    rows, note = [], "sources resampled"
-    for system, (value, *values) in zip(systems, copies - others, strict=True):  # itself first
+    drawn = (resampled_sums(setup, part) for part in parts)
+    copies, *others = (np.apply_along_axis(bleu.aggregate, 1, sums) for sums in drawn)
+    rows, n = [], len(parts[0])
+    for system, (value, *values) in zip(systems, copies - others, strict=True):
         what = f"BLEU of the sources minus that of {system}, {references} references"
         limits = from_draws(value, values, n, (-100, 100))
-        rows.append(Finding(what, value, limits, n, note, ResamplingPlan().estimand))
+        note, scope = "sources resampled", ResamplingPlan().estimand
+        rows.append(Finding(what, value, limits, n, note, scope))
     return rows
+
+
+def resampled_sums(setup: Setup, parts: np.ndarray) -> np.ndarray:
+    """Sums of sources ``[n, k]``: of them all, then of each resample ``[1 + D, k]``."""
+    n, rng = len(parts), np.random.default_rng(setup.seed)
+    times = rng.multinomial(n, np.full(n, 1 / n), size=setup.draws)
+    return np.vstack([np.ones(n), times]) @ parts
 
 
 def hybrids(setup: Setup, data: str, metrics: Sequence[str], words: str) -> list[Finding]:
@@ -265,11 +271,11 @@ def preferred(setup: Setup, data: str, dimension: str, better: str, worse: str) 
     sign = (a.eq(better) & b.eq(worse)) * 1.0 - (a.eq(worse) & b.eq(better))
     won, of = own["value"].map({"a": 1.0, "b": -1.0, "tie": 0.0}) * sign, own["item_a"]
     sums = won[sign != 0].groupby(of.map(items["source_id"])).agg(["sum", "size"]).to_numpy(float)
-    n, rng = len(sums), np.random.default_rng(setup.seed)
-    drawn = np.vstack([np.ones(n), rng.multinomial(n, np.full(n, 1 / n), size=setup.draws)]) @ sums
+    drawn = resampled_sums(setup, sums)
     value, *values = (drawn[:, 0] / drawn[:, 1]).tolist()
     what, size = f"{better} over {worse}, {dimension}, on `{data}`", int(sums[:, 1].sum())
-    limits, note = from_draws(value, values, n, (-1, 1)), "share won less share lost"
+    limits = from_draws(value, values, len(sums), (-1, 1))
+    note = "share won less share lost"
     return [Finding(what, value, limits, size, note, ResamplingPlan().estimand)]
 
 
@@ -291,14 +297,12 @@ def choices(setup: Setup, of: str, dimension: str, share: str = "balanced") -> l
 def transfer(
     setup: Setup, of: str, model: str, minus: str = "", along: str = "", acc: float = 0.0
 ) -> list[Finding]:
-    """A metric of a transfer model, mean over seeds, less that of another; nothing where none ran.
+    """A metric of a transfer model, mean over seeds, less that of another.
 
     At the end of training; with ``acc`` at the point whose Acc on other sentences is next to it
-    (no more than 0.05 off); with ``along`` its rank correlation with that metric over all points.
-    Student's t, with the variance of seeds pooled over models.
+    (no more than 0.05 off, else nothing is compared); with ``along`` its rank correlation with that
+    metric over all points.  Student's t, with the variance of seeds pooled over models.
     """
-    if not paths.own("transfer", "runs").is_dir():
-        return []
     rows, run = trajectories().query("basis != 'reference'"), ["model", "seed"]
     rows = rows[rows["model"].str.fullmatch("M[0-7]")]  # what is trained for a metric is no sample
     wide = rows.pivot_table("value", ["part", *run, "step"], "metric")
