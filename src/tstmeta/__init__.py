@@ -25,19 +25,19 @@ _WHERE = {
     **dict.fromkeys(("alpha", "ceiling", "evaluate"), "analysis"),
     **dict.fromkeys(("effects", "evidence", "pool"), "analysis.synthesis"),
     **{"advise": "analysis.advice", "verdicts": "analysis.verdicts"},
-    **{"costs": "analysis.costs", "seeded": "analysis.seeds"},
+    **dict.fromkeys(("costs", "frozen", "trajectories"), "analysis.committed"),
+    "seeded": "analysis.seeds",
     **dict.fromkeys(("available", "load"), "data"),
     "read": "data.own",
     "score": "scoring",
     "score_file": "bulk",
-    "trajectories": "analysis.trajectories",
     "Dataset": "data.base",
     "adapter": "exchange.adapters",
     "check": "exercises",
     "report": "analysis.report",
     "wrap": "metrics.base",
     **dict.fromkeys(("explain", "token_scores"), "likelihood.tables"),
-    **dict.fromkeys(("frozen", "published", "reproduce"), "ledger"),
+    **dict.fromkeys(("published", "reproduce"), "ledger"),
     **dict.fromkeys(("DemonstrationWarning", "TstmetaError"), "schema"),
 }
 
@@ -56,12 +56,11 @@ if TYPE_CHECKING:  # what editors know of the names
         rank_sets,
     )
     from .analysis.advice import advise
-    from .analysis.costs import costs
+    from .analysis.committed import costs, frozen, trajectories
     from .analysis.frame import SENTINELS, pairs
     from .analysis.report import report
     from .analysis.seeds import seeded
     from .analysis.synthesis import effects, evidence, pool
-    from .analysis.trajectories import trajectories
     from .analysis.verdicts import verdicts
     from .bulk import score_file
     from .data import available, load
@@ -70,7 +69,7 @@ if TYPE_CHECKING:  # what editors know of the names
     from .data.own import read
     from .exchange.adapters import adapter
     from .exercises import check
-    from .ledger import frozen, published, reproduce
+    from .ledger import published, reproduce
     from .likelihood.tables import explain, token_scores
     from .metrics.base import wrap
     from .schema import DemonstrationWarning, TstmetaError

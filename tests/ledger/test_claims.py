@@ -22,7 +22,7 @@ from tstmeta.combine.folds import folds
 from tstmeta.data import Card, Dataset, names, paths
 from tstmeta.data.tables import items_table, ratings_table
 from tstmeta.ledger import Claims, Inputs, claims, evidence
-from tstmeta.ledger.aggregates import whole
+from tstmeta.analysis.committed import whole
 from tstmeta.ledger.cells import cells
 from tstmeta.ledger.evidence import Finding, Setup
 from tstmeta.schema import MissingData

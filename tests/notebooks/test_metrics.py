@@ -4,7 +4,7 @@ import pytest
 
 from tests.notebooks.cells import NOTEBOOKS
 from tools import book
-from tstmeta.ledger.aggregates import whole
+from tstmeta.analysis.committed import whole
 from tstmeta.metrics import get
 from tstmeta.notebook import parameters
 

@@ -1,6 +1,5 @@
 """Numbers in the tables of four papers and what recomputes them; what they claim, and verdicts."""
 
-from .aggregates import frozen
 from .claims import Claims, claims
 from .ledger import counts, published, reproduce
 from .recipes import Inputs

@@ -16,9 +16,9 @@ import pandas as pd
 import yaml
 from numpy.typing import ArrayLike
 
+from ..analysis.committed import whole
 from ..data import paths
 from ..schema import DemonstrationWarning, MissingData
-from .aggregates import whole
 from .evidence import COUNTED, KINDS, Finding, Setup
 from .recipes import Inputs
 

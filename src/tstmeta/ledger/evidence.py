@@ -18,14 +18,13 @@ from scipy.stats import norm, t
 from .. import stats
 from ..analysis.agreement import Analysis, analyses, resample
 from ..analysis.agreement import agreement as agreement_of
+from ..analysis.committed import trajectories, whole
 from ..analysis.frame import DISTANCES, pairs
-from ..analysis.trajectories import trajectories
 from ..combine import Settings, hybrid
 from ..combine.folds import folds
 from ..combine.hybrids import Kind
 from ..stats import Interval, Resample, ResamplingPlan
 from ..stats.intervals import difference, pair_of
-from .aggregates import whole
 from .cells import cells, names
 from .from_data import second_rater as second_against_first
 from .from_data import yelp_bleu

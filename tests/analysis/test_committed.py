@@ -1,11 +1,13 @@
-"""Frozen aggregates: what a machine without raw files shows of sets not passed on."""
+"""What is committed as frames: frozen aggregates, and what metrics cost."""
 
 import pytest
 
 import tstmeta as tst
 from tools.ship import PARTS
+from tstmeta.analysis.committed import whole
 from tstmeta.data import names, paths
-from tstmeta.ledger.aggregates import whole
+from tstmeta.metrics import get
+from tstmeta.schema import MissingData
 
 
 @pytest.fixture
@@ -37,7 +39,7 @@ def test_a_frame_without_data_sets_gives_nothing(bare, name):
 
 
 def test_nothing_is_frozen_where_the_files_are(monkeypatch):
-    monkeypatch.setattr("tstmeta.ledger.aggregates.available", lambda name: True)
+    monkeypatch.setattr("tstmeta.analysis.committed.available", lambda name: True)
     assert all(tst.frozen(name).empty for name in FRAMES)
 
 
@@ -57,3 +59,17 @@ def test_a_page_names_what_is_computed_without_texts_and_what_is_frozen(bare):
     assert "get them with `tstmeta data fetch lens mir" in said
     assert said.endswith("nobody rated it.")
     assert tst.about([], frozen).startswith("**This page was built with real human ratings**")
+
+
+def test_costs_need_a_checkout(tmp_path, monkeypatch):
+    monkeypatch.setattr(paths, "home", lambda: tmp_path)
+    with pytest.raises(MissingData, match=r"python benchmarks/cost\.py"):
+        tst.costs()
+
+
+def test_every_metric_with_a_committed_cost_is_registered_and_runs_on_that_basis():
+    table = tst.costs()
+    assert {"bleu", "cosine"} <= set(table["metric"])
+    assert table["seconds"].is_monotonic_increasing
+    for metric, basis in zip(table["metric"], table["basis"], strict=True):
+        assert basis in get(metric).bases
