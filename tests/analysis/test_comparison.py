@@ -26,7 +26,7 @@ def test_differences_of_all_rows_are_those_of_each_two_alone_with_p_of_both_kind
         two = two[two["metric"].isin([row["a"], row["b"]])]
         alone = evaluate(DATA, scores=two, draws=200)
         assert row["difference"] == pytest.approx(value[row["a"]] - value[row["b"]])
-        assert (row["low"], row["high"]) == pytest.approx(alone.difference(0, 1)[:2])
+        assert (row["low"], row["high"]) == pytest.approx(stats.difference(alone.drawn, 0, 1)[:2])
         assert row["p"] == pytest.approx(alone.p[0, 1])
         assert 0 < row["p"] <= row["p_adjusted"] <= 1
     p = own.p[np.triu_indices(3, 1)]

@@ -13,7 +13,7 @@ from tstmeta.analysis import agreement, bootstrap, correlate, evaluate
 from tstmeta.analysis.evaluation import Evaluation
 from tstmeta.analysis.frame import pairs
 from tstmeta.analysis.matrices import cube, matrices
-from tstmeta.analysis.render import COLUMNS
+from tstmeta.analysis.evaluation import COLUMNS
 from tstmeta.data import Dataset, load
 from tstmeta.schema import TstmetaError
 from tstmeta.stats import LEVELS

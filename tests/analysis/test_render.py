@@ -13,6 +13,7 @@ from tests.analysis.test_evaluation import analyse
 from tests.analysis.tiny import HOSTILE, scores
 from tests.analysis.tiny import rated as tiny
 from tstmeta.analysis import render
+from tstmeta.analysis.evaluation import COLUMNS
 from tstmeta.console import TableFormat
 
 DATA = rated()
@@ -82,10 +83,10 @@ def test_people_stand_first_and_the_line_below_the_metrics():
 def test_csv_has_every_column_and_whole_numbers_stay_whole():
     text = render.rendered([OWN], TableFormat.csv)
     read = pd.read_csv(io.StringIO(text))
-    assert list(read.columns) == render.COLUMNS
+    assert list(read.columns) == COLUMNS
     assert read["kind"].tolist() == ["human", *OWN.frame["kind"]]
     np.testing.assert_array_equal(read["value"][1:], OWN.frame["value"])
-    good = dict(zip(render.COLUMNS, text.splitlines()[2].split(","), strict=True))
+    good = dict(zip(COLUMNS, text.splitlines()[2].split(","), strict=True))
     assert (good["rank"], good["scored"]) == ("1", "96")
 
 

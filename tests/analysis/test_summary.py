@@ -11,7 +11,6 @@ import pytest
 from tests.analysis.many import rated, scored
 from tests.analysis.test_evaluation import analyse
 from tstmeta.analysis import choice, comparison, evaluate, render
-from tstmeta.analysis.evaluation import draw
 from tstmeta.analysis.summary import number
 from tstmeta.schema import TstmetaError
 
@@ -126,7 +125,7 @@ def test_each_panel_of_the_figure_has_the_ranks_of_its_own_rows():
     pytest.importorskip("matplotlib")
     worse = analyse(DATA, scored(DATA, poor=4.0, random=2.0), level="source", draws=50)
     better = analyse(DATA, scored(DATA, good=0.4, ter=0.5), draws=50)
-    figure = draw([worse, better])
+    figure = render.draw([worse, better])
     assert [axis.get_title("left") for axis in figure.axes] == ["source", "pooled"], "as given"
     panels = {axis.get_title("left"): axis for axis in figure.axes}
     for title, own in (("source", worse), ("pooled", better)):
@@ -135,7 +134,7 @@ def test_each_panel_of_the_figure_has_the_ranks_of_its_own_rows():
         assert labels == render.ranks(own.frame.dropna(subset="value"))
         assert len(labels) == len(panels[title].get_yticks())
     with pytest.raises(TstmetaError, match="no metric has a value beside ratings"):
-        draw([])
+        render.draw([])
 
 
 def test_the_default_is_the_same_in_python(monkeypatch):

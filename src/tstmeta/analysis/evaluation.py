@@ -6,17 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
-from .. import stats, storage
+from .. import stats
 from ..data import Dataset, load
 from ..metrics import Metric
 from ..schema import TstmetaError
-from ..stats import Interval, Resample
-from . import choice, comparison, render, summary
+from ..stats import Resample
+from . import choice, comparison
 from .agreement import (
     Analysis,
     agreement,
@@ -27,12 +27,22 @@ from .agreement import (
     joined,
     resample,
 )
-from .frame import METRIC, Scored, check_dimension, of_dimension, pairs, scored
+from .frame import METRIC, SENTINEL, Scored, check_dimension, of_dimension, pairs, scored
 from .people import People, people
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+#: What tells one evaluation from another.
+KEY = ["dataset", "dimension", "statistic", "level"]
+#: Columns of :attr:`Evaluation.frame`.
+COLUMNS = [
+    *("dataset", "statistic", "level", "metric", "basis", "dimension", "kind", "better"),
+    *("value", "low", "high", "method", "n", "without_low", "without_high", "without"),
+    *("rank", "rank_low", "rank_high", "cluster", "partial", "given", "partial_all", "given_all"),
+    *("as_rater", "against", "mean", "sd", "min", "max", "scored", "empty", "truncated", "failed"),
+    *("note", "signature"),
+]
 #: Where one of these is asked about, the others are held fixed: the first alone, then both.
 _PARTED = ("content", "style", "fluency")
 
@@ -74,9 +84,18 @@ class Evaluation:
         """The statistic as shown."""
         return self.analysis.setting.function.label
 
-    def difference(self, first: int, second: int) -> Interval:
-        """The interval of one row's value minus another's."""
-        return stats.difference(self.drawn, first, second)
+    @property
+    def key(self) -> dict[str, str]:
+        """What tells it from another one."""
+        return self.frame[KEY].iloc[0].to_dict()
+
+    @property
+    def places(self) -> tuple[list[int], list[int]]:
+        """Rows of the metrics that can be compared, best first, and of the best sentinel."""
+        kind = self.frame["kind"].where(self.frame["rank"].notna())
+        metrics, sentinels = (np.flatnonzero(kind == name).tolist() for name in (METRIC, SENTINEL))
+        # by the value shown: that of random may be a mean of seeds, and its place that of one
+        return metrics, sorted(sentinels, key=lambda at: -self.frame["value"][at])[:1]
 
     @cached_property
     def differences(self) -> pd.DataFrame:
@@ -87,62 +106,33 @@ class Evaluation:
         alone), p_adjusted (single-step max-t over all pairs of rows of the frame, since the best
         sentinel is the best of several, see :func:`tstmeta.stats.simultaneous_p`), note.
         """
-        metrics, sentinels = summary.places(self)
-        own, compared = self.analysis.matrices, [*metrics, *sentinels]
-        table = comparison.differences(own, self.drawn, self.p, compared)
-        facts = render.setting_of(self)
-        return table.assign(**facts)[[*facts, *table]]
+        metrics, sentinels = self.places
+        compared = [*metrics, *sentinels]
+        table = comparison.differences(self.analysis.matrices, self.drawn, self.p, compared)
+        return table.assign(**self.key)[[*KEY, *table]]
 
     @cached_property
     def summary(self) -> list[str]:
         """In words: which metric leads and which cannot be told from it, which stay below the best
         sentinel, and the difference that these data could show (by simulation).
         """
-        return summary.sentences(self) if self.tested else []
+        from .summary import sentences
+
+        return sentences(self) if self.tested else []
 
     def plot(self) -> Figure:
         """A forest plot: values with intervals, sentinels below a line, the human ceiling, and at
         the right the ranks that each could have.
         """
+        from .render import draw
+
         return draw([self])
 
     def to_latex(self) -> str:
         """The table for LaTeX (``booktabs``), with caption, summary, notes and signatures."""
-        return render.rendered([self], render.TableFormat.latex)
+        from .render import TableFormat, rendered
 
-
-def draw(evaluations: Sequence[Evaluation]) -> Figure:
-    """Forest plots of evaluations that have values, a panel each; see :meth:`Evaluation.plot`."""
-    from .. import plot  # needs the extra for drawing
-
-    drawn = render.with_values(evaluations)
-    parts = map(", ".join, render.varied(drawn).to_numpy())
-    named = {name or own.dataset: own for name, own in zip(parts, drawn, strict=True)}
-    frame = pd.concat(own.frame.assign(dataset=name) for name, own in named.items())
-    people = [{"dataset": name, **own.human._asdict()} for name, own in named.items()]
-    labels = ", ".join(dict.fromkeys(own.label for own in drawn))
-    figure = plot.forest(
-        frame.assign(flipped=frame["better"] == "lower"), pd.DataFrame(people), label=labels
-    )
-    for axis in figure.axes:
-        if own := named.get(axis.get_title("left")):  # a panel may be spare
-            rows = own.frame.dropna(subset="value")
-            side = axis.secondary_yaxis("right")
-            side.set_yticks(range(len(rows)), render.ranks(rows), fontsize=7.5)
-            side.tick_params(length=0)
-            side.set_ylabel("ranks it could have", fontsize=7.5)
-    return figure
-
-
-def save(figure: Figure, out: Path) -> None:
-    """Write a figure as .pdf, .svg or .png: the same bytes for the same figure."""
-    import matplotlib as mpl
-
-    kind = out.suffix.lower().removeprefix(".")
-    dates = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}
-    same: dict[Any, Any] = {"svg.hashsalt": "tstmeta", "pdf.fonttype": 42}
-    with mpl.rc_context(same), storage.whole(out) as draft:
-        figure.savefig(draft, format=kind, metadata=dates.get(kind), dpi=300)
+        return rendered([self], TableFormat.latex)
 
 
 def evaluate(
@@ -211,11 +201,7 @@ def evaluate(
     below = (analysis.matrices.heads["kind"] != METRIC).to_numpy()
     order = np.lexsort((np.where(np.isfinite(value), -value, np.inf), below))
     analysis = analysis.of(order)
-    try:
-        drawn = resample(analysis)
-    except ValueError as error:  # what the statistics refuse, such as a seed below 0
-        raise TstmetaError(str(error)) from error
-    own, layout = analysis.matrices, analysis.matrices.layout
+    drawn, own, layout = resample(analysis), analysis.matrices, analysis.matrices.layout
     ranked = comparison.ranks(drawn, p := comparison.p_of_pairs(drawn))
     human, as_rater = people(data, dimension, own, analysis.setting)
     values = intervals(analysis, drawn).drop(columns="dataset")
@@ -253,7 +239,7 @@ def evaluate(
         sources=len(set(layout.sources)),
         systems=len(layout.names),
         analysis=analysis,
-        frame=table[render.COLUMNS],
+        frame=table[COLUMNS],
         human=human,
         drawn=drawn,
         p=p,

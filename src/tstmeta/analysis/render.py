@@ -1,4 +1,4 @@
-"""An evaluation for reading: its title, its table, and all of it as CSV, JSON or LaTeX.
+"""An evaluation for reading: its title, table and figure, and all of it as CSV, JSON or LaTeX.
 
 Texts of data sets may be hostile: what means something in LaTeX is escaped, a cell is one line.
 """
@@ -11,6 +11,7 @@ import platform
 import re
 from collections.abc import Sequence
 from importlib.metadata import version
+from io import BytesIO
 from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,22 +22,13 @@ from .. import console
 from ..console import TableFormat
 from ..data import Dataset
 from ..schema import TstmetaError
+from .evaluation import COLUMNS, Evaluation
 from .frame import METRIC, scored
 from .summary import name_of, number, with_limits
 
 if TYPE_CHECKING:
-    from .evaluation import Evaluation
+    from matplotlib.figure import Figure
 
-#: What two tables may differ in.
-SETTING = ["dataset", "dimension", "statistic", "level"]
-#: Columns of :attr:`~tstmeta.analysis.evaluation.Evaluation.frame`.
-COLUMNS = [
-    *("dataset", "statistic", "level", "metric", "basis", "dimension", "kind", "better"),
-    *("value", "low", "high", "method", "n", "without_low", "without_high", "without"),
-    *("rank", "rank_low", "rank_high", "cluster", "partial", "given", "partial_all", "given_all"),
-    *("as_rater", "against", "mean", "sd", "min", "max", "scored", "empty", "truncated", "failed"),
-    *("note", "signature"),
-]
 #: The values with any one system left out, and the system that moves it most, for reading.
 LESS = "one system less"
 #: What a file's name ends in, and what is written to it then.
@@ -69,7 +61,7 @@ def rendered(evaluations: Sequence[Evaluation], kind: TableFormat, gaps: bool = 
     parts = []
     for own in evaluations:
         if math.isfinite(own.human.value):
-            row = setting_of(own) | {"kind": "human", "against": own.against}
+            row = own.key | {"kind": "human", "against": own.against}
             parts.append(pd.DataFrame([row | _people(own) | {"note": own.human.note}]))
         parts.append(own.frame)
     rows = pd.concat([part.astype(object) for part in parts], ignore_index=True)[COLUMNS]
@@ -121,21 +113,16 @@ def with_values(evaluations: Sequence[Evaluation]) -> list[Evaluation]:
     return valued
 
 
-def setting_of(own: Evaluation) -> dict[str, str]:
-    """What it may differ in from another one."""
-    return own.frame[SETTING].iloc[0].to_dict()
-
-
 def varied(evaluations: Sequence[Evaluation]) -> pd.DataFrame:
     """The parts of the setting in which they do differ, a column each."""
-    table = pd.DataFrame(map(setting_of, evaluations))
+    table = pd.DataFrame([own.key for own in evaluations])
     return table[[name for name in table if len(set(table[name])) > 1]]
 
 
 def _facts(own: Evaluation) -> dict[str, Any]:
     human = {key: None if pd.isna(value) else value for key, value in own.human._asdict().items()}
     names, plan = ("against", "items", "sources", "systems"), own.analysis.plan
-    facts = setting_of(own) | {name: getattr(own, name) for name in names} | {"human": human}
+    facts = own.key | {name: getattr(own, name) for name in names} | {"human": human}
     facts |= {"units": plan.units, "draws": plan.n, "estimand": plan.estimand}
     return facts | {"seed": own.analysis.seed, "notes": notes(own), "summary": own.summary}
 
@@ -236,8 +223,8 @@ def notes(own: Evaluation, gaps: bool = False) -> list[str]:
 def _tests(own: Evaluation, gaps: bool) -> list[str]:
     """What was tested at once, in a line; none where nothing of it is shown."""
     if gaps:
-        rows = own.frame["rank"].notna().sum()
-        pairs = f"{rows * (rows - 1) // 2:,} pairs of rows at once, both in the same resamples"
+        pairs = f"{math.comb(own.frame['rank'].count(), 2):,} pairs of rows at once, both in the"
+        pairs += " same resamples"
         return [f"p is of a pair alone, p_adjusted (max-t) of all {pairs}"]
     words = "Clusters part what differs at 0.05, all pairs at once, in the same resamples"
     return [words] * own.tested
@@ -282,6 +269,43 @@ def _people(own: Evaluation) -> dict[str, Any]:
     """The row that people have: one rater against the mean of the others."""
     name = "one rater" if own.human.persons else "one rating slot"
     return {"metric": name, "as_rater": own.human.value, "n": own.human.n, "signature": ""}
+
+
+def draw(evaluations: Sequence[Evaluation]) -> Figure:
+    """Forest plots of evaluations that have values, a panel each, with the ranks at the right."""
+    from .. import plot  # needs the extra for drawing
+
+    drawn = with_values(evaluations)
+    parts = map(", ".join, varied(drawn).to_numpy())
+    named = {name or own.dataset: own for name, own in zip(parts, drawn, strict=True)}
+    frame = pd.concat(own.frame.assign(dataset=name) for name, own in named.items())
+    people = [{"dataset": name, **own.human._asdict()} for name, own in named.items()]
+    labels = ", ".join(dict.fromkeys(own.label for own in drawn))
+    figure = plot.forest(
+        frame.assign(flipped=frame["better"] == "lower"), pd.DataFrame(people), label=labels
+    )
+    for axis in figure.axes:
+        if own := named.get(axis.get_title("left")):  # a panel may be spare
+            rows = own.frame.dropna(subset="value")
+            side = axis.secondary_yaxis("right")
+            side.set_yticks(range(len(rows)), ranks(rows), fontsize=7.5)
+            side.tick_params(length=0)
+            side.set_ylabel("ranks it could have", fontsize=7.5)
+    return figure
+
+
+def images(figure: Figure, *kinds: str) -> list[bytes]:
+    """A figure as pdf, svg or png: the same bytes for the same figure; then it is closed."""
+    from matplotlib import pyplot, rc_context
+
+    dates = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}
+    same: dict[Any, Any] = {"svg.hashsalt": "tstmeta", "pdf.fonttype": 42}
+    buffers = [BytesIO() for _ in kinds]
+    with rc_context(same):
+        for kind, buffer in zip(kinds, buffers, strict=True):
+            figure.savefig(buffer, format=kind, metadata=dates.get(kind), dpi=300)
+    pyplot.close(figure)
+    return [buffer.getvalue() for buffer in buffers]
 
 
 _WORDS = {"\\": r"\textbackslash ", "~": r"\textasciitilde ", "^": r"\textasciicircum "}

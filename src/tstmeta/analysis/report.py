@@ -6,6 +6,7 @@ evaluations give the same bytes.  Texts of data sets may be hostile: all are esc
 
 from __future__ import annotations
 
+import math
 import platform
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,8 +15,7 @@ from dataclasses import replace
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, metadata, version
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -27,11 +27,8 @@ from ..data.catalogue import counted
 from ..extras import needs
 from ..schema import MEAN_RATER, TstmetaError, empty
 from . import advice, comparison, render, summary
-from .evaluation import Evaluation, draw, save
+from .evaluation import Evaluation
 from .people import agreement_facts
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 #: Packages whose version can move a value; of those that are not here nothing is said.
 LIBRARIES = (
@@ -88,14 +85,15 @@ def report(
     if lacks := ", ".join(names.keys() - given.keys()):
         raise TstmetaError(f"a report needs the data sets that were evaluated; missing: {lacks}")
     sets = {name: given[name] for name in names}
-    figures, words = drawn(draw(own), "pdf", "svg"), methods(own, sets)
+    words, (pdf, svg) = methods(own, sets), render.images(render.draw(own), "pdf", "svg")
     signed = signatures(pd.concat(each.frame for each in own))
     lines = ["Signatures of metrics:", *(f"{name}: {text}" for text, name in signed.items())]
     files: dict[str, str | bytes] = {
         "values.csv": render.rendered(own, TableFormat.csv),
         "table.tex": render.rendered(own, TableFormat.latex),
         "methods.txt": "\n\n".join([*words, "\n".join(lines), citation()]) + "\n",
-        **{f"figure.{kind}": content for kind, content in figures.items()},
+        "figure.pdf": pdf,
+        "figure.svg": svg,
         "report.html": _page(
             sets=[_of_set(each, own) for each in sets.values()],
             sections=[_section(each, f"e{place}") for place, each in enumerate(own, 1)],
@@ -109,31 +107,18 @@ def report(
     return [Path(folder) / name for name in files]
 
 
-def drawn(figure: Figure, *kinds: str) -> dict[str, bytes]:
-    """A figure's bytes by format; then it is closed."""
-    from matplotlib import pyplot
-
-    with TemporaryDirectory() as room:
-        paths = {kind: Path(room) / f"figure.{kind}" for kind in kinds}
-        for path in paths.values():
-            save(figure, path)
-        pyplot.close(figure)
-        return {kind: path.read_bytes() for kind, path in paths.items()}
-
-
 # ------------------------------------------------------------------------------------- in words
 
 
 def headline(own: Evaluation) -> str:
     """Which metric leads, how it stands to the best sentinel, and what cannot be told from it."""
-    metrics, sentinels = summary.places(own)
+    metrics, sentinels = own.places
     top, best = summary.names(own, metrics[:1]), summary.names(own, sentinels)
     if not (metrics and own.tested):
         why = f"{top} has the highest value, but nothing was tested" if top else "none has a value"
         return f"No metric can be recommended: {why}."
-    value, rank, differ = own.frame["value"], own.frame["rank"], own.p <= comparison.ALPHA
-    first = [place for place in metrics if rank[place] == rank[metrics[0]]]
-    alike = [place for place in metrics[len(first) :] if not differ[first, place].all()]
+    value, differ = own.frame["value"], own.p <= comparison.ALPHA
+    first, alike, _ = summary.leaders(own)
     agrees, it = ("agrees", "it") if len(first) == 1 else ("agree", "them")
     words = f"{summary.names(own, first)} {agrees} best with people"
     for place in sentinels:
@@ -157,7 +142,7 @@ def elsewhere(data: Dataset, own: Sequence[Evaluation]) -> tuple[list[str], list
     advised, words = advice.advise(unrated, dimensions=[*of]), []
     known = advised.frame.dropna(subset="accuracy").set_index(["dimension", "metric", "basis"])
     for name, each in of.items():
-        for place in summary.places(each)[0][:1]:
+        for place in each.places[0][:1]:
             key = (*each.frame.loc[place, ["dimension", "metric", "basis"]],)
             words.append(f"{name}: too little is known of {summary.name_of(*key[1:])}.")
             for row in known[known.index == key].itertuples():
@@ -188,7 +173,7 @@ def methods(own: Sequence[Evaluation], sets: Mapping[str, Dataset]) -> list[str]
     words += dict.fromkeys(map(_intervals, own))
     rows = dict.fromkeys(int(each.frame["rank"].count()) for each in own if each.tested)
     if rows:
-        pairs = ", ".join(f"{n * (n - 1) // 2:,}" for n in rows)
+        pairs = ", ".join(f"{math.comb(n, 2):,}" for n in rows)
         words.append(
             f"All pairs of rows of a table ({pairs}) were compared at once, in the same resamples,"
             " by a single-step max-t test (Romano and Wolf 2005) with a family-wise error rate of"
@@ -309,7 +294,7 @@ def _section(own: Evaluation, anchor: str) -> dict[str, Any]:
         shown.insert([*shown].index("low"), "95 % interval", words)
     table = shown.drop(columns=["basis", "low", "high", "note", "signature"], errors="ignore")
     names = {"ranks": "could be", "as_rater": "as a rater"}
-    power = 1 + len(summary.places(own)[1])  # sentences before the one on it
+    power = 1 + len(own.places[1])  # sentences before the one on it
     return {
         "anchor": anchor,
         "name": f"{own.dataset}: {own.dimension}",
@@ -338,6 +323,6 @@ def _inline(own: Evaluation, anchor: str) -> Any:
     """The figure as a part of the page: ids of its own, texts escaped by matplotlib."""
     from markupsafe import Markup
 
-    svg = drawn(own.plot(), "svg")["svg"].decode()
+    svg = render.images(own.plot(), "svg")[0].decode()
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg[svg.index("<svg") :], flags=re.DOTALL)
     return Markup(re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{anchor}-", svg))

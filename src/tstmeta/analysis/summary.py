@@ -7,15 +7,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from . import comparison
-from .frame import METRIC, SENTINEL
-
-if TYPE_CHECKING:
-    from .evaluation import Evaluation
+from .evaluation import Evaluation
 
 #: Names of a list before the rest is counted.
 _LISTED = 6
@@ -41,25 +37,22 @@ def name_of(metric: str, basis: str) -> str:
     return f"R-{metric}" if basis == "reference" else metric
 
 
-def places(own: Evaluation) -> tuple[list[int], list[int]]:
-    """Rows of the metrics that can be compared, best first, and of the best sentinel."""
-    kind = own.frame["kind"].where(own.frame["rank"].notna())
-    metrics, sentinels = (np.flatnonzero(kind == name).tolist() for name in (METRIC, SENTINEL))
-    # by the value shown: that of random may be a mean of seeds, and its place that of one
-    return metrics, sorted(sentinels, key=lambda place: -own.frame["value"][place])[:1]
+def leaders(own: Evaluation) -> tuple[list[int], list[int], list[int]]:
+    """Metrics that lead with one value, those that cannot be told from them, those below."""
+    metrics, rank, differ = own.places[0], own.frame["rank"], own.p <= comparison.ALPHA
+    first = [place for place in metrics if rank[place] == rank[metrics[0]]]
+    below = [place for place in metrics[len(first) :] if differ[first, place].all()]
+    return first, [place for place in metrics[len(first) :] if place not in below], below
 
 
 def sentences(own: Evaluation) -> list[str]:
     """Which metric leads, which stay below the best sentinel, which difference could be shown."""
-    (metrics, sentinels), value = places(own), own.frame["value"]
+    (metrics, sentinels), value = own.places, own.frame["value"]
     if not metrics:
         return [f"No metric has a value for {own.dimension} that could be compared."]
-    rank, differ = own.frame["rank"], own.p <= comparison.ALPHA
-    first = [place for place in metrics if rank[place] == rank[metrics[0]]]
-    alone = len(first) == 1
+    first, alike, below = leaders(own)
+    alone, differ = len(first) == 1, own.p <= comparison.ALPHA
     agree, it, are = ("agrees", "it", "it is") if alone else ("agree", "them", "they are")
-    alike = [place for place in metrics[len(first) :] if not differ[first, place].all()]
-    below = [place for place in metrics[len(first) :] if differ[first, place].all()]
     parts = [f"{_label(own, first)} {agree} best with the {own.against} of {own.dimension}"]
     chance = own.analysis.setting.function.chance
     if (own.frame["low"][first] <= chance).all():
@@ -67,7 +60,7 @@ def sentences(own: Evaluation) -> list[str]:
         parts += [f"{intervals} not lie above {chance:g}, which is chance"]
     parts += [f"{names(own, alike)} cannot be told from {it}"] * bool(alike)
     parts += [f"{are} above {names(own, below)}"] * bool(below)
-    pairs = rank.count() * (rank.count() - 1) // 2
+    pairs = math.comb(own.frame["rank"].count(), 2)
     words = [f"{'; '.join(parts)} (at 0.05 for all {pairs:,} pairs of rows)."]
     for best in sentinels:
         alike = [place for place in metrics if not differ[place, best]]

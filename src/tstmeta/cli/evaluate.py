@@ -121,7 +121,6 @@ def evaluate(
     """
     from ..analysis import choice, render
     from ..analysis import evaluate as evaluated
-    from ..analysis.evaluation import draw, save
     from ..analysis.seeds import seeded
     from ..combine import CombineError
     from ..extras import needs
@@ -190,7 +189,7 @@ def evaluate(
                     rows = result.frame.assign(dataset=dataset.name)
                     rows = seeded(rows, [dataset], name, *how, store)
                 evaluations.append(replace(result, frame=rows[result.frame.columns]))
-    figure = draw(evaluations) if plot else None  # what cannot be drawn is said first
+    figure = render.draw(evaluations) if plot else None  # what cannot be drawn is said first
     if evaluations:
         text = render.rendered(evaluations, kind, show == "differences")
     else:
@@ -207,7 +206,8 @@ def evaluate(
         write(out, text)
         note(f"wrote {out}")
     if figure and plot:
-        save(figure, plot)
+        [image] = render.images(figure, plot.suffix.lower().removeprefix("."))
+        write(plot, image)
         note(f"wrote {plot}")
     if report is not None:
         from ..analysis.report import report as reported
