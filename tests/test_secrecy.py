@@ -201,7 +201,7 @@ def test_an_old_score_file_with_a_secret_in_a_name_shows_it_no_more(run):
 def test_a_notebook_takes_no_parameter_with_a_secret(tmp_path):
     page = written(tmp_path / "page.ipynb", "print(metrics)")
     for given in ({"metrics": [f"likelihood:8b+{URL}"]}, {"dataset": URL}):
-        with pytest.raises(notebook.ParameterError, match="OPENAI_API_KEY") as caught:
+        with pytest.raises(TstmetaError, match="OPENAI_API_KEY") as caught:
             notebook.check(page, given)
         assert not secret_in(caught.value)
 

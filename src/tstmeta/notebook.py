@@ -31,10 +31,6 @@ TYPES: dict[str, Any] = {
 }
 
 
-class ParameterError(TstmetaError):
-    """Parameters that a notebook does not take; lists every fault and what it does take."""
-
-
 class Parameter(NamedTuple):
     """What a notebook declares: its name, its type as written, its default, its help."""
 
@@ -103,7 +99,7 @@ def check(source: Path, given: Mapping[str, Any]) -> dict[str, Any]:
     """The given parameters, each of its declared type; see :meth:`Parameter.convert`.
 
     Raises:
-        ParameterError: unknown names and values of the wrong type, all of them, with what is known.
+        TstmetaError: unknown names and values of the wrong type, all of them, with what is known.
     """
     known = parameters(source)
     checked, faults = {}, []
@@ -124,7 +120,7 @@ def check(source: Path, given: Mapping[str, Any]) -> dict[str, Any]:
     if faults:
         rows = [f"{source.name} cannot use:", *(f"  {fault}" for fault in faults)]
         rows += ["It takes:", *(f"  {parameter}" for parameter in known.values())]
-        raise ParameterError("\n".join(rows))
+        raise TstmetaError("\n".join(rows))
     return checked
 
 
@@ -132,8 +128,8 @@ def run_notebook(source: Path, given: Mapping[str, Any], out: Path) -> Path:
     """Execute a notebook in a fresh kernel of this Python and write it to ``out``.
 
     Raises:
-        ParameterError: a parameter is unknown or of the wrong type; nothing was run.
-        TstmetaError: a cell failed; says which and why, and where the notebook is as far as it ran.
+        TstmetaError: a parameter is unknown or of the wrong type, and nothing was run; or a cell
+            failed: says which and why, and where the notebook is as far as it ran.
     """
     values = check(source, given)
     import nbformat
