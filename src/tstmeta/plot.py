@@ -223,9 +223,7 @@ def forest(
 
 
 @_styled
-def families(
-    values: pd.DataFrame, pooled: pd.DataFrame, ax: Axes | None = None, *, limit: int = 10
-) -> Axes:
+def families(values: pd.DataFrame, pooled: pd.DataFrame, *, limit: int = 10) -> Axes:
     """What families of data sets say of a metric, and all together: best mean first.
 
     Dots are families (the mean of their sets), crosses sets of the stress panel; the thick line is
@@ -235,7 +233,6 @@ def families(
     Args:
         values: rows of ``tst.evidence``: one dimension, the headline statistic, one side.
         pooled: what ``tst.pool`` makes of them.
-        ax: where to draw; by default a figure of its own, with a legend.
         limit: at most so many metrics.
     """
     ranked = pooled.dropna(subset="mean").sort_values("mean", ascending=False)
@@ -244,7 +241,7 @@ def families(
     rows = _named(pd.concat([of[METRIC].head(limit), of[SENTINEL].head(1), people]))
     _groups(rows, None)
     size = (WIDTH, 1.2 + 0.25 * len(rows))
-    axis = ax or plt.subplots(figsize=size, layout="constrained")[1]
+    axis = plt.subplots(figsize=size, layout="constrained")[1]
     axis.axvline(0.5, color=INK, lw=1, ls="--", zorder=1)
     for y, row in enumerate(rows.itertuples()):
         own = values[(values["metric"] == row.metric) & (values["basis"] == row.basis)]
@@ -261,11 +258,10 @@ def families(
     _list(axis, names, "pairs ordered as people order them")
     axis.axhline(int((rows["kind"] == METRIC).sum()) - 0.5, color=INK, lw=1)
     axis.xaxis.set_major_formatter(PercentFormatter(1, symbol=" %"))
-    if not ax:
-        wide = {4: "interval of the mean", 1: "prediction interval"}
-        lines = [Line2D([], [], color=INK, lw=w, alpha=0.6, label=t) for w, t in wide.items()]
-        marks = [_key(INK, "o", "a family"), _key(INK, "x", "a stress set"), *lines]
-        _legend(axis.figure, marks, rows["look"])
+    wide = {4: "interval of the mean", 1: "prediction interval"}
+    lines = [Line2D([], [], color=INK, lw=w, alpha=0.6, label=t) for w, t in wide.items()]
+    marks = [_key(INK, "o", "a family"), _key(INK, "x", "a stress set"), *lines]
+    _legend(axis.figure, marks, rows["look"])
     return axis
 
 
