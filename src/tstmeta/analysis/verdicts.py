@@ -104,9 +104,8 @@ def verdicts(
     gaps.columns = ["difference", "difference_low", "difference_high"]
     table = pooled[pooled["kind"] == METRIC].join(gaps, on=["metric", "basis"])
     of_metric = dict(iter(values.groupby(["metric", "basis"])[FACTS]))
-    facts_of = ["sentinel", "own", "outputs", "languages", "fails", "verdict", "reason"]
     rows = []
-    for row in table.drop(columns="reason").itertuples():
+    for row in table.itertuples(index=False):
         own = of_metric[row.metric, row.basis]
         sets = own[(own["panel"] == "pool") & own["value"].notna()]
         fits = sets["task"].str.contains(task, regex=False) & spoken_in(sets, language)
@@ -117,15 +116,13 @@ def verdicts(
         facts["languages"] = " ".join(sorted(set(sets["language"])))
         facts["fails"] = ", ".join([*flips.pooled, *flips.stress])
         facts["verdict"], facts["reason"] = decide(row, flips, of, task, language)
-        rows.append(facts)
-    table = table.drop(columns="reason").reset_index(drop=True)
-    table = table.join(pd.DataFrame(rows, columns=facts_of))
-    table["rank"] = table["verdict"].map({name: rank for rank, name in enumerate(ORDER)})
-    table["sure"] = table["low"] > CHANCE
-    table = table.sort_values(["rank", "sure", "mean"], ascending=[True, False, False])
+        rows.append(row._asdict() | facts)
     columns = ["metric", "basis", "verdict", "reason", "mean", "low", "high", "predict_low"]
     columns += ["predict_high", "sentinel", *gaps, "families", "own", "languages", "outputs"]
-    return table[[*columns, "fails"]].reset_index(drop=True)
+    table = pd.DataFrame(rows, columns=[*columns, "fails"])
+    order = {"rank": table["verdict"].map(ORDER.index), "sure": table["low"] > CHANCE}
+    table = table.assign(**order).sort_values([*order, "mean"], ascending=[True, False, False])
+    return table.drop(columns=order).reset_index(drop=True)
 
 
 def spoken_in(sets: pd.DataFrame, language: str) -> pd.Series:
