@@ -8,7 +8,6 @@ from scipy.stats import norm
 import tstmeta as tst
 from tstmeta.analysis import advice, synthesis
 from tstmeta.data import paths
-from tstmeta.schema import TstmetaError
 
 SETS = pd.read_csv(paths.own("frozen", "sets.csv")).set_index("dataset")
 
@@ -140,11 +139,6 @@ def test_a_rated_set_is_not_its_own_evidence():
     assert result.notes[0] == "Evidence left out, of the same sources: gyafc."
     assert not set(result.sets["family"]) & {"gyafc"}
     assert (result.frame["alike"] == 0).all()
-
-
-def test_an_unknown_dimension_is_refused():
-    with pytest.raises(TstmetaError, match="no evidence on 'overall'"):
-        tst.advise(dimensions=["overall"])
 
 
 @pytest.mark.parametrize("name", ["contrast", "lai@lai2023-systems", "deplain", "pauli"])

@@ -152,10 +152,10 @@ def correlate(
     return pd.DataFrame(rows, columns=columns).astype({"n": int, "groups": "Int64"})
 
 
-def agreement(analysis: Analysis, place: int, fit: TieCalibrated | None = None) -> Correlation:
+def agreement(analysis: Analysis, place: int) -> Correlation:
     """The value of one metric: n is of rewrites at level pooled, of groups at levels of groups."""
     if analysis.setting.function.name == ACC_EQ:
-        fit = fit or analysis.tie_calibrated(place)
+        fit = analysis.tie_calibrated(place)
         return Correlation(fit.value, math.nan, fit.n, fit.reason)
     own = analysis.matrices
     return stats.correlate(own.human, own.metrics[place], analysis.setting)
@@ -281,12 +281,11 @@ def intervals(analysis: Analysis, drawn: Resample) -> pd.DataFrame:
     """The columns of :func:`bootstrap` but for the draws."""
     rows = []
     for place, limit in enumerate(stats.of_resample(drawn)):
-        calibrated = analysis.setting.function.name == ACC_EQ
-        fit = analysis.tie_calibrated(place) if calibrated else None
-        row = _row(analysis, place, agreement(analysis, place, fit))
+        row = _row(analysis, place, agreement(analysis, place))
         if math.isfinite(row["value"]):
             ties = ""
-            if fit:
+            if analysis.setting.function.name == ACC_EQ:
+                fit = analysis.tie_calibrated(place)
                 ties = f"scores tie up to {fit.threshold:.3g} (folds differ by {fit.spread:.2g})"
             row["reason"] = joined(row["reason"], ties, limit.reason)
         row["method"] = limit.method if math.isfinite(limit.low) else ""
