@@ -120,7 +120,9 @@ def test_a_kind_has_the_same_colour_and_marker_in_every_figure():
     moved = -(np.arange(1, len(names) + 1) % len(names))  # every rank is another one
     both = plot.bump(pd.concat([frame, frame.assign(dataset="lai", value=moved)]))
     for axis in (panels(plot.forest(frame))[0], panels(plot.rank_sets(frame))[0], both):
-        drawn = {line.get_marker(): line.get_color() for line in axis.lines if len(line.get_xdata())}
+        drawn = {
+            line.get_marker(): line.get_color() for line in axis.lines if len(line.get_xdata())
+        }
         for colour, marker in plot.KINDS.values():
             assert same_color(drawn[marker], colour)
 

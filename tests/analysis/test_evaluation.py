@@ -10,10 +10,9 @@ from tests.analysis.tiny import scores
 from tests.helpers import needs
 from tstmeta import schema, scoring, stats
 from tstmeta.analysis import agreement, bootstrap, correlate, evaluate
-from tstmeta.analysis.evaluation import Evaluation
+from tstmeta.analysis.evaluation import COLUMNS, Evaluation
 from tstmeta.analysis.frame import pairs
 from tstmeta.analysis.matrices import cube, matrices
-from tstmeta.analysis.evaluation import COLUMNS
 from tstmeta.data import Dataset, load
 from tstmeta.schema import TstmetaError
 from tstmeta.stats import LEVELS

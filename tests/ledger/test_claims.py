@@ -15,6 +15,7 @@ from tests.helpers import needs
 from tests.ledger.canned import Canned
 from tstmeta import metrics, scoring, stats
 from tstmeta.analysis.agreement import analyses, resample
+from tstmeta.analysis.committed import whole
 from tstmeta.analysis.frame import pairs
 from tstmeta.analysis.matrices import matrices
 from tstmeta.combine import Settings, hybrid
@@ -22,7 +23,6 @@ from tstmeta.combine.folds import folds
 from tstmeta.data import Card, Dataset, names, paths
 from tstmeta.data.tables import items_table, ratings_table
 from tstmeta.ledger import Claims, Inputs, claims, evidence
-from tstmeta.analysis.committed import whole
 from tstmeta.ledger.cells import cells
 from tstmeta.ledger.evidence import Finding, Setup
 from tstmeta.schema import MissingData
@@ -252,7 +252,7 @@ def test_a_claim_of_which_nothing_was_frozen_needs_its_data(monkeypatch):
     monkeypatch.setattr(rules, "whole", lambda name: pd.DataFrame({"claim": []}))
     text = claim("pauli2025.ranking")
     monkeypatch.setattr(rules, "texts", lambda: [text])
-    with pytest.raises(MissingData, match="pauli2025.ranking .* `tstmeta data fetch mir`"):
+    with pytest.raises(MissingData, match=r"pauli2025.ranking .* `tstmeta data fetch mir`"):
         claims(draws=20, inputs=Canned("mir"))
 
 

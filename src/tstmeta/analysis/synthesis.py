@@ -34,17 +34,12 @@ FLIPPED = ":flipped"
 PEOPLE = "people"
 
 
-@cache
-def _panels() -> pd.DataFrame:
-    table = pd.read_csv(paths.own("cards", "synthesis.csv"), keep_default_na=False)
-    return table.rename(columns={"set": "dataset"})
-
-
 def panels() -> pd.DataFrame:
     """A row a rated set: dataset, family, panel (pool, stress, out), level, task, language,
     dimensions that enter, reason, outputs and more.
     """
-    return _panels().copy()
+    table = pd.read_csv(paths.own("cards", "synthesis.csv"), keep_default_na=False)
+    return table.rename(columns={"set": "dataset"})
 
 
 def effects(
@@ -132,7 +127,7 @@ def of_people(data: Dataset, dimension: str) -> pd.DataFrame:
 def _frozen() -> pd.DataFrame:
     own = dict.fromkeys(("against", "against_basis"), "")
     table = pd.read_csv(paths.own("frozen", "effects.csv")).fillna(own)
-    return table.merge(_panels().drop(columns="level"), on="dataset")
+    return table.merge(panels().drop(columns="level"), on="dataset")
 
 
 def evidence(dimension: str = "content", differences: bool = False) -> pd.DataFrame:
