@@ -37,24 +37,19 @@ class Layout(NamedTuple):
     @classmethod
     def of(cls, items: pd.DataFrame, level: str = "pooled") -> "Layout":
         """The layout of items (source_id, system) for a level."""
-        numbers, names = zip(
-            *(pd.factorize(items[name].astype(str)) for name in ("source_id", "system")),
-            strict=True,
-        )
-        table = pd.DataFrame({"source": numbers[0], "system": numbers[1]})
-        table["again"] = table.groupby(["source", "system"]).cumcount()
-        known = (names[1] != "")[numbers[1]]
-        placed, rows, columns = table, ["source"], ["system", "again"]
+        source, sources = pd.factorize(items["source_id"].astype(str))
+        system, systems = pd.factorize(items["system"].astype(str))
+        both = pd.Series(source * len(systems) + system)
+        again, known = both.groupby(both).cumcount().to_numpy(), (systems != "")[system]
+        placed, times = np.full(len(items), True), again.max(initial=0) + 1
+        rows, columns = source * times, system * times + again
         if level in OF_SYSTEMS:
-            placed, rows, columns = table[known], ["source", "again"], ["system"]
-        row, column = (placed.groupby(keys, sort=False).ngroup() for keys in (rows, columns))
-        return cls(
-            names[0][placed.drop_duplicates(rows)["source"]].tolist(),
-            names[1][placed.drop_duplicates(columns)["system"]].tolist(),
-            row.reindex(table.index, fill_value=-1).to_numpy(int),
-            column.reindex(table.index, fill_value=-1).to_numpy(int),
-            bool(known.any()),
-        )
+            placed, rows, columns = known, rows + again, system * times
+        row, column = np.full((2, len(items)), -1)
+        row[placed], of_rows = pd.factorize(rows[placed])
+        column[placed], of_columns = pd.factorize(columns[placed])
+        of_sources, of_systems = sources[of_rows // times], systems[of_columns // times]
+        return cls(of_sources.tolist(), of_systems.tolist(), row, column, bool(known.any()))
 
     @property
     def names(self) -> list[str]:
@@ -174,8 +169,8 @@ def matrices(frame: pd.DataFrame, level: str = "pooled") -> Matrices:
         frame = frame[frame["statistics"].isna()]  # "" is an item that a corpus metric lacks
     groups = frame.groupby(["metric", "basis", "signature"], sort=False, observed=True)
     scores = np.full((groups.ngroups, len(item)), np.nan)
-    for place, (_, rows) in enumerate(groups[["item_id", "score"]]):
-        scores[place] = rows.set_index("item_id")["score"].reindex(item["item_id"])
+    places = pd.Index(item["item_id"]).get_indexer(frame["item_id"])
+    scores[groups.ngroup(), places] = frame["score"]
     return Matrices(
         item,
         layout.matrix(item["human"].to_numpy(float)),
