@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import cast
 
 import numpy as np
@@ -36,7 +36,7 @@ LEARNED = {
 _JUDGE = "the text names Llama 3 70B, the appendix an 8B model identifier"
 _WEIGHTS = "its weights are not on this machine"
 _WITHOUT_SYNONYMS = "no WordNet on this machine: METEOR matches no synonyms"
-LAI = "lai@lai2023"
+LAI, SECOND_RATER = "lai@lai2023", "second rater"
 
 
 def data_of(cell: Cell, inputs: Inputs, how: Settings) -> str:
@@ -192,27 +192,48 @@ def at_level(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
     data = how.get("data", LAI)
     if not inputs.has(data):
         raise Needs("lai data", "tstmeta data fetch lai")
-    if cell.metric == "inter-annotator agreement":
-        frame = second_rater(inputs, data, cell.dimension)
-    else:
-        name = names(cell.paper, "metric")[cell.metric][0]
-        name += "-multi" if cell.item == "multiple" else ""
-        basis = "source" if cell.dimension == "content" else "none"
-        frame = inputs.pairs(data, name, basis, cell.dimension)
     by_systems = how["level"] == "system"
-    wanted = ["I2F", "F2I"] if cell.direction == "overall" else [cell.direction]
-    undefined = how.get("undefined", math.nan)
+    wanted = ("I2F", "F2I") if cell.direction == "overall" else (cell.direction,)
+    setting = how["statistic"], how["level"], how.get("undefined", math.nan)
     values, n = [], 0
-    for directions in [[name] for name in wanted] if by_systems else [wanted]:
-        rows = frame[frame["direction"].isin(directions)]
-        result = correlate(rows, how["statistic"], how["level"], undefined=undefined).iloc[0]
+    for directions in [(name,) for name in wanted] if by_systems else [wanted]:
+        of = data, cell.dimension, directions, *setting
+        result = inputs.once(_of_lai, *of).loc[_name_in_lai(cell)]
         values.append(100 * float(result["value"]))
         n += math.comb(_n(result), 2) if by_systems else _n(result)
     value = values[0]
     if len(values) > 1:
         value = round_half_up(math.fsum(round_half_up(v, 1) for v in values) / len(values), 2)
-    signature = f"{frame['signature'].iloc[0]}|level:{cell.level}|direction:{cell.direction}"
+    signature = f"{result['signature']}|level:{cell.level}|direction:{cell.direction}"
     return Answer(value, n, signature)
+
+
+def _name_in_lai(cell: Cell) -> str:
+    """Our metric of a cell; of people who agree among themselves, the second rater."""
+    if cell.metric == "inter-annotator agreement":
+        return SECOND_RATER
+    return names(cell.paper, "metric")[cell.metric][0] + "-multi" * (cell.item == "multiple")
+
+
+def _of_lai(
+    inputs: Inputs,
+    data: str,
+    dimension: str,
+    directions: Sequence[str],
+    statistic: str,
+    level: str,
+    undefined: float,
+) -> pd.DataFrame:
+    """What :func:`correlate` gives for all that the paper holds against people, at once."""
+    every = {_name_in_lai(cell) for cell in cells("lai2023") if cell.dimension == dimension}
+    basis = "source" if dimension == "content" else "none"
+    metrics = [inputs.pairs(data, name, basis, dimension) for name in every - {SECOND_RATER}]
+    tables = []
+    for frame in (pd.concat(metrics), second_rater(inputs, data, dimension)):
+        rows = frame[frame["direction"].isin(directions)]
+        table = correlate(rows, statistic, level, undefined=undefined).set_index("metric")
+        tables.append(table.join(rows.groupby("metric", observed=True)["signature"].first()))
+    return pd.concat(tables)
 
 
 def second_rater(inputs: Inputs, data: str, dimension: str) -> pd.DataFrame:
@@ -222,7 +243,7 @@ def second_rater(inputs: Inputs, data: str, dimension: str) -> pd.DataFrame:
     frame = inputs.pairs(data, "released:bleu", "source")
     ratings = raters.loc[frame["item_id"]]
     return frame.assign(
-        metric="second rater",
+        metric=SECOND_RATER,
         basis="none",
         flipped=False,
         signature=f"second rater against first|{dimension}",

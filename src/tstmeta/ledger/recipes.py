@@ -26,7 +26,7 @@ class Inputs:
     def __init__(self, store: Path | None = None, progress: bool = False):
         self.store, self.progress = store, progress
         self._data: dict[str, Dataset] = {}
-        self._pairs: dict[tuple[str, str, str, str], pd.DataFrame] = {}
+        self._known: dict[tuple, Any] = {}
 
     def has(self, name: str, texts: bool = False) -> bool:
         """Whether a data set can be computed with, or its texts can be read."""
@@ -34,6 +34,12 @@ class Inputs:
 
     def add(self, data: Dataset) -> None:
         self._data[data.name] = data
+
+    def once(self, function: Callable[..., Any], *given: Any) -> Any:
+        """What a function gives of these inputs and more, computed once."""
+        if (function, given) not in self._known:
+            self._known[function, given] = function(self, *given)
+        return self._known[function, given]
 
     def data(self, name: str) -> Dataset:
         if name not in self._data:
@@ -54,13 +60,14 @@ class Inputs:
 
         A judge released ratings of several dimensions under one name: the ones of ``dimension``.
         """
-        key = (name, metric, basis, dimension)
-        if key not in self._pairs:
-            table = self.scores(name, [metric], basis)
-            if metric.startswith(RELEASED):
-                table = table[table["dimension"] == dimension]
-            self._pairs[key] = pairs(self.data(name), table, dimension)
-        return self._pairs[key]
+        return self.once(_pairs, name, metric, basis, dimension)
+
+
+def _pairs(inputs: Inputs, name: str, metric: str, basis: str, dimension: str) -> pd.DataFrame:
+    table = inputs.scores(name, [metric], basis)
+    if metric.startswith(RELEASED):
+        table = table[table["dimension"] == dimension]
+    return pairs(inputs.data(name), table, dimension)
 
 
 class Answer(NamedTuple):
