@@ -89,7 +89,7 @@ def test_without_raw_files_cells_follow_from_what_is_passed_on_or_say_what_they_
     assert len(own[own["status"] == "printed-only"]) > 100
     assert own["ours"].sub(here.loc[own.index, "ours"]).abs().max() < 1e-9
     assert own["status"].equals(here.loc[own.index, "status"])
-    for part in ({"paper": "lai2023"}, {"table": "5"}, {"paper": "pang2019", "table": "5"}):
+    for part in ({"paper": "mukherjee2025"}, {"table": "5"}, {"paper": "pang2019", "table": "5"}):
         own = rows[(rows[list(part)] == part).all(axis=1)].reset_index(drop=True)
         pd.testing.assert_frame_equal(reproduce(**part), own)
     frame = tst.published("pauli2025", 3)

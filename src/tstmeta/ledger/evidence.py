@@ -302,9 +302,7 @@ def transfer(
     (no more than 0.05 off, else nothing is compared); with ``along`` its rank correlation with that
     metric over all points.  Student's t, with the variance of seeds pooled over models.
     """
-    rows, run = trajectories().query("basis != 'reference'"), ["model", "seed"]
-    rows = rows[rows["model"].str.fullmatch("M[0-7]")]  # what is trained for a metric is no sample
-    wide = rows.pivot_table("value", ["part", *run, "step"], "metric")
+    wide, run = setup.inputs.once(_trained), ["model", "seed"]
     report = wide.loc["report"]
     values = report[of].groupby(run).last()
     if along:
@@ -325,6 +323,13 @@ def transfer(
 
     note, scope = f"Student's t, {freedom} degrees of freedom", "runs like these, these sources"
     return [Finding(" minus ".join(signs.index), value, limits, int(n.sum()), note, scope)]
+
+
+def _trained(inputs: Inputs) -> pd.DataFrame:
+    """Metrics along training: index part, model, seed, step."""
+    rows = trajectories().query("basis != 'reference'")
+    rows = rows[rows["model"].str.fullmatch("M[0-7]")]  # what is trained for a metric is no sample
+    return rows.pivot_table("value", ["part", "model", "seed", "step"], "metric")
 
 
 def published(setup: Setup, cell: str) -> list[Finding]:
