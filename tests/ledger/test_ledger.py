@@ -13,7 +13,7 @@ from tests.ledger.test_cells import cell
 from tests.tools.test_papers import is_whole
 from tstmeta import metrics
 from tstmeta.data import paths
-from tstmeta.ledger import counts, ledger, reproduce
+from tstmeta.ledger import Inputs, counts, ledger, reproduce
 from tstmeta.ledger.cells import PAPERS, cells, remarks
 from tstmeta.ledger.recipes import Answer, settings, settings_of
 from tstmeta.schema import TstmetaError
@@ -21,23 +21,13 @@ from tstmeta.schema import TstmetaError
 EVERYTHING = ("pauli", "lai", "mir", "li2018", "dualrl", "ziegen", "mis")
 
 
+HERE = Inputs()
+
+
 @cache
 def with_data() -> pd.DataFrame:
-    """The whole ledger from what is on this machine, made once."""
-    return reproduce().set_index("cell")
-
-
-@cache
-def without_data() -> pd.DataFrame:
-    """The same of a machine without raw files, once for all that ask for :func:`nothing`."""
-    return reproduce()
-
-
-@pytest.fixture
-def nothing(tmp_path, monkeypatch):
-    """A machine without raw files."""
-    monkeypatch.setenv("TSTMETA_DATA", str(tmp_path / "none"))
-    monkeypatch.setattr(paths, "external", lambda: tmp_path / "external")
+    """The whole ledger from what is on this machine."""
+    return reproduce(inputs=HERE).set_index("cell")
 
 
 # ---------------------------------------------------------------------------- nothing left out
@@ -68,11 +58,15 @@ def test_with_what_is_here_every_cell_has_a_row_and_every_recipe_is_used():
     assert {id(entry) for entries in settings().values() for entry in entries} == used
 
 
-def test_without_raw_files_cells_follow_from_what_is_passed_on_or_say_what_they_need(request):
-    here = with_data()  # before the machine has no data: it is made once
-    request.getfixturevalue("nothing")
-    rows = without_data()
+def test_without_raw_files_cells_follow_from_what_is_passed_on_or_say_what_they_need(
+    monkeypatch, tmp_path
+):
+    here = with_data()  # before the machine has no data
+    monkeypatch.setenv("TSTMETA_DATA", str(tmp_path / "none"))
+    monkeypatch.setattr(paths, "external", lambda: tmp_path / "external")
+    rows = reproduce()
     is_complete(rows)
+    is_whole(rows)
     table = counts(rows).set_index("paper")
     assert table.index.tolist() == [*PAPERS, "all"]
     assert table.columns.tolist() == [*ledger.STATUSES, "cells"]
@@ -89,20 +83,21 @@ def test_without_raw_files_cells_follow_from_what_is_passed_on_or_say_what_they_
     assert len(own[own["status"] == "printed-only"]) > 100
     assert own["ours"].sub(here.loc[own.index, "ours"]).abs().max() < 1e-9
     assert own["status"].equals(here.loc[own.index, "status"])
-    for part in ({"paper": "mukherjee2025"}, {"table": "5"}, {"paper": "pang2019", "table": "5"}):
+
+
+def test_a_part_of_the_ledger_is_the_same_rows_and_beside_the_printed_table_they_stand_tidy():
+    rows = with_data().reset_index()
+    for part in ({"paper": "lai2023"}, {"table": "5"}, {"paper": "pang2019", "table": "5"}):
         own = rows[(rows[list(part)] == part).all(axis=1)].reset_index(drop=True)
-        pd.testing.assert_frame_equal(reproduce(**part), own)
-    frame = tst.published("pauli2025", 3)
+        pd.testing.assert_frame_equal(reproduce(**part, inputs=HERE)[[*own]], own)
+    frame = tst.published("pauli2025", 3, inputs=HERE)
     assert set(frame["label"]) >= {"S-BLEU", "R-BLEU", "QuestEval"}
     assert frame.loc[frame["label"] == "R-BLEU", "basis"].eq("reference").all()
-    pd.testing.assert_frame_equal(frame[list(ledger.COLUMNS)], reproduce("pauli2025", "3"))
+    own = reproduce("pauli2025", "3", inputs=HERE)
+    pd.testing.assert_frame_equal(frame[list(ledger.COLUMNS)], own)
     assert frame.loc[0, ["value", "decimals", "statistic"]].tolist() == [0.5, 2, "pearson"]
     with pytest.raises(TstmetaError, match=r"nothing is printed under paper .* lai2023 4"):
         reproduce("lai2023", "9")
-
-
-def test_without_data_every_cell_has_one_reason(nothing):
-    is_whole(without_data())
 
 
 @needs("pauli", "lai", "mir")

@@ -218,8 +218,8 @@ def untransferred(
 ) -> list[Finding]:
     """Corpus BLEU of pang2019's sources as they are minus that of systems, sources resampled."""
     ours = [names("pang2019", "system")[system][0] for system in systems]
-    bleu, *_ = yelp_bleu(setup.inputs)
-    parts = [yelp_bleu(setup.inputs, name)[1][references] for name in ("", *ours)]
+    bleu, *_ = setup.inputs.once(yelp_bleu, "")
+    parts = [setup.inputs.once(yelp_bleu, name)[1][references] for name in ("", *ours)]
     drawn = (resampled_sums(setup, part) for part in parts)
     copies, *others = (np.apply_along_axis(bleu.aggregate, 1, sums) for sums in drawn)
     rows, n = [], len(parts[0])

@@ -260,7 +260,8 @@ def corpus_bleu(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
     for name in ("li2018", "dualrl"):
         if not inputs.has(name, texts=True):
             raise Needs(f"{name} data", f"tstmeta data fetch {name}")
-    metric, each = yelp_bleu(inputs, names(cell.paper, "system").get(cell.item, ("", ""))[0])
+    system = names(cell.paper, "system").get(cell.item, ("", ""))[0]
+    metric, each = inputs.once(yelp_bleu, system)
     values = {name: metric.aggregate(np.sum(own, axis=0)) for name, own in each.items()}
     value = values.pop(how["references"])
     [(other, without)] = values.items()
@@ -269,7 +270,7 @@ def corpus_bleu(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
     return Answer(value, len(each[other]), signature, reason)
 
 
-def yelp_bleu(inputs: Inputs, system: str = "") -> tuple[CorpusMetric, dict[str, np.ndarray]]:
+def yelp_bleu(inputs: Inputs, system: str) -> tuple[CorpusMetric, dict[str, np.ndarray]]:
     """Corpus BLEU (multi-bleu) and what it adds up of a system, or of the sources: ``[1000, k]``.
 
     With two preparations of the references.  ``raw``: those of Li et al. (2018), case kept and
