@@ -12,22 +12,27 @@ from tstmeta.data import paths
 SETS = pd.read_csv(paths.own("frozen", "sets.csv")).set_index("dataset")
 
 
-@pytest.fixture(autouse=True)
-def store(tmp_path, monkeypatch):
-    """A score store of one's own, beside ``mine.csv``: the contrast set as if people rated it."""
-    monkeypatch.setattr(paths, "scores", lambda: tmp_path / "store")
-    monkeypatch.chdir(tmp_path)
-    data = tst.load("contrast")
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A folder with ``mine.csv``, the contrast set as if people rated it, and a score store."""
+    folder, data = tmp_path_factory.mktemp("advice"), tst.load("contrast")
     wide = data.items[["source_id", "source", "output", "system", "style"]]
     for name in ("content", "style"):
         wide = wide.assign(**{f"{name}.r1": data.human(name).to_numpy()})
-    wide.to_csv("mine.csv", index=False)
+    wide.to_csv(folder / "mine.csv", index=False)
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def inside(folder, monkeypatch):
+    monkeypatch.setattr(paths, "scores", lambda: folder / "store")
+    monkeypatch.chdir(folder)
 
 
 @pytest.fixture
 def quick(monkeypatch):
-    """Advice on metrics of words alone."""
-    some = "metric in ['chrf', 'bleu', 'ter']"
+    """Advice on a few metrics that take no time."""
+    some = "metric in ['chrf', 'bleu', 'ter', 'style-emd']"
     monkeypatch.setattr(advice, "verdicts", lambda *about: tst.verdicts(*about).query(some))
 
 
@@ -120,8 +125,9 @@ def test_one_rewrite_a_source_without_ratings_is_advised_on(quick):
     assert result.profile["rewrites"] == 1
 
 
-def test_metrics_without_a_value_on_the_file_have_nothing_beside():
-    pd.read_csv("mine.csv").drop(columns="style").to_csv("plain.csv", index=False)
+def test_metrics_without_a_value_on_the_file_have_nothing_beside(quick):
+    plain = pd.read_csv("mine.csv", nrows=200).drop(columns="style")
+    plain.to_csv("plain.csv", index=False)
     result = tst.advise("plain.csv", dimensions=["style"])
     assert len(result.frame)
     assert result.frame["own"].isna().all()
