@@ -3,7 +3,6 @@
 import pytest
 
 import tstmeta as tst
-from tests.notebooks.cells import NOTEBOOKS, cells
 from tstmeta.analysis.frame import kind_of
 from tstmeta.analysis.seeds import SEEDS
 
@@ -32,15 +31,3 @@ def test_the_row_is_the_mean_of_ten_seeds_with_two_standard_deviations_to_either
     )["metric"].drop(0)
     assert plain == f"{name}, sd {own.std():.2f}"
     assert set(tst.seeded(frame, [], "content")["metric"]) == {"bleu", "random"}  # of no set
-
-
-PAGES = sorted(path.stem for path in NOTEBOOKS.glob("[01]*.ipynb"))
-
-
-@pytest.mark.parametrize("name", PAGES)
-def test_no_chapter_draws_a_single_seed_beside_metrics(name):
-    code = cells(name)
-    sentinels = any("tst.SENTINELS" in cell or '"sentinel"' in cell for cell in code)
-    drawn = [c for c in code if any(f"plot.{one}(" in c for one in ("forest", "heatmap", "bump"))]
-    handled = ("seeded(", "random", "with_seeds", "by_level", "some)")
-    assert not sentinels or all(any(word in cell for word in handled) for cell in drawn)
