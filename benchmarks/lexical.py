@@ -51,7 +51,10 @@ def nltk_bleu() -> Peer:
 
 def nltk_meteor() -> Peer:
     tokens = Meteor().tokens
-    return lambda source, output: meteor_score.single_meteor_score(tokens(source), tokens(output))
+    # with our memory of synonyms, for NLTK's own reader looks for WordNet in other places
+    return lambda source, output: meteor_score.single_meteor_score(
+        tokens(source), tokens(output), wordnet=wordnet
+    )
 
 
 def sacrebleu_bleu() -> Peer:

@@ -15,7 +15,7 @@ from .. import stats
 from ..data import Dataset, load
 from ..metrics import Metric
 from ..schema import TstmetaError
-from ..stats import Resample
+from ..stats import Interval, Resample
 from . import choice, comparison
 from .agreement import (
     Analysis,
@@ -83,6 +83,10 @@ class Evaluation:
     def label(self) -> str:
         """The statistic as shown."""
         return self.analysis.setting.function.label
+
+    def difference(self, first: int, second: int) -> Interval:
+        """The interval of one row's value minus another's."""
+        return stats.difference(self.drawn, first, second)
 
     @property
     def key(self) -> dict[str, str]:
