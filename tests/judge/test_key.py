@@ -22,9 +22,7 @@ from tests.judge.scripted import Bulk, error, raw, says, serving
 from tstmeta import metrics
 from tstmeta.judge import protocol
 from tstmeta.judge.client import Served
-from tstmeta.judge.prompts import load
 from tstmeta.judge.protocol import reply
-from tstmeta.metrics.judges import Judge
 from tstmeta.schema import TstmetaError
 from tstmeta.secrecy import mask_of
 
@@ -197,9 +195,8 @@ def test_not_even_the_clients_own_debug_log_shows_it(tstmeta, tmp_path):
 def test_objects_do_not_show_it(monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     served = Served("http://127.0.0.1:9/v1", "tiny")
-    judge = Judge(chat=served, prompt=load("content"))
-    named = metrics.get("judge:http://127.0.0.1:9/v1#tiny+content")
-    shown = [repr(each) for each in (served, judge, named, vars(judge), judge.signature("source"))]
+    judge = metrics.get("judge:http://127.0.0.1:9/v1#tiny+content")
+    shown = [repr(each) for each in (served, judge, vars(judge), judge.signature("source"))]
     shown += [str(served), judge.name, question().key(served.server, served.model)]
     assert leaks(" ".join(shown)) == []
 
