@@ -61,6 +61,11 @@ def test_a_value_without_noise_does_not_divide_by_zero():
     assert stats.pool([0.5, 0.5, 0.5], [0, 0, 0]).mean == pytest.approx(0.5)
 
 
+@pytest.mark.filterwarnings("ignore:overflow", "ignore:invalid value")
+def test_values_whose_squares_overflow_end_without_a_mean_rather_than_never():
+    assert not math.isfinite(stats.pool([1e200, -1e200, 3e200], [1, 1, 1]).high)
+
+
 def test_fewer_than_three_values_are_not_pooled():
     result = stats.pool([0.5, 0.6], [0.1, 0.1])
     assert math.isnan(result.mean)

@@ -107,7 +107,7 @@ def _paule_mandel(y: Array, v: Array) -> float:
         weights = 1.0 / (v + tau2)
         squares = (y - np.average(y, weights=weights)) ** 2
         excess = weights @ squares - (len(y) - 1)
-        if excess <= _CLOSE:
+        if not excess > _CLOSE:  # nor where squares overflow, which leaves no number
             return tau2
         tau2 += excess / (weights**2 @ squares)
 
