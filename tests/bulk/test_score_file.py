@@ -17,6 +17,7 @@ from tstmeta.analysis import choice
 from tstmeta.bulk import parts, score_file
 from tstmeta.cli.score import address_of
 from tstmeta.data import own
+from tstmeta.data.chunks import sheets
 from tstmeta.metrics.base import CorpusMetric, PairMetric, Request, wrap
 from tstmeta.schema import DataError, TstmetaError
 
@@ -161,6 +162,16 @@ def test_json_lines_that_leave_keys_out_are_the_same_bytes_for_any_chunks(tmp_pa
     for n in (1000, 2000):
         scored(path, tmp_path / f"{n}.parquet", ["pinc"], chunk=n)
     assert (tmp_path / "1000.parquet").read_bytes() == (tmp_path / "2000.parquet").read_bytes()
+
+
+@pytest.mark.parametrize("group", [7, 999, 1300, ROWS])
+def test_row_groups_of_parquet_do_not_show_in_chunks(tmp_path, group):
+    path = tmp_path / "mine.parquet"
+    rewrites().to_parquet(path, row_group_size=group)
+    chunks = [list(sheet.rows.items()) for sheet in sheets(str(path), 1000)]
+    assert [len(rows) for rows in chunks] == [1000, 1000, 100]
+    every = [list(row) for row in rewrites().itertuples(index=False)]
+    assert [row for rows in chunks for row in rows] == list(enumerate(every, 1))
 
 
 def test_a_folder_is_read_by_name_and_its_rows_are_called_after_their_files(tmp_path):

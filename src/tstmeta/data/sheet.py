@@ -283,7 +283,7 @@ def _parquet(sheet: Sheet, stream: Any, _: str, size: int | None) -> Iterator[Sh
     first = 1
     try:
         file = pq.ParquetFile(stream)
-        for batch in file.iter_batches(size) if size else [file.read()]:
+        for batch in _batches(file, size) if size else [file.read()]:
             names = enumerate(batch.schema.names)
             batch = batch.select([n for n, name in names if not name.startswith("__index_")])
             part = replace(sheet, columns=batch.schema.names, problems=[])
@@ -297,6 +297,22 @@ def _parquet(sheet: Sheet, stream: Any, _: str, size: int | None) -> Iterator[Sh
             raise
         what = f"not a readable Parquet file ({str(error).splitlines()[0][:120]})"
         raise sheet.stop(what, "write it anew, for instance with to_parquet") from error
+
+
+def _batches(file: Any, size: int) -> Iterator[Any]:
+    """Tables of ``size`` rows, a row group at a time: one iterator over all keeps what it read."""
+    import pyarrow as pa
+
+    rest: list[Any] = []
+    for group in range(file.num_row_groups):
+        for batch in file.iter_batches(size, row_groups=[group]):
+            rest.append(batch)
+            if sum(map(len, rest)) >= size:
+                table = pa.Table.from_batches(rest)
+                yield table[:size]
+                rest = table[size:].to_batches()
+    if rest:
+        yield pa.Table.from_batches(rest)
 
 
 def _values(sheet: Sheet, name: str, column: Any, first: int) -> list[Any]:
