@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tstmeta.data import Card, Dataset
+from tstmeta.data import sheet
 from tstmeta.data.own import rated, read, read_scores
 from tstmeta.data.tables import items_table
 from tstmeta.schema import DataError
@@ -166,11 +167,13 @@ def assert_reported(problem, path, row, column, what, remedy):
     ("name", "content", "row", "column", "what", "remedy"), BROKEN.values(), ids=BROKEN
 )
 def test_a_broken_file_is_reported_by_row_column_and_remedy(
-    write, name, content, row, column, what, remedy
+    write, name, content, row, column, what, remedy, monkeypatch
 ):
     path = write(content, name)
-    [problem] = problems(read, path)
-    assert_reported(problem, path, row, column, what, remedy)
+    for held in (1, 50_000):
+        monkeypatch.setattr(sheet, "_HELD", held)
+        [problem] = problems(read, path)
+        assert_reported(problem, path, row, column, what, remedy)
 
 
 def test_all_faults_of_a_file_come_in_one_report_in_order_of_rows(write):

@@ -116,7 +116,7 @@ def read(path: Path | str) -> Dataset:
         compared = schema.validate(other.frame().assign(dataset=name), "preferences", other.file)
     references, rated, labels = _roles(sheet)
     table = _checked(sheet, references, rated, scale)
-    sheet.rows = {}  # a second copy of all cells
+    sheet.tables = []  # a second copy of all cells
     columns = {key: table[column] for column, key in rated.items()}
     judged = ratings_table(name, table["item_id"], columns)
     sheet.problems += mixed(judged, sheet.file)

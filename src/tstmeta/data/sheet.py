@@ -29,6 +29,8 @@ ENDINGS = (".csv", ".tsv", ".jsonl", ".parquet")
 _DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 #: Halves of characters (a byte that is not UTF-8 is read as one) and NUL bytes.
 BROKEN = re.compile("[\ud800-\udfff\0]")
+#: Rows that are held as cells at once; a table of texts takes a fraction of the room.
+_HELD = 50_000
 
 
 @dataclass
@@ -37,6 +39,7 @@ class Sheet:
 
     ``header`` is the row number of the header, None for formats without one.  ``rows`` has cells by
     row number; those of CSV or TSV are texts, None stands for null and a key that is not there.
+    ``tables`` has rows before them, see :meth:`take`.
     """
 
     file: str
@@ -44,6 +47,23 @@ class Sheet:
     columns: list[str] = field(default_factory=list)
     rows: dict[int, list[Any]] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
+    tables: list[pd.DataFrame] = field(default_factory=list)
+    broken: bool = False
+
+    def take(self, part: "Sheet") -> None:
+        """Add the next rows of the file, as a table; of characters in them faults are noted."""
+        self.header = part.header
+        new = [name for name in part.columns if name not in self.columns]
+        self.columns = self.columns + new if self.columns else part.columns
+        self.broken |= (broken := part.has_broken())
+        self.problems += part.problems
+        if broken or not part.rows:  # such text cannot even be put into a table
+            return
+        table = part.frame()
+        for name in table if table.columns.is_unique else ():
+            if pd.api.types.infer_dtype(table[name], skipna=False) == "string":
+                table[name] = table[name].astype("str")
+        self.tables.append(table)
 
     def fault(self, row: int | None, column: str, what: str, remedy: str) -> None:
         """Note one fault and go on."""
@@ -72,6 +92,11 @@ class Sheet:
         """The cells as a table, indexed by row number."""
         rows, index = list(self.rows.values()), list(self.rows)
         table = pd.DataFrame(rows, index=index, columns=self.columns, dtype=object)
+        if self.tables:
+            lacking = [dict.fromkeys({*self.columns} - {*own}) for own in self.tables]
+            tables = [own.assign(**none) for own, none in zip(self.tables, lacking, strict=True)]
+            table = pd.concat(tables)[self.columns]
+            self.tables = [table]
         for column in table.columns.intersection(list(names)):
             table[column] = table[column].map(_name)
         return table
@@ -122,11 +147,26 @@ class Sheet:
     def settle(self) -> None:
         """Hold what was read to what every file of rows must be; faults are noted or raised."""
         self.check_columns()
-        if not (self.rows or self.problems):
+        has_rows = self.rows or self.tables
+        if not (has_rows or self.problems):
             self.fault(None, "", "there are no rows", "add at least one row")
-        if len(set(self.columns)) < len(self.columns) or "" in self.columns or not self.rows:
-            raise DataError(self.problems)
-        _check_characters(self)
+        nameless = len(set(self.columns)) < len(self.columns) or "" in self.columns
+        if nameless or not has_rows or self.broken or self.has_broken():
+            raise DataError(dict.fromkeys(self.problems))  # that of a header is in every part
+
+    def has_broken(self) -> bool:
+        """Whether characters are broken, or lists too deep to be looked into; faults are noted."""
+        before = len(self.problems)
+        for row, record in [(self.header, self.columns), *self.rows.items()]:
+            for column, cell in zip(self.columns, record, strict=True):
+                try:
+                    if broken := next(filter(None, map(BROKEN.search, _texts(cell))), None):
+                        what = f"a NUL byte or broken UTF-8 at character {broken.start() + 1}"
+                        self.fault(row, column, what, "take it out and save the file as UTF-8")
+                except RecursionError:
+                    what = "lists or objects within others, more than 20 deep"
+                    self.fault(row, column, what, "write a text, a number or a list of texts")
+        return len(self.problems) > before
 
 
 def _name(cell: Any) -> Any:
@@ -152,15 +192,14 @@ def read_sheet(path: Path) -> Sheet:
         raise sheet.stop("the name of the file is not UTF-8", "rename it")
     if ending not in ENDINGS:
         raise sheet.stop(f"unknown format {ending!r}", f"save it as one of {', '.join(ENDINGS)}")
-    sheet = next(read_parts(partial(path.open, "rb"), sheet.file, ending), sheet)
+    for part in read_parts(partial(path.open, "rb"), sheet.file, ending, _HELD):
+        sheet.take(part)
     sheet.settle()
     return sheet
 
 
-def read_parts(
-    start: Callable[[], Any], file: str, ending: str, size: int | None = None
-) -> Iterator[Sheet]:
-    """Sheets of at most ``size`` rows (one with all), in order, not settled.
+def read_parts(start: Callable[[], Any], file: str, ending: str, size: int) -> Iterator[Sheet]:
+    """Sheets of at most ``size`` rows, in order, not settled.
 
     Args:
         start: opens the file for bytes; ``file`` names it in messages.
@@ -177,21 +216,6 @@ def read_parts(
     except OSError as error:
         what = f"the file cannot be read ({error.strerror or conceal(str(error)[:100])})"
         raise sheet.stop(what, "check its rights, or the connection") from error
-
-
-def _check_characters(sheet: Sheet) -> None:
-    before = len(sheet.problems)
-    for row, record in [(sheet.header, sheet.columns), *sheet.rows.items()]:
-        for column, cell in zip(sheet.columns, record, strict=True):
-            try:
-                if broken := next(filter(None, map(BROKEN.search, _texts(cell))), None):
-                    what = f"a NUL byte or broken UTF-8 at character {broken.start() + 1}"
-                    sheet.fault(row, column, what, "take it out and save the file as UTF-8")
-            except RecursionError:
-                what = "lists or objects within others, more than 20 deep"
-                sheet.fault(row, column, what, "write a text, a number or a list of texts")
-    if len(sheet.problems) > before:
-        raise DataError(sheet.problems)  # such text cannot even be put into a table
 
 
 def _texts(cell: Any, deepest: int = 20) -> Iterator[str]:
@@ -213,7 +237,7 @@ def _text(sheet: Sheet, stream: Any) -> io.TextIOWrapper:
     return io.TextIOWrapper(stream, "utf-8-sig", errors="surrogateescape", newline="")
 
 
-def _csv(sheet: Sheet, stream: Any, delimiter: str, size: int | None) -> Iterator[Sheet]:
+def _csv(sheet: Sheet, stream: Any, delimiter: str, size: int) -> Iterator[Sheet]:
     with _text(sheet, stream) as text:
         for _ in sheet.csv_batches(text, delimiter, size=size):
             _check_header(sheet, delimiter)
@@ -239,7 +263,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return dict(pairs)
 
 
-def _jsonl(sheet: Sheet, stream: Any, _: str, size: int | None) -> Iterator[Sheet]:
+def _jsonl(sheet: Sheet, stream: Any, _: str, size: int) -> Iterator[Sheet]:
     with _text(sheet, stream) as text:
         lines = ((number, line) for number, line in enumerate(_lines(text), 1) if line.strip())
         while batch := list(islice(lines, size)):
@@ -275,7 +299,7 @@ def _of_json(sheet: Sheet, lines: Iterable[tuple[int, str]]) -> Sheet:
     return sheet
 
 
-def _parquet(sheet: Sheet, stream: Any, _: str, size: int | None) -> Iterator[Sheet]:
+def _parquet(sheet: Sheet, stream: Any, _: str, size: int) -> Iterator[Sheet]:
     """Rows are numbered from 1; the index that pandas adds is left out."""
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -283,7 +307,7 @@ def _parquet(sheet: Sheet, stream: Any, _: str, size: int | None) -> Iterator[Sh
     first = 1
     try:
         file = pq.ParquetFile(stream)
-        for batch in _batches(file, size) if size else [file.read()]:
+        for batch in _batches(file, size):
             names = enumerate(batch.schema.names)
             batch = batch.select([n for n, name in names if not name.startswith("__index_")])
             part = replace(sheet, columns=batch.schema.names, problems=[])

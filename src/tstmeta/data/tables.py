@@ -46,8 +46,14 @@ def items_table(dataset: str, frame: pd.DataFrame | None = None, **columns: Any)
     default["references"] = [[] for _ in given["item_id"]]
     values = {**default, **given, "dataset": dataset}
     values["references"] = [list(texts) for texts in values["references"]]
-    plain = {name: v if isinstance(v, str | bool) else list(v) for name, v in values.items()}
+    plain = {name: v if isinstance(v, str | bool) else _array(v) for name, v in values.items()}
     return pd.DataFrame(plain)
+
+
+def _array(values: Any) -> Any:
+    """Values without an index; texts stay packed."""
+    packed = isinstance(values, pd.Series) and isinstance(values.dtype, pd.StringDtype)
+    return values.array if packed else list(values)
 
 
 def long_ratings(
