@@ -131,6 +131,8 @@ def test_frozen_effects_are_what_is_computed_now(dimension, name, metrics):
     assert both["pairs_x"].tolist() == both["pairs_y"].tolist()
 
 
-def test_another_method_is_refused_with_those_that_there_are():
+def test_another_method_or_panel_is_refused_with_those_that_there_are():
     with pytest.raises(TstmetaError, match="unknown method 'reml' for tau; known: pm, dl"):
         tst.pool(tst.evidence("fluency").query("level != 'system'"), method="reml")
+    with pytest.raises(TstmetaError, match="unknown panel 'out'; known: pool, stress"):
+        tst.pool(tst.evidence("fluency").query("level != 'system'"), panel="out")

@@ -372,7 +372,8 @@ def runs(monkeypatch, tmp_path):
         columns = ["model", "seed", "step", "part", "metric", "basis", "value"]
         folder = tmp_path / "transfer" / "runs" / f"{model}-{seed}"
         folder.mkdir(parents=True)
-        pd.DataFrame(rows, columns=columns).to_csv(folder / "trajectory.csv", index=False)
+        table = pd.DataFrame(rows, columns=columns).assign(n=500)
+        table.to_csv(folder / "trajectory.csv", index=False)
 
 
 @pytest.mark.parametrize(

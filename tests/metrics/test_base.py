@@ -62,14 +62,6 @@ def test_scores_are_given_as_soon_as_they_are_known():
     assert next(Length().score(endless())) == (Score(1.0),)
 
 
-def test_an_edited_function_gets_another_signature():
-    first = wrap(lambda source, output: 1.0, "same")
-    again = wrap(lambda source, output: 1.0, "same")
-    edited = wrap(lambda source, output: 2.0, "same")
-    assert first.signature("source") == again.signature("source")
-    assert first.signature("source") != edited.signature("source")
-
-
 def test_every_registered_metric_is_complete():
     for name in metrics.names(variants=True):
         metric = metrics.whole(metrics.get(name))

@@ -30,6 +30,8 @@ HEAD = ["dimension", "statistic", "level", "metric", "basis", "kind", "against",
 #: Sentinels that may be used either way: a copy may count for good or for bad.
 EITHER_WAY = ("copy-rate", "length-ratio", "output-only")
 FLIPPED = ":flipped"
+#: Panels whose sets may be put together.
+POOLED = ("pool", "stress")
 #: People as a row: one rater held against the others.
 PEOPLE = "people"
 
@@ -177,8 +179,11 @@ def pool(effects: pd.DataFrame, method: TauMethod = "pm", panel: str = "pool") -
         Limits stay on the scale.  See :mod:`tstmeta.stats.pooling`.
 
     Raises:
-        TstmetaError: values at system level, which few systems make too noisy to be pooled.
+        TstmetaError: values at system level, which few systems make too noisy to be pooled; a
+            panel that there is not.
     """
+    if panel not in POOLED:
+        raise TstmetaError(f"unknown panel {panel!r}; known: {', '.join(POOLED)}")
     if "system" in set(effects["level"]):
         raise TstmetaError("values at level system are shown, not pooled: they are of few systems")
     if method not in (known := get_args(TauMethod)):

@@ -75,16 +75,20 @@ def score(
     if in_chunks(data, out, format, whole=bool(names or scores or ratings or where or limit)):
         from .. import bulk
 
-        with waiting(f"{data[0]}: scoring", bar=True):
-            done = bulk.score_file(
-                data[0],
-                metric or bulk.DEFAULT,
-                address_of(out),
-                bases=basis,
-                jobs=jobs,
-                cluster=cluster,
-                chunk=chunk or bulk.CHUNK,
-            )
+        try:
+            with waiting(f"{data[0]}: scoring", bar=True):
+                done = bulk.score_file(
+                    data[0],
+                    metric or bulk.DEFAULT,
+                    address_of(out),
+                    bases=basis,
+                    jobs=jobs,
+                    cluster=cluster,
+                    chunk=chunk or bulk.CHUNK,
+                )
+        except KeyboardInterrupt:
+            note("stopped: chunks that were scored are kept, and the same command goes on")
+            raise
         tell_chunks(done)
         return
     if jobs or cluster or chunk:
