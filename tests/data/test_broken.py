@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tstmeta.data import Card, Dataset
-from tstmeta.data import sheet
+from tstmeta.data import Card, Dataset, sheet
 from tstmeta.data.own import rated, read, read_scores
 from tstmeta.data.tables import items_table
 from tstmeta.schema import DataError
