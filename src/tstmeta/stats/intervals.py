@@ -17,7 +17,15 @@ from numpy.typing import ArrayLike
 from .kernels import Array
 from .limits import Interval, Method, interval
 from .matrices import Setting, resampled, with_value
-from .resampling import Draws, ResamplingPlan, clusters_of, draw, leave_one_out, systems_of
+from .resampling import (
+    Draws,
+    ResamplingPlan,
+    clusters_of,
+    draw,
+    leave_one_out,
+    parts_of,
+    systems_of,
+)
 
 #: Below so many systems BCa of a statistic of order covers too little (``benchmarks/coverage.py``).
 FEW_SYSTEMS = 20
@@ -97,18 +105,19 @@ def of_draws(
     counts: dict[str, Array] = {}
     for kept in leave_one_out(plan, x.shape):
         left_out = values_of(kept)
-        if (kept.sources == 0).any():
-            some = both.any(axis=2) @ (kept.sources == 0).T  # [M, clusters]
-            strata = clusters_of(plan, len(x))[1]
+        if (kept.systems == 1).all():
             name = "sources" if plan.clusters is None else "clusters"
+            (own, strata), (part, of_part) = clusters_of(plan, len(x)), parts_of(plan, len(x))
+            units, some = (_any(both.any(axis=2), labels) for labels in (own, part))
         else:
-            some = both.any(axis=1) @ (kept.systems == 0).T  # [M, systems]
-            strata, name = np.zeros(len(kept), dtype=int), "systems"
-        samples = [strata == stratum for stratum in np.unique(strata)]
-        jackknives += [left_out[:, inside] for inside in samples]
-        given += [some[:, inside] for inside in samples]
-        free = [np.maximum(some[:, inside].sum(axis=1) - 1, 0) for inside in samples]
-        counts[name] = sum(free, np.zeros(len(y), dtype=int)) + some.any(axis=1)
+            name, own = "systems", systems_of(plan, x.shape[1])
+            some = units = _any(both.any(axis=1), own)  # [M, systems]
+            strata = of_part = np.zeros(len(kept), dtype=int)
+        for stratum in np.unique(strata):
+            jackknives.append(left_out[:, of_part == stratum])
+            given.append(some[:, of_part == stratum])
+        free = [units[:, strata == stratum].sum(axis=1) - 1 for stratum in np.unique(strata)]
+        counts[name] = np.maximum(free, 0).sum(axis=0, dtype=int) + units.any(axis=1)
     if plan.units == "both":
         of_sources = values_of(Draws(draws.sources, np.ones_like(draws.systems)))
         of_systems = values_of(Draws(np.ones_like(draws.sources), draws.systems))
@@ -145,6 +154,14 @@ def of_draws(
         systems=np.minimum(whole.systems[i], whole.systems[j]),
     )
     return whole._replace(of_pairs=of_pairs)
+
+
+def _any(cells: Array, labels: Array) -> Array:
+    """Of ``[M, n]``, whether any of those with a label are true: ``[M, labels]``."""
+    some = np.zeros((len(cells), int(labels.max(initial=-1)) + 1), dtype=bool)
+    for row, own in zip(some, cells, strict=True):
+        row[labels[own]] = True
+    return some
 
 
 def _crossed(

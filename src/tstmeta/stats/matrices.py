@@ -169,7 +169,7 @@ def resampled(
     for start in range(0, len(draws), size):
         inside = slice(start, start + size)
         of_y = y if y.shape[1] == 1 else y[:, inside]
-        part = Draws(draws.sources[inside], draws.systems[inside])
+        part = Draws(draws.sources[inside].astype(float), draws.systems[inside])
         if setting.level in _GROUPED and setting.function.whole is None:
             values = _combined(*_GROUPED[setting.level](x, of_y, setting, part), setting, of_pairs)
         else:

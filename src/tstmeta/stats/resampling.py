@@ -3,6 +3,7 @@
 Draws are made once and used for all metrics, so that every comparison of two metrics is paired.
 """
 
+from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -11,8 +12,14 @@ from numpy.typing import ArrayLike
 Units = Literal["sources", "systems", "both"]
 
 
+#: The jackknife leaves out one cluster at a time; of more than ``_SINGLE`` one of ``_PARTS`` parts.
+_SINGLE, _PARTS = 2**14, 2**9
+
+
 class Draws(NamedTuple):
-    """How often each source ``[D, S]`` and system ``[D, K]`` was drawn; 1 where not resampled."""
+    """How often each source ``[D, S]`` (small integers, for there may be millions) and system
+    ``[D, K]`` was drawn; 1 where not resampled.
+    """
 
     sources: np.ndarray
     systems: np.ndarray
@@ -49,24 +56,26 @@ def draw(plan: ResamplingPlan, shape: tuple[int, int], rng: np.random.Generator)
     """Draw ``plan.n`` resamples of a matrix of ``shape`` [sources, systems]."""
     if plan.units not in ("sources", "systems", "both"):
         raise ValueError(f"unknown unit {plan.units!r}; known: sources, systems, both")
-    sources, systems = (np.ones((plan.n, size)) for size in shape)
+    sources, systems = np.ones((plan.n, shape[0]), np.uint8), np.ones((plan.n, shape[1]))
     if plan.units in ("sources", "both"):
         clusters, strata = clusters_of(plan, shape[0])
-        counts = np.zeros((plan.n, len(strata)))
+        counts = np.zeros((plan.n, len(strata)), np.uint8)
         for stratum in np.unique(strata):
-            inside = np.flatnonzero(strata == stratum)
-            counts[:, inside] = _counts(len(inside), plan.n, rng)
-        sources = counts[:, clusters]
+            inside = strata == stratum
+            for row, drawn in enumerate(_counts(int(inside.sum()), plan.n, rng)):
+                counts[row, inside] = drawn
+        sources = counts if plan.clusters is None else counts[:, clusters]
     if plan.units in ("systems", "both"):
         number = systems_of(plan, shape[1])
-        systems = _counts(int(number.max(initial=-1)) + 1, plan.n, rng)[:, number]
+        systems = np.array([*_counts(int(number.max(initial=-1)) + 1, plan.n, rng)], float)
+        systems = systems[:, number]
     return Draws(sources, systems)
 
 
-def _counts(units: int, n: int, rng: np.random.Generator) -> np.ndarray:
-    if not units:
-        return np.ones((n, 0))
-    return rng.multinomial(units, np.full(units, 1.0 / units), size=n).astype(float)
+def _counts(units: int, n: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
+    """How often each unit is drawn, a draw at a time."""
+    equal = np.full(units, 1.0 / units) if units else np.ones(0)
+    return (rng.multinomial(units, equal) if units else np.ones(0) for _ in range(n))
 
 
 def clusters_of(plan: ResamplingPlan, n_sources: int) -> tuple[np.ndarray, np.ndarray]:
@@ -104,18 +113,40 @@ def numbered(labels: ArrayLike) -> np.ndarray:
 
 
 def leave_one_out(plan: ResamplingPlan, shape: tuple[int, int]) -> list[Draws]:
-    """The jackknife of a plan: each source (cluster) left out once, then each system."""
+    """The jackknife of a plan: each source (cluster) left out once, then each system.
+
+    Of very many clusters each of equal parts of every stratum is, see :func:`parts_of`.
+    """
     n_sources, n_columns = shape
     parts = []
     if plan.units in ("sources", "both"):
-        clusters, strata = clusters_of(plan, n_sources)
-        kept = (clusters[None, :] != np.arange(len(strata))[:, None]).astype(float)
+        part, strata = parts_of(plan, n_sources)
+        kept = part[None, :] != np.arange(len(strata))[:, None]
         parts.append(Draws(kept, np.ones((len(kept), n_columns))))
     if plan.units in ("systems", "both"):
         number = systems_of(plan, n_columns)
         kept = (number != np.arange(number.max(initial=-1) + 1)[:, None]).astype(float)
         parts.append(Draws(np.ones((len(kept), n_sources)), kept))
     return parts
+
+
+def parts_of(plan: ResamplingPlan, n_sources: int) -> tuple[np.ndarray, np.ndarray]:
+    """What the jackknife leaves out together: each source's part ``[S]``, each part's stratum.
+
+    A part is a cluster.  Of very many clusters it is one of some hundred equal parts of a stratum,
+    for time and memory would grow with the square (the grouped jackknife: Shao and Tu 1995, The
+    Jackknife and Bootstrap, Section 2.3).
+    """
+    clusters, strata = clusters_of(plan, n_sources)
+    if len(strata) <= _SINGLE:
+        return clusters, strata
+    part, of_part = np.zeros(len(strata), int), list[int]()
+    for stratum in np.unique(strata):
+        inside = np.flatnonzero(strata == stratum)
+        parts = -(-len(inside) * _PARTS // len(strata))
+        part[inside] = len(of_part) + np.arange(len(inside)) % parts
+        of_part += [stratum] * parts
+    return part[clusters], np.array(of_part)
 
 
 def everything(shape: tuple[int, ...]) -> Draws:
