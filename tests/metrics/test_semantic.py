@@ -14,9 +14,10 @@ from scipy.spatial.distance import cdist
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.util import pairwise_cos_sim
 
-from tests.metrics import needs_encoder, scored, values
+from tests.metrics import metric, needs_encoder, scored, values
 from tests.models import tiny_encoder
 from tests.models.tiny_encoder import TEXTS
+from tstmeta.data import load
 from tstmeta.metrics import semantic
 from tstmeta.metrics.semantic import FEATURES, Cosine, S3Bert, Sim, Wmd
 from tstmeta.models import encoders
@@ -40,6 +41,18 @@ def folder(tmp_path_factory):
 def upstream(where, pairs):
     model = SentenceTransformer(str(where), device="cpu")
     return [model.encode(list(side), show_progress_bar=False) for side in zip(*pairs, strict=True)]
+
+
+@needs_encoder
+@pytest.mark.parametrize("name", ["bertscore", "cosine"])
+def test_texts_that_are_alike_to_the_encoder_tie_whatever_stands_in_their_batch(name):
+    items = load("contrast").items.head(60)
+    together = metric(name).pairs(list(zip(items["source"], items["output"], strict=True)))
+    louder = zip(items["source"], items["output"].str.upper(), strict=True)
+    ties = [
+        one == metric(name).pairs([pair])[0] for one, pair in zip(together, louder, strict=True)
+    ]
+    assert np.mean(ties) > 0.9  # without rounding about half
 
 
 @pytest.mark.parametrize("name", ["tiny", pytest.param("embedded", marks=needs_encoder)])

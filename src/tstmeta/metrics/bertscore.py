@@ -13,7 +13,7 @@ import pandas as pd
 
 from ..models import encoders, idf, vectors
 from ..models.causal import Backbone
-from ..models.encoders import ENCODERS, MINILM, TokenVectors
+from ..models.encoders import DECIMALS, ENCODERS, MINILM, TokenVectors
 from ..models.sequence import batches
 from ..schema import Status, TstmetaError
 from .base import Score, scored
@@ -112,7 +112,8 @@ class BertScore(ModelMetric):
                 if self.baseline:
                     base = getattr(self.baseline, self.part)
                     value = (value - base) / (1 - base)
-                answers.append(scored(value, cut_note(max(a.length, b.length), encoder.window)))
+                note = cut_note(max(a.length, b.length), encoder.window)
+                answers.append(scored(round(value, DECIMALS), note))
         return answers
 
     @cached_property

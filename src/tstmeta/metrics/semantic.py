@@ -15,7 +15,7 @@ import numpy as np
 from ..extras import lacking
 from ..models import encoders, vectors
 from ..models.causal import MissingModel
-from ..models.encoders import ENCODERS, MINILM, TextVector
+from ..models.encoders import DECIMALS, ENCODERS, MINILM, TextVector
 from ..models.vectors import TokenTable, VectorFile, Vectors
 from ..schema import Status, TstmetaError
 from .base import Request, Score, scored
@@ -83,7 +83,7 @@ class Cosine(ModelMetric):
         if 0 < min(lengths) <= self._control:
             return Score(0.0, Status.EMPTY, "a text without a token")
         value = _cosine(*(side.vector[self.part].astype(float) for side in (text, output)))
-        return scored(value, cut_note(max(lengths), self._window))
+        return scored(round(value, DECIMALS), cut_note(max(lengths), self._window))
 
 
 class S3Bert(Cosine):
