@@ -32,7 +32,7 @@ LIBRARIES = ("tstmeta", "sacrebleu", "bert-score", "torch", "pyarrow", "distribu
 METRICS = ("bleu", "chrf", "pinc")
 PARTS = ("cores", "memory", "kills", "peers", "cluster")
 #: Of the pairs of the first part, how many the others take.
-KILLED, PEERS, CLUSTERED, EMBEDDED = 20, 50, 5, 100
+KILLED, PEERS, CLUSTERED, EMBEDDED = 20, 5, 5, 100
 #: What must hold.
 MOST_OF_ONE, MOST_MEMORY, MOST_GROWTH, MOST_OVERHEAD = 0.55, 1200, 1.1, 1.25
 #: What is asked of a cluster on paper.
