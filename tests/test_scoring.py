@@ -128,6 +128,12 @@ def test_metrics_share_the_requests_of_a_basis(monkeypatch, tmp_path):
     assert asked == [("source", "item"), ("reference", "item")]
 
 
+def test_what_is_computed_sooner_than_looked_up_is_not_stored(tmp_path):
+    table = scoring.score(THREE, ["random", "pinc"], ["source"], store=str(tmp_path))
+    assert table["value"].notna().all()
+    assert {file.name.partition("-")[0] for file in tmp_path.iterdir()} == {"pinc"}
+
+
 # ---------------------------------------------------------------------- units of other sizes
 
 

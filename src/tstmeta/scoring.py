@@ -58,7 +58,7 @@ def score(
     metrics: Sequence[str | Metric] | str = ("lexical", "sentinel", HUMAN_STYLE),
     bases: Sequence[str] | None = None,
     profile: str = "",
-    store: Path | None = None,
+    store: Path | str | None = None,
     progress: bool = True,
 ) -> pd.DataFrame:
     """The scores of a data set: taken from the score store where they are, else computed.
@@ -87,7 +87,7 @@ def score(
     """
     if profile not in ("", "embedded", "real"):
         raise TstmetaError(f"profile is {profile!r}; use one of embedded, real")
-    tables = []
+    tables, store = [], None if store is None else Path(store)
     grouped = cache(lambda *of: requests(data, *of))  # metrics of a unit and basis share requests
     wanted = [metrics] if isinstance(metrics, str) else metrics
     for name, metric in _chosen(data, wanted, profile).items():
@@ -246,7 +246,7 @@ def _lacking(dataset: Dataset, plan: Plan) -> tuple[list[str], pd.DataFrame]:
 
 
 def _computed(plan: Plan, folder: Path, progress: bool) -> pd.DataFrame:
-    if getattr(plan.metric, "keeps_answers", False):
+    if getattr(plan.metric, "keeps_answers", False) or not getattr(plan.metric, "stored", True):
         scores = chain.from_iterable(answers(plan.metric, plan.units))
         return _frame([("", score.value, str(score.status), score.detail) for score in scores])
     if not plan.units:

@@ -52,8 +52,9 @@ class Metric(Protocol):
     A metric may also have ``missing`` (what to do when it cannot run here, else empty), ``turned``
     (the bases on which the other direction is better), ``abroad`` (the metric that stands for it
     outside English), ``keep_in(folder, progress)``: the folder of the score store, and whether bars
-    may be shown; and ``keeps_answers``, where scores are cheap to read from what the metric itself
-    keeps there, so that they are not kept, too.
+    may be shown; ``keeps_answers``, where scores are cheap to read from what the metric itself
+    keeps there, and ``stored``, False where they are sooner computed than looked up: then they are
+    not kept, too.
     """
 
     name: str

@@ -15,6 +15,8 @@ class _Sentinel(PairMetric):
     dimensions = ("content", "style", "fluency")
     max_tokens = None
     accepts_empty = True
+    #: Computed each time: to look a score up takes longer.
+    stored = False
 
 
 def _lengths(request: Request) -> list[int]:

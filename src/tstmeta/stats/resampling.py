@@ -3,7 +3,6 @@
 Draws are made once and used for all metrics, so that every comparison of two metrics is paired.
 """
 
-from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -14,6 +13,8 @@ Units = Literal["sources", "systems", "both"]
 
 #: The jackknife leaves out one cluster at a time; of more than ``_SINGLE`` one of ``_PARTS`` parts.
 _SINGLE, _PARTS = 2**14, 2**9
+#: Counts that are drawn at once.
+_AT_ONCE = 2**22
 
 
 class Draws(NamedTuple):
@@ -62,20 +63,22 @@ def draw(plan: ResamplingPlan, shape: tuple[int, int], rng: np.random.Generator)
         counts = np.zeros((plan.n, len(strata)), np.uint8)
         for stratum in np.unique(strata):
             inside = strata == stratum
-            for row, drawn in enumerate(_counts(int(inside.sum()), plan.n, rng)):
-                counts[row, inside] = drawn
+            counts[:, inside] = _counts(int(inside.sum()), plan.n, rng)
         sources = counts if plan.clusters is None else counts[:, clusters]
     if plan.units in ("systems", "both"):
         number = systems_of(plan, shape[1])
-        systems = np.array([*_counts(int(number.max(initial=-1)) + 1, plan.n, rng)], float)
-        systems = systems[:, number]
+        systems = _counts(int(number.max(initial=-1)) + 1, plan.n, rng)[:, number].astype(float)
     return Draws(sources, systems)
 
 
-def _counts(units: int, n: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
-    """How often each unit is drawn, a draw at a time."""
-    equal = np.full(units, 1.0 / units) if units else np.ones(0)
-    return (rng.multinomial(units, equal) if units else np.ones(0) for _ in range(n))
+def _counts(units: int, n: int, rng: np.random.Generator) -> np.ndarray:
+    """How often each unit is drawn ``[D, U]``, a few draws at a time, as they are wide at first."""
+    counts, step = np.ones((n, units), np.uint8), max(1, _AT_ONCE // max(1, units))
+    for start in range(0, n if units else 0, step):
+        size = min(step, n - start)
+        equal = np.full(units, 1.0 / units)
+        counts[start : start + size] = rng.multinomial(units, equal, size=size)
+    return counts
 
 
 def clusters_of(plan: ResamplingPlan, n_sources: int) -> tuple[np.ndarray, np.ndarray]:
