@@ -138,7 +138,7 @@ def parts_of(plan: ResamplingPlan, n_sources: int) -> tuple[np.ndarray, np.ndarr
 
     A part is a cluster.  Of very many clusters it is one of some hundred equal parts of a stratum,
     for time and memory would grow with the square (the grouped jackknife: Shao and Tu 1995, The
-    Jackknife and Bootstrap, Section 2.3).
+    Jackknife and Bootstrap).
     """
     clusters, strata = clusters_of(plan, n_sources)
     if len(strata) <= _SINGLE:
