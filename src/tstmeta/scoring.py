@@ -217,6 +217,8 @@ def _score_one(dataset: Dataset, plan: Plan, folder: Path | None, progress: bool
         signature = str(metric.signature(plan.basis))
     if folder is None or not dataset.has_texts:
         given = shipped.scores(dataset, conceal(metric.name), plan.basis, signature)
+    if len(given) and not dataset.has_texts:
+        return given  # there is nothing that the rest could be computed from
     if len(given):
         done = set(given["item_id"])
         pairs = zip(plan.units, plan.item_ids, strict=True)
@@ -226,7 +228,7 @@ def _score_one(dataset: Dataset, plan: Plan, folder: Path | None, progress: bool
         rows = _computed(plan, folder or paths.scores(), progress)
         ids = [item_id for unit in plan.item_ids for item_id in unit]
     else:
-        ids, rows = _lacking(dataset, plan) if given.empty else ([], _frame([]))
+        ids, rows = _lacking(dataset, plan)
     table = _table(dataset, plan, ids, rows, signature or metric.name)
     return schema.together(table, given)  # of two empty ones the first, which has columns
 
