@@ -187,8 +187,8 @@ def _by_correlation(
     places, tried = top_places(np.mean(single, axis=0), settings.top), grid(settings.top)
     each = []
     for split in inner:
-        scale = Scaling.fitted(matrix[:, split.train], lower)
-        means = geometric_mean(scale(matrix[:, split.judged])[places], tried)
+        scale = Scaling.fitted(matrix[places][:, split.train], lower[places])
+        means = geometric_mean(scale(matrix[places][:, split.judged]), tried)
         each.append(agreements(split.judged, means))
     # the first of equals is the one nearest to equal weights, as the grid is ordered
     return places, tried[int(np.argmax(np.round(np.mean(each, axis=0), 12)))]
