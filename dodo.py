@@ -41,6 +41,8 @@ SCORED = (
 #: Models that are trained on Yelp where its sentences are here, and the data sets of Yelp.
 TRAINED = ("yelp-lm", "yelp-style", "yelp-cnn")
 OF_YELP = ("mir", "li2018", "dualrl")
+#: Notebooks that take a minute: with one of them last, a core would have nothing to do meanwhile.
+LONGEST = ("09_confounds", "08_hybrids", "lesson_6_probability", "04_style_strength")
 #: Which pages were generated is known only once they are: their names and hashes stand here.
 MANIFEST = Path(".build/pages.json")
 
@@ -182,7 +184,8 @@ def task_book():
             "book/templates/slides.html.j2",
             *VERSIONS,
         ],
-        "task_dep": ["assets"],
+        # what is named here runs first, in this order; all others in any
+        "task_dep": ["scores", "assets", "pages", *(f"notebooks:{name}" for name in LONGEST)],
         "targets": ["book/_build/html/index.html"],
     }
 

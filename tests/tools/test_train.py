@@ -153,15 +153,18 @@ def test_the_backbone_was_trained_with_todays_options_and_instructions():
     assert report["options"].items() <= options.items()
 
 
-def test_todays_code_begins_the_same_training_of_the_backbone(tmp_path, monkeypatch):
+@pytest.mark.parametrize("steps", [1, pytest.param(2, marks=pytest.mark.nightly)])
+def test_todays_code_begins_the_same_training_of_the_backbone(tmp_path, monkeypatch, steps):
     """The tokenizer, and the first losses, whose last digits may differ between processors."""
     losses, step = [], Learner.step
     monkeypatch.setattr(Learner, "step", lambda *given: losses.append(step(*given)) or losses[-1])
     prompts = list(shipped().values())
-    with killed(2):
+    tokenizer = train.train_tokenizer(prompts, train.BACKBONE.vocabulary)
+    monkeypatch.setattr(train, "train_tokenizer", lambda *given: tokenizer)
+    with killed(steps):
         train.backbone(tmp_path, prompts)
-    assert losses == pytest.approx(report_of(EMBEDDED)["loss_curve"][:2], abs=0.01)
-    train.train_tokenizer(prompts, train.BACKBONE.vocabulary).save_pretrained(tmp_path)
+    assert losses == pytest.approx(report_of(EMBEDDED)["loss_curve"][:steps], abs=0.01)
+    tokenizer.save_pretrained(tmp_path)
     files = (folder / "tokenizer.json" for folder in (tmp_path, EMBEDDED))
     fresh, kept = (json.loads(path.read_text(encoding="utf-8")) for path in files)
     assert fresh == kept
