@@ -277,11 +277,12 @@ class Pinc(_Lexical):
     facts = f"refs:min tok:13a case:mixed n:4 scale:100 {DANDA}"
 
     def pair(self, text: str, output: str) -> float:
-        new = ngrams.gram_sets(tokens13a(output))
+        new, known = (ngrams.gram_sets(tokens13a(side)) for side in (output, text))
         if not new:
             return self.empty_value
-        known = set().union(*ngrams.gram_sets(tokens13a(text)))
-        return 100 * (sum(len(grams - known) / len(grams) for grams in new) / len(new))
+        known += [set()] * (len(new) - len(known))  # a short text has no long n-grams
+        shares = [len(own - old) / len(own) for own, old in zip(new, known, strict=False)]
+        return 100 * (sum(shares) / len(shares))
 
 
 class EditSimilarity(_Lexical):

@@ -43,7 +43,14 @@ def _ngrams(tokens: Sequence, n: int) -> zip:
 
 def gram_sets(tokens: Sequence[str]) -> list[set]:
     """The sets of 1- to 4-grams of a text, as far as it is long enough to have any."""
-    return [set(_ngrams(tokens, n)) for n in range(1, min(4, len(tokens)) + 1)]
+    second, third, fourth = tokens[1:], tokens[2:], tokens[3:]
+    grams = (
+        tokens,
+        zip(tokens, second, strict=False),
+        zip(tokens, second, third, strict=False),
+        zip(tokens, second, third, fourth, strict=False),
+    )
+    return [set(each) for each in grams[: len(tokens)]]
 
 
 @lru_cache(maxsize=2**14)
