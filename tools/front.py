@@ -65,7 +65,7 @@ def first(effects: pd.DataFrame, dimension: str, references: bool, *wanted: str)
         return {"verdict": "none" if verdict == NEVER else UNKNOWN, "reason": reason}
     row = rows.iloc[0].to_dict()
     if row["low"] <= CHANCE:
-        nearest = f"`{shown(row['metric'])}` comes nearest, with {percent(row['mean'])}"
+        nearest = f"{shown(row['metric'])} comes nearest, with {percent(row['mean'])}"
         return {"verdict": "none", "reason": f"no metric is surely above chance; {nearest}"}
     stem = row["metric"].partition(":")[0]
     row |= {"name": shown(row["metric"]), "stem": stem, "card": card(stem).facts.get("fails", "")}

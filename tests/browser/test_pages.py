@@ -47,6 +47,7 @@ FAULTS: dict[str, Callable[[walk.Visit], Any]] = {
         seen.page not in walk.MACHINERY and seen.facts["tables"] != seen.facts["sheets"]
     ),
     "shows an object of Python": lambda seen: [n for n in SIGNS if n in seen.facts["text"]],
+    "shows a mark of Markdown": lambda seen: seen.facts["marks"],
     "scrolls sideways on a phone": lambda seen: (
         seen.phone["width"] > walk.PHONE[0] and seen.phone["width"]
     ),

@@ -58,6 +58,10 @@ _FACTS = """() => ({
   typeset: document.querySelectorAll('article mjx-container').length,
   charts: document.querySelectorAll('article .plotly-graph-div').length,
   drawn: document.querySelectorAll('article .plotly-graph-div .main-svg').length,
+  marks: [...document.querySelectorAll('article *')]
+    .filter(one => !one.closest('code, pre, script, style, svg'))
+    .filter(one => [...one.childNodes].some(n => n.nodeType === 3 && n.data.includes('`')))
+    .map(one => one.textContent.trim().slice(0, 60)),
   cut: [...document.querySelectorAll('article :is(table, pre, img, svg, mjx-container)')]
     .filter(one => one.getBoundingClientRect().right > window.innerWidth + 1)
     .filter(one => {
