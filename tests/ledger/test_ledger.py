@@ -15,7 +15,7 @@ from tstmeta import metrics
 from tstmeta.data import paths
 from tstmeta.ledger import Inputs, counts, ledger, reproduce
 from tstmeta.ledger.cells import PAPERS, cells, remarks
-from tstmeta.ledger.recipes import Answer, settings, settings_of
+from tstmeta.ledger.inputs import Answer, settings, settings_of
 from tstmeta.schema import TstmetaError
 
 EVERYTHING = ("pauli", "lai", "mir", "li2018", "dualrl", "ziegen", "mis")
@@ -247,7 +247,7 @@ def test_the_tie_of_mir_is_broken_by_rounding_and_the_exact_value_is_given(key, 
     assert row["ours"] == pytest.approx(broken)
     assert row["reason"] == (
         "people rate ARAE_lambda_1 and CAAE_rho_0_1 exactly alike, but numpy.mean rounds their"
-        " means 4e-16 apart, which breaks the tie against the metric;"
+        " means 4e-16 apart, which breaks the tie;"
         f" with the tie kept the value is {kept:.3f}"
     )
     assert row["signature"].endswith("|kendall:system|data:mir|means:numpy")

@@ -1,17 +1,16 @@
-"""Recipes of pauli2025: the tie of Table 9, and when cells of metrics with a model are computed."""
+"""When cells of metrics with a model are computed."""
 
 import math
 
-import pandas as pd
 import pytest
 
 from tests.ledger.canned import Canned, rated
 from tests.likelihood import small
 from tstmeta import metrics, stats
-from tstmeta.ledger import Inputs, from_data
+from tstmeta.ledger import Inputs, recipes
 from tstmeta.ledger.cells import cells, names
+from tstmeta.ledger.inputs import Needs
 from tstmeta.ledger.ledger import answer, status_of
-from tstmeta.ledger.recipes import Needs
 from tstmeta.likelihood.scorer import Rewrite
 from tstmeta.likelihood.zeroshot import Likelihood
 from tstmeta.models.causal import BACKBONES, Backbone
@@ -29,22 +28,6 @@ def need(key: str, inputs: Inputs) -> Needs:
     return raised.value
 
 
-@pytest.mark.parametrize(
-    ("rounded", "scores", "parts"),
-    [
-        ([1.0, 2.0, 2.0], [1, 2, 3], []),  # rounding keeps the tie
-        ([1.0, 2.0, 2.1], [1, 2, 3], ["people rate b and c", "breaks the tie as the metric does"]),
-        ([1.0, 2.0, 2.1], [1, 3, 2], ["people rate b and c", "1e-01 apart", "against the metric"]),
-        ([1.5, 2.0, 2.0], [1, 3, 2], []),  # a is rated otherwise
-    ],
-)
-def test_a_tie_is_named_where_rounding_breaks_it(rounded, scores, parts):
-    exact, means, values = (pd.Series(v, list("abc")) for v in ([1.0, 2.0, 2.0], rounded, scores))
-    sentences = from_data.ties_broken(exact, means, values)
-    assert len(sentences) == bool(parts)
-    assert all(text in sentences[0] for text in parts)
-
-
 def test_without_wordnet_a_meteor_that_differs_says_why():
     cell = printed("t3.s-meteor.mir")
     ours = answer(cell, Canned(signature="meteor|synonyms:none|scale:1"))
@@ -60,8 +43,8 @@ def here(monkeypatch):
     """Say whether the models of these metrics are here."""
 
     def say(yes: bool) -> None:
-        monkeypatch.setattr(from_data.hub, "here", lambda model: yes and model.gated)
-        for name in from_data.LEARNED.values():
+        monkeypatch.setattr(recipes.hub, "here", lambda model: yes and model.gated)
+        for name in recipes.LEARNED.values():
             monkeypatch.setattr(type(metrics.get(name)), "missing", "" if yes else "get it")
 
     return say
@@ -98,7 +81,7 @@ def test_a_cell_of_a_metric_with_a_model_is_computed_where_that_model_is_here(
 
 
 def test_no_other_model_stands_in_for_the_printed_one(monkeypatch):
-    monkeypatch.setattr(from_data.hub, "here", lambda model: not model.gated)
+    monkeypatch.setattr(recipes.hub, "here", lambda model: not model.gated)
     assert need("t3.likelihood-3b.mir", Canned()).what == BACKBONES["3b"].where
 
 
@@ -117,7 +100,7 @@ def test_a_likelihood_cell_is_what_the_scorer_gives_on_the_model_that_is_here(
 ):
     folder = small.saved(tmp_path / "model")
     stand_in = Backbone(str(folder), str(folder))
-    monkeypatch.setattr(from_data, "backbone_of", lambda model: stand_in)
+    monkeypatch.setattr(recipes, "backbone_of", lambda model: stand_in)
     inputs, mir = Inputs(tmp_path / "store"), rated("mir")
     inputs.add(mir)
     ours = answer(printed("t3.likelihood-8b.mir"), inputs)

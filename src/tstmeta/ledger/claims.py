@@ -20,7 +20,7 @@ from ..analysis.committed import whole
 from ..data import paths
 from ..schema import DemonstrationWarning, MissingData
 from .evidence import COUNTED, KINDS, Finding, Setup
-from .recipes import Inputs
+from .inputs import Inputs
 
 HOLDS, FAILS, OPEN = "holds", "does not hold", "cannot be told"
 #: Kinds of evidence that are computed from texts, not from scores of them.

@@ -26,9 +26,9 @@ from ..combine.hybrids import Kind
 from ..stats import Interval, Resample, ResamplingPlan
 from ..stats.intervals import difference, pair_of
 from .cells import cells, names
-from .from_data import second_rater as second_against_first
-from .from_data import yelp_bleu
-from .recipes import RELEASED, Inputs
+from .inputs import RELEASED, Inputs
+from .recipes import second_rater as second_against_first
+from .recipes import yelp_bleu
 
 #: Resamples of what takes long, at most; the note beside the number says so.
 _SLOW = 500

@@ -13,14 +13,13 @@ import math
 import pandas as pd
 
 from ..schema import TstmetaError
-from . import from_data, from_printed
 from .cells import PAPERS, TABLES, Cell, as_released, cells, matches, remarks, round_half_up
-from .recipes import Answer, Inputs, Needs, model_of, settings_of
+from .inputs import Answer, Inputs, Needs, model_of, settings_of
+from .recipes import RECIPES
 
 COLUMNS = ("cell", "paper", "table", "printed", "ours", "n", "signature", "status", "reason")
 STATUSES = ("match", "printed-only", "differs", "misprint", "needs")
 _PRINTED = "follows from other printed numbers"
-RECIPES = from_data.RECIPES | from_printed.RECIPES
 
 
 def reproduce(

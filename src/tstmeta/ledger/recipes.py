@@ -1,117 +1,387 @@
-"""What a recipe works with: a cell, its settings in ``data/published/recipes.yaml``, and inputs."""
+"""Recipes that compute a printed number, from data or from other printed numbers of its paper."""
 
+from __future__ import annotations
+
+import itertools
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
-from typing import Any, NamedTuple
+import re
+from collections.abc import Callable, Sequence
+from statistics import fmean
+from typing import Any, cast
 
+import numpy as np
 import pandas as pd
-import yaml
+from scipy.stats import rankdata
 
-from .. import scoring
-from ..analysis.frame import pairs
-from ..data import Dataset, available, has_texts, load, paths
-from ..schema import TstmetaError
-from .cells import Cell, names
+from .. import metrics, stats
+from ..analysis import correlate
+from ..combine.gm import PRINTED, gm
+from ..data import Dataset
+from ..metrics.base import CorpusMetric, Request
+from ..models import hub
+from ..models.causal import BACKBONES, Backbone
+from .cells import Cell, cells, names, round_half_up
+from .inputs import Answer, Inputs, Needs, Settings, model_of
 
-#: What asks for a score that came with the data set.
-RELEASED = "released:"
-
-
-class Inputs:
-    """Loads and scores what is wanted, and keeps it; arguments as of :func:`tstmeta.score`."""
-
-    def __init__(self, store: Path | None = None, progress: bool = False):
-        self.store, self.progress = store, progress
-        self._data: dict[str, Dataset] = {}
-        self._known: dict[tuple, Any] = {}
-
-    def has(self, name: str, texts: bool = False) -> bool:
-        """Whether a data set can be computed with, or its texts can be read."""
-        return name in self._data or (has_texts if texts else available)(name)
-
-    def add(self, data: Dataset) -> None:
-        self._data[data.name] = data
-
-    def once(self, function: Callable[..., Any], *given: Any) -> Any:
-        """What a function gives of these inputs and more, computed once."""
-        if (function, given) not in self._known:
-            self._known[function, given] = function(self, *given)
-        return self._known[function, given]
-
-    def data(self, name: str) -> Dataset:
-        if name not in self._data:
-            self._data[name] = load(name)
-        return self._data[name]
-
-    def scores(self, name: str, metrics: list[str], basis: str) -> pd.DataFrame:
-        """The ``scores`` table of metrics on one basis; either all are released or none."""
-        data = self.data(name)
-        if any(metric.startswith(RELEASED) for metric in metrics):
-            own = data.scores["metric"].isin(metrics) & (data.scores["basis"] == basis)
-            return data.scores[own].reset_index(drop=True)
-        store, progress = self.store, self.progress
-        return scoring.score(data, metrics, bases=[basis], store=store, progress=progress)
-
-    def pairs(self, name: str, metric: str, basis: str, dimension: str = "content") -> pd.DataFrame:
-        """The pairs of one metric on one basis, see :func:`tstmeta.pairs`; empty without scores.
-
-        A judge released ratings of several dimensions under one name: the ones of ``dimension``.
-        """
-        return self.once(_pairs, name, metric, basis, dimension)
+#: What is missing where a data set is not on this machine; the others are fetched.
+_PRIVATE = {
+    "cao": ("cao ratings", "the ratings were given to the paper's authors privately"),
+    "ziegen": ("ziegen ratings", "study_abs_results.csv is not on this machine"),
+    "alva-m": ("scialom archive", "this subset comes from the archive of Scialom et al. (2021)"),
+    "scialom": ("scialom archive", "the archive of Scialom et al. (2021) is not on this machine"),
+}
+#: Metrics of pauli2025 that run on a model of a hub: ours with the model that the paper names.
+LEARNED = {
+    "BERTScore": "bertscore:deberta-xlarge-mnli",
+    "BLEURT": "bleurt",
+    "Cosine(LaBSE)": "cosine:labse",
+    "QuestEval": "questeval:released",
+}
+_JUDGE = "the text names Llama 3 70B, the appendix an 8B model identifier"
+_WEIGHTS = "its weights are not on this machine"
+_WITHOUT_SYNONYMS = "no WordNet on this machine: METEOR matches no synonyms"
+LAI, SECOND_RATER = "lai@lai2023", "second rater"
 
 
-def _pairs(inputs: Inputs, name: str, metric: str, basis: str, dimension: str) -> pd.DataFrame:
-    table = inputs.scores(name, [metric], basis)
-    if metric.startswith(RELEASED):
-        table = table[table["dimension"] == dimension]
-    return pairs(inputs.data(name), table, dimension)
+def data_of(cell: Cell, inputs: Inputs, how: Settings) -> str:
+    """Our name of a cell's data set with its subset; raises :class:`Needs` without its files."""
+    name = names(cell.paper, "dataset")[cell.dataset][0]
+    if inputs.has(name) and not (how.get("rated", True) and inputs.data(name).ratings.empty):
+        return name + how.get("subset", "")
+    base = name.partition("@")[0]
+    raise Needs(*_PRIVATE.get(cell.dataset, (f"{base} data", f"tstmeta data fetch {base}")))
 
 
-class Answer(NamedTuple):
-    """Our value for a cell; its range where it follows from printed numbers, rounded as they are.
+def metric_of(cell: Cell) -> str:
+    """Our metric of a cell, on the printed model and no other; :class:`Needs` without it.
 
-    ``via``: decimals to which the paper seems to have rounded before it rounded to those printed.
+    The likelihood method is the one of the paper's program, from which its numbers come.
     """
-
-    value: float
-    n: int
-    signature: str
-    reason: str = ""
-    low: float = math.nan
-    high: float = math.nan
-    via: int | None = None
-
-
-@dataclass(eq=False)
-class Needs(Exception):
-    """What is missing to compute a cell, and why."""
-
-    what: str
-    reason: str = ""
+    ours, model = names(cell.paper, "metric")[cell.metric]
+    learned, known = LEARNED.get(cell.metric, ""), backbone_of(model)
+    if not model:
+        return ours
+    if learned and not getattr(metrics.get(learned), "missing", ""):
+        return learned
+    if learned or known is None or not hub.here(known):
+        raise Needs(model, _JUDGE if cell.metric == "LLaMA3-prompt" else _WEIGHTS)
+    stem = "likelihood-style" if cell.dimension == "style" else "likelihood"
+    return f"{stem}:{known.name}+released"
 
 
-Settings = dict[str, Any]
-Recipe = Callable[[Cell, Settings, Inputs], Answer]
+def backbone_of(model: str) -> Backbone | None:
+    """The model of that hub id, if the likelihood method can run on it."""
+    return next((known for known in BACKBONES.values() if known.where == model), None)
 
 
-@cache
-def settings() -> dict[str, list[Settings]]:
-    """The recipes of each paper, in order."""
-    return yaml.safe_load(paths.own("published", "recipes.yaml").read_text(encoding="utf-8"))
+def pairs_of(cell: Cell, how: Settings, inputs: Inputs) -> tuple[str, pd.DataFrame]:
+    """Our name of a cell's data set, and its pairs there; of Figure 1 those of its item."""
+    data, metric = data_of(cell, inputs, how), metric_of(cell)
+    frame = inputs.pairs(data, metric, cell.basis, cell.dimension)
+    if item := names(cell.paper, "item").get(cell.item, ("", ""))[0]:
+        frame = frame[frame["item_id"] == item]
+    if model_of(cell) and not frame["score"].notna().any():
+        command = f"tstmeta score --data {data} --metric {metric}"
+        raise Needs(model_of(cell), f"the model is here, but gave no score; {command} says why")
+    return data, frame
 
 
-def settings_of(cell: Cell) -> Settings:
-    """The first recipe that fits a cell."""
-    for entry in settings()[cell.paper]:
-        where = entry.get("where", {}).items()
-        if all(getattr(cell, key) in (v if isinstance(v, list) else [v]) for key, v in where):
-            return entry
-    raise TstmetaError(f"recipes.yaml has no recipe for {cell.cell}")
+# ----------------------------------------------------------------------------------- pauli2025
 
 
-def model_of(cell: Cell) -> str:
-    """The model that a cell's metric runs on; empty where it runs on none."""
-    return names(cell.paper, "metric").get(cell.metric, ("", ""))[1]
+def agreement(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
+    """A metric against the mean human rating of one dimension, or the p-value of it."""
+    data, frame = pairs_of(cell, how, inputs)
+    result = correlate(frame, how["statistic"], how["level"]).iloc[0]
+    value = result["p"] if cell.statistic == "pvalue" else result["value"]
+    own = frame["signature"].iloc[0]
+    signature = f"{own}|{how['statistic']}:{how['level']}|data:{data}"
+    words = [result["reason"], _WITHOUT_SYNONYMS if "synonyms:none" in own else ""]
+    reason = "; ".join(filter(None, words))
+    return Answer(float(value), _n(result), signature, reason, via=how.get("via"))
+
+
+def _n(result: pd.Series) -> int:
+    """What a value is over: rewrites, or at levels of groups those."""
+    return int(result["n"] if pd.isna(result["groups"]) else result["groups"])
+
+
+def ranking(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
+    """Table 9: Kendall's tau-b of the systems' mean score with their mean content rating.
+
+    The means are those of ``numpy.mean``, whose rounding may part systems that people rate alike:
+    the printed values come out so, and do not with the tie kept.
+    """
+    exact = agreement(cell, how, inputs)
+    frame = pairs_of(cell, how, inputs)[1].dropna(subset=["human", "score"])
+    systems = frame.groupby("system", sort=False)[["human", "score"]]
+    means = systems.agg(lambda values: np.mean(values.to_numpy()))
+    result = stats.kendall(means["human"], means["score"])
+    shown = result.p if cell.statistic == "pvalue" else result.value
+    tie = how.get("tie", "").format(kept=f"{exact.value:.3f}")
+    reason = "; ".join(filter(None, [exact.reason, tie]))
+    return exact._replace(value=shown, signature=f"{exact.signature}|means:numpy", reason=reason)
+
+
+def single_item(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
+    """A human mean or a score of one item."""
+    item = names(cell.paper, "item")[cell.item][0]
+    if cell.metric == "human mean rating":
+        value = inputs.data(data_of(cell, inputs, how)).human(cell.dimension)[item]
+        return Answer(float(value), 1, f"mean {cell.dimension}|item:{item}")
+    [row] = pairs_of(cell, how, inputs)[1].to_dict("records")
+    return Answer(float(row["score"]), 1, f"{row['signature']}|{item}")
+
+
+def dimensions(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
+    """Agreement of two human dimensions over items."""
+    data, (first, second) = data_of(cell, inputs, how), cell.dimension.split("-")
+    means = inputs.data(data).means
+    result = stats.STATISTICS[how["statistic"]](means[first], means[second])
+    signature = f"{how['statistic']}|mean {first}|mean {second}|data:{data}"
+    return Answer(result.value, result.n, signature, result.reason)
+
+
+def alpha(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
+    """Krippendorff's alpha (ordinal)."""
+    data = data_of(cell, inputs, how)
+    result = stats.alpha(inputs.data(data).raters(cell.dimension or "content"), "ordinal")
+    return Answer(result.value, result.n, f"krippendorff alpha|level:ordinal|data:{data}")
+
+
+#: What is counted of a data set: a percentage of its items, items, systems, ratings of an item.
+COUNTS: dict[str, Callable[[Dataset], float]] = {
+    "percent|mean style >= 3": lambda data: 100 * float(np.mean(data.means["style"] >= 3)),
+    "count of items": lambda data: len(data.items),
+    "count of systems": lambda data: data.items["system"].nunique(),
+    "median ratings an item and dimension": lambda data: float(
+        data.ratings.groupby(["item_id", "dimension"], observed=True).size().median()
+    ),
+}
+
+
+def count(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
+    """A fact of the data; ``of`` names it in :data:`COUNTS`."""
+    name = data_of(cell, inputs, how)
+    data = inputs.data(name)
+    return Answer(COUNTS[how["of"]](data), len(data.items), f"{how['of']}|data:{name}")
+
+
+# --------------------------------------------------------------------------------------- lai2023
+
+
+def at_level(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
+    """A metric, or the second rater, against people at one of the paper's levels; percent.
+
+    At system level the overall value is the mean of the two directions after each was rounded to
+    one decimal, exact halves kept: 38.9 and 75.0 give 56.95, which is printed 57.0.
+    """
+    data = how.get("data", LAI)
+    if not inputs.has(data):
+        raise Needs("lai data", "tstmeta data fetch lai")
+    by_systems = how["level"] == "system"
+    wanted = ("I2F", "F2I") if cell.direction == "overall" else (cell.direction,)
+    setting = how["statistic"], how["level"], how.get("undefined", math.nan)
+    values, n = [], 0
+    for directions in [(name,) for name in wanted] if by_systems else [wanted]:
+        of = data, cell.dimension, directions, *setting
+        result = inputs.once(_of_lai, *of).loc[_name_in_lai(cell)]
+        values.append(100 * float(result["value"]))
+        n += math.comb(_n(result), 2) if by_systems else _n(result)
+    value = values[0]
+    if len(values) > 1:
+        value = round_half_up(math.fsum(round_half_up(v, 1) for v in values) / len(values), 2)
+    signature = f"{result['signature']}|level:{cell.level}|direction:{cell.direction}"
+    return Answer(value, n, signature)
+
+
+def _name_in_lai(cell: Cell) -> str:
+    """Our metric of a cell; of people who agree among themselves, the second rater."""
+    if cell.metric == "inter-annotator agreement":
+        return SECOND_RATER
+    return names(cell.paper, "metric")[cell.metric][0] + "-multi" * (cell.item == "multiple")
+
+
+def _of_lai(
+    inputs: Inputs,
+    data: str,
+    dimension: str,
+    directions: Sequence[str],
+    statistic: str,
+    level: str,
+    undefined: float,
+) -> pd.DataFrame:
+    """What :func:`correlate` gives for all that the paper holds against people, at once."""
+    every = {_name_in_lai(cell) for cell in cells("lai2023") if cell.dimension == dimension}
+    basis = "source" if dimension == "content" else "none"
+    metrics = [inputs.pairs(data, name, basis, dimension) for name in every - {SECOND_RATER}]
+    tables = []
+    for frame in (pd.concat(metrics), second_rater(inputs, data, dimension)):
+        rows = frame[frame["direction"].isin(directions)]
+        table = correlate(rows, statistic, level, undefined=undefined).set_index("metric")
+        tables.append(table.join(rows.groupby("metric", observed=True)["signature"].first()))
+    return pd.concat(tables)
+
+
+def second_rater(inputs: Inputs, data: str, dimension: str) -> pd.DataFrame:
+    """Pairs whose score is the second rating of an item, held against the first."""
+    raters = inputs.data(data).raters(dimension)
+    first, second = sorted(raters.columns)
+    frame = inputs.pairs(data, "released:bleu", "source")
+    ratings = raters.loc[frame["item_id"]]
+    return frame.assign(
+        metric=SECOND_RATER,
+        basis="none",
+        flipped=False,
+        signature=f"second rater against first|{dimension}",
+        human=ratings[first].to_numpy(),
+        score=ratings[second].to_numpy(),
+    )
+
+
+# --------------------------------------------------------------------------------------- pang2019
+
+
+def corpus_bleu(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
+    """Table 6: corpus BLEU of 1,000 outputs; the value with other references is in the reason."""
+    for name in ("li2018", "dualrl"):
+        if not inputs.has(name, texts=True):
+            raise Needs(f"{name} data", f"tstmeta data fetch {name}")
+    system = names(cell.paper, "system").get(cell.item, ("", ""))[0]
+    metric, each = inputs.once(yelp_bleu, system)
+    values = {name: metric.aggregate(np.sum(own, axis=0)) for name, own in each.items()}
+    value = values.pop(how["references"])
+    [(other, without)] = values.items()
+    reason = f"{how['references']} references; {without:.1f} with {other} ones"
+    signature = f"{metric.signature('reference')}|references:{how['references']}"
+    return Answer(value, len(each[other]), signature, reason)
+
+
+def yelp_bleu(inputs: Inputs, system: str) -> tuple[CorpusMetric, dict[str, np.ndarray]]:
+    """Corpus BLEU (multi-bleu) and what it adds up of a system, or of the sources: ``[1000, k]``.
+
+    With two preparations of the references.  ``raw``: those of Li et al. (2018), case kept and
+    untokenised.  ``tokenised``: the same as Luo et al. (2019) distribute them.
+    """
+    metric = cast(CorpusMetric, metrics.get("corpus-bleu:multi-bleu"))
+    table = inputs.data("li2018@yelp").items
+    # all systems have the same 1,000 sources; without one the source is its own output
+    table = table[table["system"] == (system or "StyleEmbedding")]
+    tokenised = inputs.data("dualrl").items.drop_duplicates(["style", "source"], keep="last")
+    by_source = tokenised.set_index(["style", "source"])["references"]
+    references = {
+        "raw": table["references"],
+        "tokenised": by_source.loc[list(zip(table["style"], table["source"], strict=True))],
+    }
+    each = {}
+    for preparation, lists in references.items():
+        texts = zip(table["output"] if system else table["source"], lists, strict=True)
+        requests = [Request(output, tuple(given[:1])) for output, given in texts]
+        each[preparation] = np.array([metric.statistics(request) for request in requests])
+    return metric, each
+
+
+def preferred(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
+    """Table 4: the percentage of comparisons of two systems with one answer, by plain counts."""
+    if not inputs.has(how["data"]):
+        raise Needs("mis data", "tstmeta data fetch mis")
+    data, (question, _, answer) = inputs.data(how["data"]), cell.item.partition(": ")
+    systems, own = data.items.set_index("item_id")["system"], data.preferences
+    a, b = question.lower().split(" vs ")
+    own = own[own["item_a"].map(systems).eq(a) & own["item_b"].map(systems).eq(b)]
+    own = own.loc[own["dimension"] == cell.dimension, "value"]
+    share = 100 * (own == {"A>B": "a", "B>A": "b", "Tie": "tie"}[answer]).mean()
+    signature = f"share of comparisons|{question}|data:{how['data']}"
+    return Answer(float(share), len(own), signature)
+
+
+# --------------------------------------------------------------------- from other printed numbers
+
+
+def of_printed(function: Callable[..., Any], printed: Sequence[Cell], signature: str) -> Answer:
+    """A function, monotone in each printed number, and its range within their rounding."""
+    halves = [0.5 * 10.0**-cell.decimals for cell in printed]
+    ranges = [(cell.value - h, cell.value + h) for cell, h in zip(printed, halves, strict=True)]
+    corners = [float(function(*corner)) for corner in itertools.product(*ranges)]
+    value = float(function(*(cell.value for cell in printed)))
+    return Answer(value, len(printed), signature, "", min(corners), max(corners))
+
+
+def _columns(cell: Cell, how: Settings) -> list[dict[str, Cell]]:
+    """The printed correlations on basis source of a cell's table: a data set's metrics each."""
+    grid: dict[str, dict[str, Cell]] = {}
+    for printed in cells(cell.paper, cell.table):
+        kept = printed.dataset not in how["without"]
+        if kept and (printed.statistic, printed.basis) == ("pearson", "source"):
+            grid.setdefault(printed.dataset, {})[printed.metric] = printed
+    return list(grid.values())
+
+
+def mean_of_printed(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
+    """A metric's mean correlation over the data sets of a table, from the printed cells."""
+    own = [column[cell.metric] for column in _columns(cell, how)]
+    signature = f"mean of {len(own)} printed correlations|table:{cell.table}"
+    return of_printed(lambda *values: fmean(values), own, signature)
+
+
+def mean_rank_of_printed(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
+    """A metric's mean rank: highest correlation first, ties averaged, on each data set."""
+    ranks = []
+    for column in _columns(cell, how):
+        places = rankdata([-printed.value for printed in column.values()])
+        ranks.append(float(places[list(column).index(cell.metric)]))
+    signature = f"mean of {len(ranks)} ranks of printed correlations"
+    return Answer(fmean(ranks), len(ranks), signature, "", fmean(ranks), fmean(ranks))
+
+
+def learned_weight(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
+    """A learned weight of Table 5: an importance of Table 6 over the sum of the selected ones."""
+
+    def of(table: str) -> list[Cell]:
+        same = (cell.dataset, cell.language, cell.dimension)
+        rows = cells(cell.paper, table)
+        return [row for row in rows if (row.dataset, row.language, row.dimension) == same]
+
+    def share(own: float, *others: float) -> float:
+        own = max(own, 0.0)
+        return own / (own + sum(max(importance, 0.0) for importance in others))
+
+    importances = {row.metric: row for row in of("6")}
+    chosen = [importances[row.metric] for row in of("5") if row.item == cell.item]
+    chosen.sort(key=lambda row: row.metric != cell.metric)
+    signature = f"importance of Table 6 renormalised over {len(chosen)} metrics"
+    return of_printed(share, chosen, signature)
+
+
+def stated(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
+    """What follows from the running text or by construction, which ``of`` names."""
+    value = 100 * how["hits"] / how["n"] if "hits" in how else 1.0
+    return Answer(value, how["n"], how["of"], "", value, value)
+
+
+def _printed(cell: Cell, model: str, metric: str) -> Cell:
+    """What Tables 2 and 3 print of a model on the data set of a cell."""
+    wanted, rows = (cell.dataset, model, metric), (*cells(cell.paper, "2"), *cells(cell.paper, "3"))
+    return next(row for row in rows if (row.dataset, row.item, row.metric) == wanted)
+
+
+def geometric_mean(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
+    """GM (Section 3.3) from the printed Acc, Sim and PP."""
+    three = [_printed(cell, cell.item, name) for name in ("Acc", "Sim", "PP")]
+    return of_printed(gm, three, f"GM of printed Acc, Sim, PP|t:{PRINTED}")
+
+
+def difference(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
+    """Table 4's differences A - B of Sim and PP, from Tables 2 and 3."""
+    models, metric = re.findall(r"M\d", cell.item), cell.metric.removeprefix("delta_")
+    both = [_printed(cell, model, metric) for model in models]
+    signature = f"difference of printed {metric}: {' - '.join(models)}"
+    return of_printed(lambda a, b: a - b, both, signature)
+
+
+_ALL = (agreement, ranking, single_item, dimensions, alpha, count, at_level, corpus_bleu, preferred)
+_MORE = (mean_of_printed, mean_rank_of_printed, learned_weight, stated, geometric_mean, difference)
+#: What ``recipes.yaml`` can name.
+RECIPES: dict[str, Callable[[Cell, Settings, Inputs], Answer]] = {
+    recipe.__name__: recipe for recipe in (*_ALL, *_MORE)
+}
