@@ -74,8 +74,7 @@ def parameters(source: Path) -> dict[str, Parameter]:
         TstmetaError: no notebook, or a parameter of another form than
             ``name: type = default  # help``, with a type of :data:`TYPES`.
     """
-    needs("papermill", "ipykernel", "jupyter_client", "nbclient", "nbformat", extra="book")
-    needs("IPython", "traitlets", "zmq", extra="book")
+    needs("papermill", "ipykernel", "nbformat", "IPython", extra="book")
     import papermill
 
     try:
@@ -180,19 +179,13 @@ def run_notebook(source: Path, given: Mapping[str, Any], out: Path) -> Path:
 
 def _this_python() -> type:
     """Starts kernels of the Python that runs now, whatever kernels a user installed."""
-    import zmq
     from jupyter_client.kernelspec import KernelSpecManager
     from jupyter_client.manager import AsyncKernelManager
-    from traitlets import default
 
     class ThisPython(AsyncKernelManager):
-        @default("kernel_spec_manager")
-        def _no_folders(self) -> KernelSpecManager:
-            return KernelSpecManager(kernel_dirs=[], ensure_native_kernel=True)
-
-        @default("transport_encryption")
-        def _encrypted(self) -> str:  # other users of this machine cannot listen in
-            return "auto" if zmq.has("curve") else "disabled"
+        def __init__(self, **how: Any):
+            own = KernelSpecManager(kernel_dirs=[], ensure_native_kernel=True)
+            super().__init__(kernel_spec_manager=own, **how)
 
     return ThisPython
 
