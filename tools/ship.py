@@ -12,7 +12,7 @@ import pandas as pd
 
 from tools.book import CHOICES, CONTENT, MODELS, SHOWN, YELP, runnable
 from tstmeta import data, scoring
-from tstmeta.analysis.seeds import SEEDS
+from tstmeta.analysis.choice import SEEDS
 from tstmeta.console import note
 from tstmeta.data import Card, paths, shipped
 from tstmeta.schema import Status, TstmetaError, failures

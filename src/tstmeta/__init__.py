@@ -26,7 +26,7 @@ _WHERE = {
     **dict.fromkeys(("effects", "evidence", "pool"), "analysis.synthesis"),
     **{"advise": "analysis.advice", "verdicts": "analysis.verdicts"},
     **dict.fromkeys(("costs", "frozen", "trajectories"), "analysis.committed"),
-    "seeded": "analysis.seeds",
+    "seeded": "analysis.choice",
     **dict.fromkeys(("available", "load"), "data"),
     "read": "data.own",
     "score": "scoring",
@@ -56,10 +56,10 @@ if TYPE_CHECKING:  # what editors know of the names
         rank_sets,
     )
     from .analysis.advice import advise
+    from .analysis.choice import seeded
     from .analysis.committed import costs, frozen, trajectories
     from .analysis.frame import SENTINELS, pairs
     from .analysis.report import report
-    from .analysis.seeds import seeded
     from .analysis.synthesis import effects, evidence, pool
     from .analysis.verdicts import verdicts
     from .bulk import score_file

@@ -56,7 +56,6 @@ def test_the_number_of_sources_is_that_of_the_pooled_differences():
     variance = np.median(gaps["se"] ** 2 * gaps["sources"])
     n = np.ceil((norm.ppf(0.975) + norm.ppf(0.8)) ** 2 * variance / mean**2)
     assert (row["sentinel"], row["sources_sentinel"]) == ("copy-rate", n)
-    assert row["items_sentinel"] == np.ceil(n * SETS["rewrites"].median())
 
 
 def test_more_rewrites_a_source_take_fewer_sources():
@@ -90,26 +89,17 @@ def test_metrics_that_do_not_speak_the_language_are_not_listed():
     assert tst.advise(language="hi", dimensions=["fluency"]).frame.empty
 
 
-def test_a_file_with_ratings_has_their_effects_beside(quick):
+def test_a_file_is_described_beside_the_rated_sets_of_its_task(quick):
     result = tst.advise("mine.csv", "formality", dimensions=["content"])
-    rows = result.frame.set_index(["metric", "basis"]).loc[("chrf", "source")]
-    data = tst.read("mine.csv")
-    own = tst.effects(tst.pairs(data, tst.score(data, ["chrf"], ["source"]), "content"))
-    assert rows["own"] == pytest.approx(own["value"].iloc[0])
-    assert rows["inside"] == (rows["predict_low"] <= rows["own"] <= rows["predict_high"])
     assert result.profile["content_pairs"] == 960
     assert set(result.sets["task"]) == {"formality"}
-    assert (
-        f"{result.frame['inside'].sum()} of {result.frame['own'].count()} metrics as expected"
-        in str(result)
-    )
+    assert all(name in str(result) for name in result.sets["dataset"])
 
 
 def test_fewer_sources_widen_what_is_to_be_expected(quick):
     data = tst.read("mine.csv")
     few = data.where(data.items["source_id"].isin(data.items["source_id"].unique()[:5]))
     wide, narrow = (tst.advise(each, dimensions=["content"]).frame for each in (few, data))
-    assert wide["own"].isna().all()
     assert (wide["predict_high"] - wide["predict_low"]).iloc[0] > (
         narrow["predict_high"] - narrow["predict_low"]
     ).iloc[0]
@@ -121,16 +111,7 @@ def test_one_rewrite_a_source_without_ratings_is_advised_on(quick):
     )
     result = tst.advise("one.csv", dimensions=["content"])
     assert result.notes[0].startswith("Accuracy is about pairs of rewrites of one source")
-    assert result.frame["own"].isna().all()
     assert result.profile["rewrites"] == 1
-
-
-def test_metrics_without_a_value_on_the_file_have_nothing_beside(quick):
-    plain = pd.read_csv("mine.csv", nrows=200).drop(columns="style")
-    plain.to_csv("plain.csv", index=False)
-    result = tst.advise("plain.csv", dimensions=["style"])
-    assert len(result.frame)
-    assert result.frame["own"].isna().all()
 
 
 def test_ratings_that_go_together_are_said_to_turn_similarity_round(quick):

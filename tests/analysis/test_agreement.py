@@ -146,15 +146,14 @@ def test_beside_a_value_at_system_level_stands_what_one_system_does_to_it(tmp_pa
     assert row["without"] in means.index
 
 
-def test_the_system_that_a_value_cannot_do_without_is_named():
+def test_the_system_that_a_value_cannot_do_without_is_named_and_rounding_moves_nothing():
     [wide] = [own for name, own in PAIRS.groupby("metric") if name == "good"]
     one_worst = wide.assign(human=(wide["system"] != "A").astype(float))
     row = tst.correlate(one_worst, level="system").iloc[0]
-    assert (row["without"], row["reason"][:27]) == ("A", "without A there is no value")
+    assert row["without"] == "A"
     assert row["without_low"] < row["without_high"]
-    perfect = wide.assign(score=-3 * wide["human"])  # what is left is rounding
-    row = tst.correlate(perfect, level="system").iloc[0]
-    assert (row["without"], row["reason"][:9]) == ("", "4 systems")
+    perfect = wide.assign(score=-3 * wide["human"])
+    assert tst.correlate(perfect, level="system").iloc[0]["without"] == ""
 
 
 def test_items_that_a_corpus_metric_lacks_do_not_make_it_a_metric_of_items(tmp_path):
@@ -164,9 +163,6 @@ def test_items_that_a_corpus_metric_lacks_do_not_make_it_a_metric_of_items(tmp_p
     rows = tst.correlate(pairs(data, given), level="system")
     assert rows["metric"].tolist() == ["rouge1", "corpus-bleu"]
     assert rows["n"].tolist() == [3, 3]
-    whole = tst.evaluate(data, scores=given, level="system", draws=20).frame.set_index("metric")
-    assert whole.index.tolist() == ["rouge1", "corpus-bleu"]
-    assert whole["scored"].tolist() == [3, 3]
     none = given[given["metric"] == "corpus-bleu"].assign(status="error", detail="")
     assert tst.correlate(pairs(data, none), level="system")["value"].isna().all()
 
@@ -221,16 +217,6 @@ def test_over_sources_and_systems_p_is_that_of_the_resamples():
     assert row["p"] >= 1 / 100
     assert (row["n"], row["low"] < row["difference"] < row["high"]) == (4, True)
     assert "bootstrap of both" in row["null"]
-
-
-def test_a_margin_asks_for_noninferiority_and_equivalence():
-    [row] = tst.compare(PAIRS, "good", "fair", draws=400, margin=0.6).to_dict("records")
-    assert 1e-9 < row["p_noninferior"] <= row["p_equivalent"] < 0.05
-    [row] = tst.compare(PAIRS, "poor", "good", draws=400, margin=0.1).to_dict("records")
-    assert row["p_noninferior"] > 0.9  # it is worse by far more
-    assert row["p_equivalent"] >= row["p_noninferior"]
-    with pytest.raises(TstmetaError, match="a margin is a number above 0, not 0"):
-        tst.compare(PAIRS, "good", "fair", margin=0)
 
 
 def test_a_metric_on_two_bases_is_named_with_its_basis():

@@ -155,42 +155,20 @@ def test_acc_eq_fits_a_threshold_to_each_metric_on_other_data():
         assert f"scores tie up to {fit.threshold:.3g}" in row["note"]
 
 
-@pytest.fixture(scope="module")
-def with_corpus(tmp_path_factory):
-    wanted, store = ["corpus-bleu", "bleu", "constant"], tmp_path_factory.mktemp("store")
-    return scoring.score(DATA, wanted, bases=["source"], store=store, progress=False)
-
-
-def test_a_metric_of_whole_outputs_has_a_value_and_no_interval(with_corpus):
-    own = analyse(DATA, with_corpus, level="system", draws=50)
-    row = own.frame.set_index("metric").loc["corpus-bleu"]
-    expected = correlate(pairs(DATA, with_corpus), level="system").set_index("metric")
-    assert row["value"] == pytest.approx(expected.loc["corpus-bleu", "value"])
-    first, *_, last = row["note"].split("; ")  # between them: few systems say little of others
-    assert (row["n"], first) == (4, "without A there is no value")
-    assert last == "one value a system: no interval and no rank"
-    assert row[["low", "high", "rank", "cluster", "partial"]].isna().all()
-    at = own.frame["metric"].tolist().index("corpus-bleu")
-    assert np.isnan(own.drawn[1][at]).all()
-    assert (np.delete(own.p[at], at) == 1).all()
-
-
-def test_whole_outputs_alone_make_a_table_and_nothing_at_all_is_refused(with_corpus):
-    only = with_corpus[with_corpus["metric"] == "corpus-bleu"]
-    for level in ("pooled", "system"):
-        own = evaluate(DATA, scores=only, statistic="kendall", level=level, draws=50)
-        assert own.frame["metric"].tolist() == ["corpus-bleu"]
-        assert own.drawn[1].shape == (1, 50)
-        assert own.frame["cluster"].isna().all()
-    with pytest.raises(TstmetaError, match="many: there are no scores to evaluate"):
-        evaluate(DATA, scores=schema.empty("scores"))
-
-
-def test_what_has_no_value_says_why_and_stands_last_and_few_units_are_named(with_corpus):
-    rows = analyse(DATA, with_corpus, draws=50).frame
-    row = rows.iloc[-1]
+def test_a_metric_of_whole_outputs_is_left_out_with_a_remark(tmp_path):
+    wanted = ["corpus-bleu", "bleu", "constant"]
+    table = scoring.score(DATA, wanted, bases=["source"], store=tmp_path, progress=False)
+    own = analyse(DATA, table, draws=50)
+    assert own.frame["metric"].tolist() == ["bleu", "human-style", "constant"]
+    assert own.remarks[0].startswith("corpus-bleu: one value a system; tst.correlate at level sys")
+    row = own.frame.iloc[-1]
     assert (row["metric"], row["note"]) == ("constant", "all scores are equal")
     assert row[["value", "low", "high", "rank", "rank_low", "rank_high"]].isna().all()
+    with pytest.raises(TstmetaError, match="no scores to evaluate; corpus-bleu: one value"):
+        evaluate(DATA, scores=table[table["metric"] == "corpus-bleu"])
+
+
+def test_few_units_are_named():
     data = tiny()
     rows = analyse(data, scores(data, [1, 2, 3, 4, 5, 7]), draws=100).frame
     assert "2 sources: over fewer than 8" in rows["note"][0]

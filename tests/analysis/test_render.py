@@ -1,7 +1,10 @@
-"""An evaluation for reading: title, notes, table and every format."""
+"""An evaluation for reading: what its sentences claim, title, notes, table and every format."""
 
 import io
 import json
+import math
+from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -12,13 +15,135 @@ from tests.analysis.many import rated, scored
 from tests.analysis.test_evaluation import analyse
 from tests.analysis.tiny import HOSTILE, scores
 from tests.analysis.tiny import rated as tiny
-from tstmeta.analysis import render
+from tstmeta.analysis import choice, comparison, evaluate, render
 from tstmeta.analysis.evaluation import COLUMNS
 from tstmeta.console import TableFormat
+from tstmeta.schema import TstmetaError
 
 DATA = rated()
-SCORES = scored(DATA, good=0.4, ter=0.8, poor=4.0, random=50.0)
-OWN = analyse(DATA, SCORES, draws=400, seed=7)
+SCORES = scored(DATA, good=0.4, ter=0.5, poor=4.0, random=2.0)
+OWN = analyse(DATA, SCORES, draws=300, seed=7)
+
+
+# -------------------------------------------------------------------------------------- in words
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (0.1234, "0.123"),
+        (-0.0004, "-0.0004"),
+        (0.00001234, "0.00001"),
+        (-0.0, "0"),
+        (1e-17, "0"),
+        (math.nan, "-"),
+    ],
+)
+def test_no_difference_is_shown_as_zero(value, expected):
+    assert render.number(value) == expected
+
+
+def words(own=OWN, **pairs: float) -> list[str]:
+    """The sentences had tests other p for pairs named as in ``good_ter``, and 0.001 elsewhere."""
+    names, p = own.frame["metric"].tolist(), np.full(own.p.shape, 0.001)
+    for pair, value in pairs.items():
+        i, j = map(names.index, pair.split("_"))
+        p[i, j] = p[j, i] = value
+    return replace(own, p=p).summary
+
+
+def test_the_words_are_of_who_leads_of_sentinels_and_of_power():
+    lead, sentinel, power = words(good_ter=0.2, poor_random=0.051)
+    row = OWN.frame.iloc[0]
+    limits = f"{row['value']:.3f} [{row['low']:.3f}, {row['high']:.3f}]"
+    assert lead == (
+        f"good (Pearson's r {limits}) agrees best with the mean human rating of content; ter cannot"
+        " be told from it; it is above poor (at 0.05 for all 10 pairs of rows)."
+    )
+    assert sentinel.startswith("The best sentinel is random (Pearson's r 0.")
+    assert sentinel.endswith(
+        "); below it: no metric; poor cannot be told from it; above it: 2 of 3 metrics."
+    )
+    least = comparison.detectable(OWN.analysis, 0, 1)
+    gap = OWN.frame["value"][0] - OWN.frame["value"][1]
+    assert power == (
+        "With 80 % power these data would show that ter is worse than good if the difference were"
+        f" {least:.3f} (this pair alone at 0.05, by simulation); it is {render.number(gap)}."
+    )
+
+
+def test_below_a_sentinel_is_only_what_differs_from_it_and_nothing_there_is_recommended():
+    assert OWN.frame["value"][2] < OWN.frame["value"][3]  # poor, then random
+    assert words()[1].endswith("; below it: poor; above it: 2 of 3 metrics.")
+    poor = analyse(DATA, scored(DATA, poor=9.0, random=0.1), draws=20)
+    end = "; below it: poor; above it: 0 of 1 metrics. No metric can be recommended."
+    assert words(poor)[1].endswith(end)
+
+
+def test_the_best_sentinel_is_the_one_with_the_highest_value_shown():
+    own = analyse(DATA, scored(DATA, good=0.4, random=1.0, **{"copy-rate": 2.5}), draws=50)
+    assert "The best sentinel is random (" in own.summary[1]
+    shown = own.frame.assign(value=own.frame["value"].mask(own.frame["metric"] == "random", 0.0))
+    several = replace(own, frame=shown)  # as the mean of seeds stands there
+    assert "The best sentinel is copy-rate (" in several.summary[1]
+    assert set(several.differences["b"]) == {"copy-rate"}
+
+
+def test_metrics_of_one_value_lead_together_and_chance_and_fewer_rewrites_are_stated():
+    table = scored(DATA, good=0.4, ter=0.4, poor=4.0)
+    good = table.loc[table["metric"] == "good", "value"].to_numpy()
+    flipped = table["value"].mask(table["metric"] == "ter", -np.resize(good, len(table)))
+    twins = table.assign(value=flipped)
+    own = analyse(DATA, twins, draws=50)
+    each = render.number(own.frame["value"][0])
+    assert own.summary[0].startswith(f"good and ter (Pearson's r {each} each) agree")
+    assert "; they are above poor (at" in own.summary[0]
+    worse = table[table["metric"] == "good"].assign(value=lambda own: -own["value"])
+    lead = analyse(DATA, worse, draws=50).summary[0]
+    assert "; its interval does not lie above 0, which is chance (at" in lead
+    fewer = analyse(DATA, table.assign(value=table["value"].mask(table.index == 0)), draws=50)
+    assert "], over 95 of 96 rewrites) agrees best" in fewer.summary[0]
+    notes = fewer.differences.set_index(["a", "b"])["note"]
+    assert notes["good", "ter"].startswith("over 95 and 96 rewrites")
+    assert not notes["ter", "poor"].startswith("over")
+
+
+def test_without_tests_there_are_no_words_and_without_values_they_say_so():
+    scores = scored(DATA, good=0.4)
+    assert analyse(DATA, scores, draws=20, clusters=False).summary == []
+    alone = analyse(DATA, scores.assign(value=1.0), draws=20).summary
+    assert alone == ["No metric has a value for content that could be compared."]
+
+
+def test_the_title_says_what_was_computed_of_what():
+    assert render.title(OWN) == (
+        "many: 96 rewrites, 24 sources, 4 systems; Pearson's r with the mean human rating of"
+        " content, level pooled; 95 % bootstrap confidence intervals for these systems, sources"
+        " like these (300 draws, seed 7)"
+    )
+
+
+def test_notes_are_of_people_of_tests_and_of_what_was_flipped():
+    people, tests, flipped, references = render.notes(OWN)
+    assert people.startswith("Human ceiling: one rater agrees with the mean of the others at 0.")
+    assert tests == "Clusters part what differs at 0.05, all pairs at once, in the same resamples"
+    assert flipped == "Flipped, since lower is better: ter (source)"
+    assert references == "0 of 96 rewrites have a reference: there are no reference-based values"
+    means = analyse(rated(raters=False), SCORES, draws=50, clusters=False)
+    assert render.notes(means)[:2] == [
+        "The human ceiling is not known: only means of ratings were released",
+        flipped,
+    ], "without tests there are no clusters"
+    assert "p_adjusted (max-t) of all 10 pairs of rows at once" in render.notes(OWN, gaps=True)[1]
+    shown, rule = render.table(means)
+    assert (shown["metric"][0], rule) == ("good", 3)
+    assert not {"cluster", "as_rater"} & set(shown.columns)
+    few = "4 systems say little of others; no order of them has a p below 0.08"
+    [remark] = render.remarks(analyse(DATA, SCORES, level="system", draws=20))
+    assert few in remark
+
+
+# -------------------------------------------------------------------------------------- as tables
 
 
 @pytest.mark.parametrize(
@@ -34,42 +159,14 @@ def test_the_format_is_given_or_read_off_the_files_name(name, format, expected):
     assert render.format_of(name and Path(name), format) == expected
 
 
-def test_the_title_says_what_was_computed_of_what():
-    assert render.title(OWN) == (
-        "many: 96 rewrites, 24 sources, 4 systems; Pearson's r with the mean human rating of"
-        " content, level pooled; 95 % bootstrap confidence intervals for these systems, sources"
-        " like these (400 draws, seed 7)"
-    )
-
-
-def test_notes_are_of_people_of_tests_and_of_what_was_flipped():
-    people, tests, flipped, references = render.notes(OWN)
-    assert people.startswith("Human ceiling: one rater agrees with the mean of the others at 0.")
-    assert tests == "Clusters part what differs at 0.05, all pairs at once, in the same resamples"
-    assert flipped == "Flipped, since lower is better: ter (source)"
-    assert references == "0 of 96 rewrites have a reference: there are no reference-based values"
-    means = analyse(rated(raters=False), SCORES, draws=50, clusters=False)
-    assert render.notes(means)[:2] == [
-        "The human ceiling is not known: only means of ratings were released",
-        flipped,
-    ], "without tests there are no clusters"
-    assert render.notes(OWN, gaps=True)[1] == (
-        "p is of a pair alone, p_adjusted (max-t) of all 10 pairs of rows at once, both in the same"
-        " resamples"
-    )
-    shown, rule = render.table(means)
-    assert (shown["metric"][0], rule) == ("good", 3)
-    assert not {"cluster", "as_rater"} & set(shown.columns)
-
-
 def test_people_stand_first_and_the_line_below_the_metrics():
     shown, rule = render.table(OWN)
-    order = ["one rater", "good", "ter", "poor", "random", "human-style"]
+    order = ["human ceiling", *OWN.frame["metric"]]
     assert shown["metric"].tolist() == order
     assert rule == 4
     assert shown["as_rater"][0] == OWN.human.value
     assert list(shown.columns) == [
-        *("metric", "basis", "Pearson's r", "low", "high", "n", "rank", "ranks", "cluster"),
+        *("metric", "Pearson's r [95 % CI]", "n", "rank", "ranks", "cluster"),
         *("given style", "as_rater", "signature"),
     ]
     lines = render.rendered([OWN], TableFormat.table).splitlines()
@@ -91,19 +188,17 @@ def test_csv_has_every_column_and_whole_numbers_stay_whole():
 
 
 def test_json_has_rows_differences_the_summary_and_how_to_get_the_numbers_again():
-    both = [OWN, analyse(DATA, SCORES, dimension="style", draws=400, seed=7)]
+    both = [OWN, analyse(DATA, SCORES, dimension="style", draws=300, seed=7)]
     read = json.loads(render.rendered(both, TableFormat.json))
-    assert list(read) == ["evaluations", "rows", "differences", "versions"]
+    assert list(read) == ["evaluations", "rows", "differences"]
     content, style = read["evaluations"]
     assert (content["dimension"], style["dimension"]) == ("content", "style")
-    assert content["human"]["value"] == OWN.human.value
     assert (content["notes"], content["summary"]) == (render.notes(OWN), OWN.summary)
     setting = {"dataset": "many", "statistic": "pearson", "level": "pooled"}
-    setting |= {"units": "sources", "draws": 400, "seed": 7}
+    setting |= {"units": "sources", "draws": 300, "seed": 7}
     assert setting.items() <= content.items()
     assert [row["dimension"] for row in read["rows"]] == ["content"] * 6 + ["style"] * 5
     assert len(read["differences"]) == len(OWN.differences) + len(both[1].differences)
-    assert set(read["versions"]) == {"python", "tstmeta", "numpy", "scipy", "pandas"}
 
 
 def test_latex_is_a_compact_table_and_all_else_stands_in_comments():
@@ -116,36 +211,21 @@ def test_latex_is_a_compact_table_and_all_else_stands_in_comments():
     good = OWN.frame.iloc[0]
     limits = f"{good['value']:.3f} [{good['low']:.3f}, {good['high']:.3f}]"
     body = table[table.index("\\toprule") :].splitlines()
-    assert body[1:4] == [
-        r"metric & Pearson's r [95 \% CI] & cluster \\",
+    assert body[1:5] == [
+        r"metric & Pearson's r [95 \% CI] & cluster & as\_rater \\",
         r"\midrule",
-        rf"good & {limits} & 1 \\",
+        rf"human ceiling &  & -- & {OWN.human.value:.3f} \\",
+        rf"good & {limits} & 1 & {good['as_rater']:.3f} \\",
     ]
-    assert [body.index(r"\midrule", at) for at in (3, 7)] == [6, 9]
-    assert "[$-$0." in body[7]
-    assert body[10] == rf"human ceiling & {OWN.human.value:.3f} & -- \\"
+    assert body.index(r"\midrule", 3) == 7
+    assert "[$-$0." in body[9]
 
 
-def test_differences_have_a_table_of_their_own():
-    text = render.rendered([OWN], TableFormat.latex, gaps=True)
-    row = OWN.differences.iloc[0]
-    limits = f"{row['difference']:.3f} [{row['low']:.3f}, {row['high']:.3f}]"
-    assert f"good & ter & {limits} & {row['p']:.3f} & {row['p_adjusted']:.3f}" in text
-    many = render.rendered([analyse(DATA, SCORES)], TableFormat.latex, gaps=True)
-    assert " & $<$0.001 & $<$0.001" in many, "plain TeX would print another sign"
-    read = pd.read_csv(io.StringIO(render.rendered([OWN], TableFormat.csv, gaps=True)))
-    np.testing.assert_allclose(read["p_adjusted"], OWN.differences["p_adjusted"])
-    plain = render.rendered([OWN], TableFormat.table, gaps=True).splitlines()
-    assert plain[-len(OWN.differences)].split()[:2] == ["good", "ter"]
-
-
-def test_several_levels_are_one_latex_table_and_one_csv():
+def test_several_levels_are_a_latex_table_each_and_one_csv():
     own = [OWN, analyse(DATA, SCORES, level="source", draws=50)]
     text = render.rendered(own, TableFormat.latex)
-    assert text.count("\\begin{table}") == 1
-    assert "level & metric & Pearson's r" in text
-    assert "level pooled, source; 95" in text
-    assert "\nsource & good & " in text
+    assert text.count("\\begin{table}") == 2
+    assert "level source; 95" in text
     read = pd.read_csv(io.StringIO(render.rendered(own, TableFormat.csv)))
     assert read.groupby("level", sort=False).size().to_dict() == {"pooled": 6, "source": 6}
 
@@ -170,3 +250,47 @@ def test_scores_without_ratings_are_described_in_every_format(format):
     else:
         assert "3.500" in text
         assert "6 rewrites; scores, nothing to compare with" in text
+
+
+# ------------------------------------------------------------------------- differences and figures
+
+
+def test_differences_are_of_metrics_and_of_the_best_sentinel_and_have_a_table_of_their_own():
+    table = OWN.differences
+    pairs = list(zip(table["a"], table["b"], strict=True))
+    assert pairs == list(combinations(["good", "ter", "poor", "random"], 2))
+    every = comparison.differences(OWN.analysis.matrices, OWN.drawn, OWN.p, range(5))
+    of_these = every[every["b"] != "human-style"].reset_index(drop=True)
+    pd.testing.assert_frame_equal(table[list(every)], of_these)
+    assert set(table["level"]) == {"pooled"}
+    row, text = table.iloc[1], render.rendered([OWN], TableFormat.latex, gaps=True)
+    limits = f"{row['difference']:.3f} [{row['low']:.3f}, {row['high']:.3f}]"
+    assert f"good & poor & {limits} & {row['p']:.3f} & {row['p_adjusted']:.3f}" in text
+    many = render.rendered([analyse(DATA, SCORES)], TableFormat.latex, gaps=True)
+    assert " & $<$0.001 & $<$0.001" in many, "plain TeX would print another sign"
+    read = pd.read_csv(io.StringIO(render.rendered([OWN], TableFormat.csv, gaps=True)))
+    np.testing.assert_allclose(read["p_adjusted"], table["p_adjusted"])
+    plain = render.rendered([OWN], TableFormat.table, gaps=True).splitlines()
+    assert plain[-len(table)].split()[:2] == ["good", "ter"]
+
+
+def test_each_panel_of_the_figure_has_the_ranks_of_its_own_rows():
+    pytest.importorskip("matplotlib")
+    worse = analyse(DATA, scored(DATA, poor=4.0, random=2.0), level="source", draws=50)
+    figure = render.draw([worse, OWN])
+    assert [axis.get_title("left") for axis in figure.axes] == ["source", "pooled"], "as given"
+    panels = {axis.get_title("left"): axis for axis in figure.axes}
+    for title, own in (("source", worse), ("pooled", OWN)):
+        [side] = panels[title].child_axes
+        labels = [tick.get_text() for tick in side.get_yticklabels()]
+        assert labels == render.ranks(own.frame.dropna(subset="value"))
+        assert len(labels) == len(panels[title].get_yticks())
+    with pytest.raises(TstmetaError, match="no metric has a value beside ratings"):
+        render.draw([])
+
+
+def test_the_default_is_the_same_in_python(monkeypatch):
+    monkeypatch.setitem(choice.DEFAULTS, "content", {"source": ("chrf", "nothing-such")})
+    own = evaluate(DATA, draws=20, clusters=False)
+    assert own.frame.loc[own.frame["kind"] == "metric", "metric"].tolist() == ["chrf"]
+    assert any(words.startswith("left out: nothing-such (") for words in own.remarks)

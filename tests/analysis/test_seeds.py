@@ -3,8 +3,8 @@
 import pytest
 
 import tstmeta as tst
+from tstmeta.analysis.choice import SEEDS
 from tstmeta.analysis.frame import kind_of
-from tstmeta.analysis.seeds import SEEDS
 
 
 @pytest.mark.parametrize(("statistic", "level"), [("pearson", "pooled"), ("kendall", "source")])

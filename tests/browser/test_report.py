@@ -11,7 +11,7 @@ from playwright.sync_api import Page
 from tests.analysis.many import rated, scored
 from tests.analysis.test_evaluation import analyse
 from tests.browser import walk
-from tstmeta.analysis.report import headline, report
+from tstmeta.analysis.report import report
 
 pytestmark = [
     pytest.mark.browser,
@@ -57,7 +57,7 @@ def test_the_report_opens_from_the_disk_and_says_first_what_to_take(
     assert (said, requests) == ([], [address])
     assert tab.evaluate("() => document.documentElement.scrollWidth") <= size[0]
     assert tab.evaluate(CUT) == []
-    assert tab.locator(".answer strong").all_inner_texts() == list(map(headline, OWN))
+    assert tab.locator(".answer strong").all_inner_texts() == [own.summary[0] for own in OWN]
     assert max(tab.evaluate(BOXES)) < size[1], "the recommendation stands on the first screen"
 
 

@@ -20,22 +20,22 @@ from ..data import Dataset, load, paths
 from ..metrics.base import code_of, spoken
 from ..schema import USABLE
 from ..scoring import score
-from .frame import judged, pairs
-from .summary import number, with_limits
-from .synthesis import ACCURACY, SAME_SOURCE, against, effects, evidence, panels, separated
+from .frame import judged
+from .render import number, with_limits
+from .synthesis import ACCURACY, SAME_SOURCE, against, evidence, panels, separated
 from .verdicts import CHANCE, FAMILIES, ORDER, UNKNOWN, USE, spoken_in, verdicts
 
 DIMENSIONS = ("content", "style", "fluency")
-#: Sources with pairs from which ratings of one's own say something; rated sets that come nearest;
-#: sources from which a difference counts as one that cannot be shown.
+#: Sources from which ratings say something; rated sets that come nearest; sources from which a
+#: difference counts as one that cannot be shown.
 LEAST, NEAREST, MOST = 30, 5, 100_000
 #: Columns of :attr:`Advice.frame`, and those that its text has.
 COLUMNS = [
     *("dimension", "metric", "basis", "verdict", "reason", "accuracy", "predict_low"),
-    *("predict_high", "own", "own_se", "inside", "best", "sources_best", "items_best", "sentinel"),
-    *("sources_sentinel", "items_sentinel", "families", "alike", "outputs", "fails"),
+    *("predict_high", "best", "sources_best", "sentinel", "sources_sentinel", "families", "alike"),
+    *("outputs", "fails"),
 ]
-_SHOWN = ["own", "inside", "sources_best", "sources_sentinel", "fails", "reason"]
+_SHOWN = ["sources_best", "sources_sentinel", "fails", "reason"]
 _LEGEND = """accuracy: on pairs of rewrites of one source, with limits for a new set (95 %)
 sources_best, _sentinel: rated sources that tell it from the best metric or sentinel (80 % power)"""
 
@@ -126,11 +126,10 @@ def advise(
     Returns:
         ``frame`` has dimension, metric, basis, verdict, reason (see :func:`tstmeta.verdicts`);
         accuracy, predict_low, predict_high (to expect on pairs of rewrites of one source, 95 %, for
-        as many sources); own, own_se, inside (on your ratings, of 30 sources with pairs at least,
-        and whether it lies in that interval); best, sources_best, items_best and sentinel,
-        sources_sentinel, items_sentinel (how many rated sources and rewrites tell the metric from
-        the best one and from the best sentinel; missing above 100,000); families, alike (those of
-        the task and language), outputs (the newest kind), fails (sets it orders the other way).
+        as many sources); best, sources_best and sentinel, sources_sentinel (how many rated sources
+        tell the metric from the best one and from the best sentinel; missing above 100,000);
+        families, alike (those of the task and language), outputs (the newest kind), fails (sets it
+        orders the other way).
 
     Raises:
         TstmetaError: a dimension without evidence, or a fault in the data.
@@ -153,18 +152,18 @@ def advise(
             mute |= (away := {each: "" for each, how in spoke.items() if isinstance(how, str)})
             if len(table := table[~table["metric"].isin(away)]):
                 table = _numbers(table, known[known["panel"] == "pool"], side, own)
-                parts.append((_beside(own, name, table) if own else table).assign(dimension=name))
+                parts.append(table.assign(dimension=name))
     frame = pd.concat(parts or [pd.DataFrame()]).reindex(columns=COLUMNS)
     place = [*dimensions, *ORDER].index
     keys = [-frame["accuracy"], frame["verdict"].map(place), frame["dimension"].map(place)]
     frame = frame.iloc[np.lexsort(keys)].reset_index(drop=True)
-    whole = [name for name in COLUMNS if name.startswith(("sources_", "items_"))]
+    whole = dict.fromkeys(("sources_best", "sources_sentinel"), "Int64")
     notes = [f"Evidence left out, of the same sources: {', '.join(left_out)}."] * bool(left_out)
     notes += [f"Not listed, as not made for {language}: {', '.join(mute)}."] * bool(mute)
     notes += _notes(frame, about, rated, dimensions, " in ".join(filter(None, (task, language))))
     sets = rated[rated["task"].str.contains(task, regex=False)]
     sets = sets[spoken_in(sets, language)].reset_index(drop=True)
-    return Advice(frame.astype(dict.fromkeys(whole, "Int64")), about, sets, tuple(notes))
+    return Advice(frame.astype(whole), about, sets, tuple(notes))
 
 
 def _families(own: Dataset | None) -> list[str]:
@@ -178,7 +177,7 @@ def _numbers(
     table: pd.DataFrame, known: pd.DataFrame, side: str, own: Dataset | None
 ) -> pd.DataFrame:
     """What to expect of each metric on so many sources, and how many tell it from others."""
-    near, size, rewrites = 0.0, 0, _rated()["rewrites"].median()
+    near, size = 0.0, 0
     if own is not None:
         of_sources = own.items["source_id"].value_counts()
         near, size = max(2.0, of_sources.mean()), (of_sources > 1).sum()
@@ -195,8 +194,7 @@ def _numbers(
             new = variance / size if size else None
             pooled = stats.pool(of.values, of.variances, new=new)
             if name:
-                row[f"sources_{name}"] = n = sources_needed(pooled.mean, variance)
-                row[f"items_{name}"] = np.ceil(n * (near or rewrites))
+                row[f"sources_{name}"] = sources_needed(pooled.mean, variance)
             elif size:
                 row["predict_low"], row["predict_high"] = np.clip(pooled[4:6], 0.0, 1.0)
         rows.append(row)
@@ -218,26 +216,10 @@ def sources_needed(difference: float, variance: float) -> float:
     return float(n) if n <= MOST else np.nan
 
 
-def _beside(own: Dataset, dimension: str, table: pd.DataFrame) -> pd.DataFrame:
-    """The accuracy on ratings of one's own, where enough sources have pairs."""
-    if judged(own, dimension).groupby("source_id")["human"].nunique().gt(1).sum() < LEAST:
-        return table
-    names, bases = table["metric"].unique().tolist(), table["basis"].unique().tolist()
-    frame = pairs(own, score(own, names, bases, progress=False), dimension)
-    frame = frame[frame.groupby(["metric", "basis"])["score"].transform("count") > 0]
-    if frame.empty:  # such as of metrics that have to know a target style
-        return table
-    values = effects(frame, dimension, level=SAME_SOURCE)
-    values = values[values["against"] == ""].set_index(["metric", "basis"])[["value", "se"]]
-    table = table.join(values.set_axis(["own", "own_se"], axis=1), on=["metric", "basis"])
-    inside = table["own"].between(table["predict_low"], table["predict_high"]).astype(object)
-    return table.assign(inside=inside.where(table[["own", "predict_low"]].notna().all(axis=1)))
-
-
 def _notes(
     frame: pd.DataFrame, about: pd.Series, rated: pd.DataFrame, dimensions: Sequence[str], of: str
 ) -> Iterator[str]:
-    """What to take, what may turn it round, how ratings stand to it, and what to rate first."""
+    """What to take, what may turn it round, and what to rate first."""
     if about.get("rewrites") == 1:
         yield "Accuracy is about pairs of rewrites of one source: score two of each at least."
     r = about.get("style_content", np.nan)
@@ -258,8 +240,6 @@ def _notes(
         else:
             best = ", ".join(rows["metric"][rows["verdict"] == USE])
             yield f"{name}: " + (f"use {best}." if best else "no metric to use without care.")
-        if len(own := rows.dropna(subset=["own", "inside"])):
-            yield f"{name}: your ratings: {own['inside'].sum()} of {len(own)} metrics as expected."
     if lacks:
         pool = rated[rated["panel"] == "pool"]
         tasks, codes = (", ".join(sorted(set(pool[name]))) for name in ("task", "language"))

@@ -130,8 +130,7 @@ def correlate(
         rewrites for independent; NaN at levels of groups), reason (why there is no value, or a
         doubt, such as that systems are few); at level system also without_low, without_high (lowest
         and highest value with any one system left out) and without (the system whose absence moves
-        it most, or all without which there is no value, as the reason then says; empty where none
-        moves it).
+        it most; empty where none does).
 
     Raises:
         TstmetaError: an unknown name, or a level that the data do not have.
@@ -190,18 +189,15 @@ def joined(*reasons: str) -> str:
 def _without(
     human: np.ndarray, metric: np.ndarray, setting: Setting, whole: float, systems: Sequence[str]
 ) -> dict[str, Any]:
-    """The columns :data:`WITHOUT`, and the reason where some systems cannot be left out."""
+    """The columns :data:`WITHOUT`; without a system that is needed there is no value at all."""
     [left_out] = leave_one_out(ResamplingPlan("systems"), human.shape)
     some = (np.isfinite(human) & np.isfinite(metric)).any(axis=0)
     values = stats.resampled(human, metric[None], setting, left_out)[0, some]
-    moved, names = np.abs(values - whole), np.asarray(systems)[some]
-    if not np.isfinite(moved).any():
+    if not np.isfinite(values).any():
         return dict(zip(WITHOUT, (math.nan, math.nan, ""), strict=True))
-    most = str(names[np.nanargmax(moved)]) if np.nanmax(moved) > 1e-12 else ""
-    needed = ", ".join(names[np.isnan(values)])
-    ends = float(np.nanmin(values)), float(np.nanmax(values)), needed or most
-    why = {"reason": f"without {needed} there is no value"} if needed else {}
-    return dict(zip(WITHOUT, ends, strict=True)) | why
+    moved = np.nan_to_num(np.abs(values - whole), nan=np.inf)
+    most = str(np.asarray(systems)[some][moved.argmax()]) if moved.max() > 1e-12 else ""
+    return dict(zip(WITHOUT, (np.nanmin(values), np.nanmax(values), most), strict=True))
 
 
 def at_corpus_level(own: pd.DataFrame, statistic: str, level: str) -> dict[str, Any]:

@@ -1,8 +1,11 @@
-"""What is evaluated when nobody names a metric, and under which dimension a metric is listed."""
+"""What is evaluated when nobody names a metric, under which dimension a metric is listed, and the
+sentinel ``random`` beside them: one seed may be lucky, so a page shows the mean of ten.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -12,7 +15,8 @@ from .. import scoring
 from ..data import Dataset
 from ..metrics import Metric
 from ..schema import TstmetaError, failures, together
-from .frame import METRIC, SENTINELS, kind_of, of_dimension
+from .agreement import WITHOUT, correlate
+from .frame import METRIC, SENTINELS, kind_of, of_dimension, pairs
 
 #: Dimension -> basis -> metrics: one an idea (n-grams, characters, subsequences, matched words,
 #: edits, vectors of tokens, of sentences, moved words; classifiers, distances, likelihoods).
@@ -27,6 +31,8 @@ DEFAULTS: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "fluency": {"none": ("perplexity", "slor")},
 }
+#: Plain ``random`` is seed 0.
+SEEDS = ["random", *(f"random:{seed}" for seed in range(1, 10))]
 
 
 def score(
@@ -108,3 +114,35 @@ def _lacks(name: str) -> str:
         return getattr(registry.get(name), "missing", "")
     except TstmetaError as error:
         return str(error)
+
+
+def seeded(
+    frame: pd.DataFrame,
+    data: Iterable[Dataset],
+    dimension: str = "content",
+    statistic: str = "pearson",
+    level: str = "pooled",
+    store: Path | None = None,
+) -> pd.DataFrame:
+    """Results with the mean over ten seeds in the rows of ``random``, and a name that says so.
+
+    ``frame`` is of :func:`correlate`, :func:`bootstrap` or :func:`evaluate`, with these settings;
+    ``data`` are its data sets, ``store`` is the folder of their scores.  low and high become the
+    mean less and plus two standard deviations of the seeds; without them the name has the largest.
+    All other columns stay those of seed 0, as a note says.
+    """
+    frame, spread, at = frame.copy(), [0.0], frame["metric"] == SEEDS[0]
+    for own in data:
+        if not (rows := at & (frame["dataset"] == own.name)).any():
+            continue
+        scores = scoring.score(own, SEEDS, ["source"], store=store, progress=False)
+        values = correlate(pairs(own, scores, dimension), statistic, level)["value"]
+        mean, sd = values.agg(["mean", "std"])
+        known = {"value": mean, "low": mean - 2 * sd, "high": mean + 2 * sd}
+        known |= dict.fromkeys(WITHOUT)
+        known["note"] = "value, low and high are the mean of the seeds and 2 sd; the rest is seed 0"
+        for column in frame.columns.intersection([*known]):
+            frame.loc[rows, column] = known[column]
+        spread.append(sd)
+    name = f"random: mean of {len(SEEDS)}" + f", sd {max(spread):.2f}" * ("low" not in frame)
+    return frame.assign(metric=frame["metric"].mask(at & (len(spread) > 1), name))

@@ -9,7 +9,7 @@ import pandas as pd
 
 from .. import stats
 from ..schema import TstmetaError
-from ..stats import Resample, difference, equivalent, noninferior, significance_clusters
+from ..stats import Resample, difference, significance_clusters
 from ..stats.intervals import pair_of
 from .agreement import ACC_EQ, DRAWS, HEAD, TESTS, Analysis, analyses, few_systems, joined, resample
 from .matrices import Matrices
@@ -30,8 +30,6 @@ def compare(
     unit: str = "source",
     draws: int = 1000,
     seed: int = 0,
-    *,
-    margin: float | None = None,
 ) -> pd.DataFrame:
     """One metric's agreement minus another's, in the same resamples, with a test.
 
@@ -45,21 +43,16 @@ def compare(
     Args:
         a, b: names of metrics, or (metric, basis) where a metric stands on several bases.
         pairs, statistic, level, unit, draws, seed: see :func:`bootstrap`.
-        margin: a difference too small to matter, above 0, in units of the statistic.
 
     Returns:
         A row a data set that has both: dataset, a, b, difference (a minus b), low, high (95 %
         bootstrap interval), p (never 0; at least 1 / (draws + 1), or 2 of all swaps where these are
         few), n (units that were swapped; the fewer of sources and systems), null (hypothesis), note
-        (more rewrites or groups of either metric; reasons for doubt).  With a margin also
-        p_noninferior (of: a is worse than b by the margin or more) and p_equivalent (of: the two
-        differ by the margin or more), see :mod:`tstmeta.stats.margins`.
+        (more rewrites or groups of either metric; reasons for doubt).
 
     Raises:
-        TstmetaError: as :func:`bootstrap`, no data set has both metrics, or no margin above 0.
+        TstmetaError: as :func:`bootstrap`, or no data set has both metrics.
     """
-    if margin is not None and not 0 < margin < np.inf:
-        raise TstmetaError(f"a margin is a number above 0, not {margin}")
     rows = []
     labels = [name if isinstance(name, str) else " ".join(name) for name in (a, b)]
     for analysis in analyses(pairs, statistic, level, unit, draws, seed):
@@ -82,15 +75,11 @@ def compare(
         note = joined(note, few, gap.reason, reason)
         between = float(drawn.of_pairs.estimates[0])
         name = own.heads["dataset"].iloc[0]
-        row = (name, *labels, between, gap.low, gap.high, p, n, null, note)
-        if margin is not None:
-            row += noninferior(drawn, 0, 1, margin), equivalent(drawn, 0, 1, margin)
-        rows.append(row)
+        rows.append((name, *labels, between, gap.low, gap.high, p, n, null, note))
     if not rows:
         known = ", ".join(pairs["metric"].drop_duplicates())
         raise TstmetaError(f"no data set has both {' and '.join(labels)}; known: {known}")
     columns = ["dataset", "a", "b", "difference", "low", "high", "p", "n", "null", "note"]
-    columns += ["p_noninferior", "p_equivalent"] * (margin is not None)
     return pd.DataFrame(rows, columns=columns)
 
 

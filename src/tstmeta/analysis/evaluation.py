@@ -21,13 +21,11 @@ from .agreement import (
     Analysis,
     agreement,
     analyses,
-    at_corpus_level,
-    few_systems,
     intervals,
     joined,
     resample,
 )
-from .frame import METRIC, SENTINEL, Scored, check_dimension, of_dimension, pairs, scored
+from .frame import METRIC, SENTINEL, check_dimension, of_dimension, pairs, scored
 from .people import People, people
 
 if TYPE_CHECKING:
@@ -43,6 +41,8 @@ COLUMNS = [
     *("as_rater", "against", "mean", "sd", "min", "max", "scored", "empty", "truncated", "failed"),
     *("note", "signature"),
 ]
+#: Said of a metric of whole outputs.
+OF_OUTPUTS = "one value a system; tst.correlate at level system holds it against people"
 #: Where one of these is asked about, the others are held fixed: the first alone, then both.
 _PARTED = ("content", "style", "fluency")
 
@@ -57,7 +57,7 @@ class Evaluation:
         items, sources, systems: how many; systems is 0 where none is named.
         analysis: matrices, setting, plan, seed.
         frame: one row a metric and basis, see :func:`evaluate`; metrics with the best first, then
-            sentinels.  All arrays are in its order, with NaN for a metric of whole outputs.
+            sentinels.  All arrays are in its order.
         human: people's own agreement.
         drawn: estimates ``[M]``, values in every draw ``[M, D]`` and the jackknife.
         p: of the difference of every two rows, corrected for all pairs ``[M, M]``.
@@ -120,7 +120,7 @@ class Evaluation:
         """In words: which metric leads and which cannot be told from it, which stay below the best
         sentinel, and the difference that these data could show (by simulation).
         """
-        from .summary import sentences
+        from .render import sentences
 
         return sentences(self) if self.tested else []
 
@@ -191,17 +191,14 @@ def evaluate(
         scores = choice.listed(scores, dimension, metrics)
         remarks = [*remarks, *(choice.left_out(dimension) if metrics is None else [])]
     scores = of_dimension(scores, dimension)
-    frame = pairs(data, scores, dimension, lower)
-    # without the column a metric of whole outputs is a row of NaN
-    items = frame.drop(columns="statistics", errors="ignore")
-    analysis = next(analyses(items, statistic, level, unit, draws, seed), None)
-    if analysis is None:
-        raise TstmetaError(f"{data.name}: there are no scores to evaluate")
-    listed = list(scored(data, scores))
-    whole = {i: _of_outputs(analysis, frame, own) for i, own in enumerate(listed) if own.corpus}
+    frame, listed = pairs(data, scores, dimension, lower), list(scored(data, scores))
+    whole = [own.name for own in listed if own.corpus]
+    remarks = [*remarks, *(f"{name}: {OF_OUTPUTS}" for name in dict.fromkeys(whole))]
+    listed = [own for own in listed if not own.corpus]
+    if not listed:
+        raise TstmetaError("; ".join([f"{data.name}: there are no scores to evaluate", *remarks]))
+    analysis = next(analyses(frame, statistic, level, unit, draws, seed))
     value = np.array([agreement(analysis, place).value for place in range(len(listed))])
-    for place, row in whole.items():
-        value[place] = row["value"]
     below = (analysis.matrices.heads["kind"] != METRIC).to_numpy()
     order = np.lexsort((np.where(np.isfinite(value), -value, np.inf), below))
     analysis = analysis.of(order)
@@ -230,11 +227,6 @@ def evaluate(
         statistic=statistic,
         level=level,
     )
-    few = few_systems(level, len(layout.names))
-    few = few and f"level {level}: {few}"
-    for at, place in enumerate(order):
-        for column, known in whole.get(place, {}).items():
-            table.loc[at, column] = known
     return Evaluation(
         dataset=data.name,
         dimension=dimension,
@@ -248,18 +240,8 @@ def evaluate(
         drawn=drawn,
         p=p,
         tested=clusters,
-        remarks=tuple(filter(None, [*remarks, few, *choice.gaps(data, scores, dimension)])),
+        remarks=(*remarks, *choice.gaps(data, scores, dimension)),
     )
-
-
-def _of_outputs(analysis: Analysis, frame: pd.DataFrame, metric: Scored) -> dict:
-    """What is known of a metric of whole outputs: a value a system, so nothing to resample."""
-    own = frame[(frame["metric"] == metric.name) & (frame["basis"] == metric.basis)]
-    row = at_corpus_level(own, analysis.setting.function.name, analysis.setting.level)
-    has = "one value a system: no interval and no rank" if pd.notna(row["value"]) else ""
-    row["note"] = joined(row.pop("reason"), has)
-    del row["p"]
-    return row | {"better": "higher"}
 
 
 def _partials(analysis: Analysis, data: Dataset, dimension: str) -> pd.DataFrame:

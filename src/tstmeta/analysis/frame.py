@@ -177,16 +177,7 @@ def corpus_metric(name: str) -> CorpusMetric | None:
 
 
 def _describe(values: np.ndarray, table: pd.DataFrame) -> dict[str, float | int]:
-    finite = values[np.isfinite(values)]
-    facts = dict.fromkeys(("mean", "sd", "min", "max"), np.nan)
-    if len(finite):
-        facts |= {name: float(getattr(finite, name)()) for name in ("mean", "min", "max")}
-    if len(finite) > 1:
-        facts["sd"] = float(finite.std(ddof=1))
-    status = table["status"].value_counts()
-    return facts | {
-        "scored": len(finite),
-        "empty": int(status.get("empty", 0)),
-        "truncated": int(status.get("truncated", 0)),
-        "failed": len(table) - len(finite),
-    }
+    own, status = pd.Series(values[np.isfinite(values)]), table["status"].value_counts()
+    facts = {"mean": own.mean(), "sd": own.std(), "min": own.min(), "max": own.max()}
+    counts = {name: int(status.get(name, 0)) for name in ("empty", "truncated")}
+    return facts | {"scored": len(own), **counts, "failed": len(table) - len(own)}

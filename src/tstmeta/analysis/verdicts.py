@@ -28,19 +28,6 @@ ORDER = (USE, CARE, NEVER, UNKNOWN)
 #: Fewest families of which something is said, and what a metric that knows nothing gets.
 FAMILIES, CHANCE = 5, 0.5
 ALPHA = 0.05
-#: What is asked of a metric's values, one a data set.
-FACTS = [
-    "dataset",
-    "panel",
-    "family",
-    "task",
-    "language",
-    "outputs",
-    "year",
-    "value",
-    "se",
-    "reason",
-]
 #: How the reason of a constructed set begins.
 CONSTRUCTED = "constructed"
 
@@ -103,7 +90,7 @@ def verdicts(
     gaps = gaps.set_index(["metric", "basis"])[["mean", "low", "high"]]
     gaps.columns = ["difference", "difference_low", "difference_high"]
     table = pooled[pooled["kind"] == METRIC].join(gaps, on=["metric", "basis"])
-    of_metric = dict(iter(values.groupby(["metric", "basis"])[FACTS]))
+    of_metric = dict(iter(values.groupby(["metric", "basis"])))
     rows = []
     for row in table.itertuples(index=False):
         own = of_metric[row.metric, row.basis]

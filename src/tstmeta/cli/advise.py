@@ -31,7 +31,7 @@ def advise(
 
     From all rated data sets: a verdict on each metric, its accuracy on pairs of rewrites of one
     source with limits for a new set, sets that it fails on, and how many rated sources tell it from
-    others.  If you rated 30 sources or more, your own accuracy stands beside.
+    others.
 
     \b
     Examples:

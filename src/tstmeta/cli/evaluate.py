@@ -121,7 +121,6 @@ def evaluate(
     """
     from ..analysis import choice, render
     from ..analysis import evaluate as evaluated
-    from ..analysis.seeds import seeded
     from ..combine import CombineError
     from ..extras import needs
     from ..schema import together
@@ -187,7 +186,7 @@ def evaluate(
                         remarks=choice.left_out(name) if wanted is None else (),
                     )
                     rows = result.frame.assign(dataset=dataset.name)
-                    rows = seeded(rows, [dataset], name, *how, store)
+                    rows = choice.seeded(rows, [dataset], name, *how, store)
                 evaluations.append(replace(result, frame=rows[result.frame.columns]))
     figure = render.draw(evaluations) if plot else None  # what cannot be drawn is said first
     if evaluations:
