@@ -198,7 +198,7 @@ def table(own: Evaluation) -> tuple[pd.DataFrame, int]:
     shown = shown.loc[:, ~(shown.isna() | (shown == "")).all()]
     rule = int((rows["kind"] == METRIC).sum())
     if "as_rater" in shown:
-        blank = dict.fromkeys(shown.select_dtypes(["object", "str"]), "")
+        blank: dict[str, Any] = dict.fromkeys(shown.select_dtypes(["object", "str"]), "")
         people = blank | {"metric": PEOPLE, "as_rater": own.human.value, "n": own.human.n}
         people = pd.DataFrame([people]).reindex(columns=shown.columns).astype(shown.dtypes)
         shown, rule = pd.concat([people, shown], ignore_index=True), rule + 1
