@@ -1,4 +1,4 @@
-"""The task graph: models -> scores -> notebooks -> pages and assets -> book.  `make book` runs it.
+"""The task graph: models -> scores -> notebooks and pages -> book.  `make book` runs it.
 
 A task runs again when the content of what it reads has changed (hashes, not file times).  Commands
 run in processes of their own, two at a time; this file imports nothing slow, so that a book that is
@@ -10,6 +10,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from hashlib import sha256
 from pathlib import Path
 
@@ -57,6 +58,24 @@ def python(*arguments):
     return action
 
 
+#: Each thread has a process of its own that executes notebooks.
+OWN = threading.local()
+
+
+def executed(name):
+    """An action: execute a notebook."""
+
+    def action():
+        if not hasattr(OWN, "process"):
+            command = [sys.executable, "-m", "tools.kernels"]
+            pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+            OWN.process = subprocess.Popen(command, text=True, **pipes)
+        print(name, file=OWN.process.stdin, flush=True)
+        return OWN.process.stdout.readline() == "ok\n" or TaskFailed(name)
+
+    return action
+
+
 def files(*patterns):
     """Files that match, in order, without what Python and editors leave behind."""
     found = {path for pattern in patterns for path in Path().glob(pattern) if path.is_file()}
@@ -83,7 +102,8 @@ def generated():
 
 
 CODE = files("src/tstmeta/**/*")
-#: What makes the pages of data and the book.
+#: What executes notebooks, and what makes the pages of data and the book.
+EXECUTION = files("tools/book.py", "tools/kernels.py")
 TOOLS = files("tools/*.py", "tools/world/*")
 OURS = files(
     *(
@@ -138,20 +158,11 @@ def task_notebooks():
         frames = [f".build/frames/{name}.{kind}.parquet" for kind in ("headline", "fast")]
         yield {
             "name": name,
-            "actions": [python("-m", "tools.book", "notebook", name)],
-            "file_dep": [source, "tools/book.py", *CODE, *OURS, *raw(), *reports(), *VERSIONS],
+            "actions": [executed(name)],
+            "file_dep": [source, *EXECUTION, *CODE, *OURS, *raw(), *reports(), *VERSIONS],
             "task_dep": ["scores"],
             "targets": [f"book/results/{name}.ipynb", *frames],
         }
-
-
-def task_assets():
-    """Copy MathJax and Plotly out of their packages."""
-    return {
-        "actions": [python("-m", "tools.book", "assets")],
-        "file_dep": ["tools/book.py", *VERSIONS],
-        "targets": [f"book/_static/vendor/{name}" for name in ("plotly.min.js", "mathjax")],
-    }
 
 
 def task_pages():
@@ -185,7 +196,7 @@ def task_book():
             *VERSIONS,
         ],
         # what is named here runs first, in this order; all others in any
-        "task_dep": ["scores", "assets", "pages", *(f"notebooks:{name}" for name in LONGEST)],
+        "task_dep": ["scores", "pages", *(f"notebooks:{name}" for name in LONGEST)],
         "targets": ["book/_build/html/index.html"],
     }
 

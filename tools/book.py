@@ -1,4 +1,4 @@
-"""Build the book: ``python -m tools.book train NAME | scores NAME | notebook NAME | assets | ...``.
+"""Build the book: ``python -m tools.book train NAME | scores NAME | pages | build``.
 
 ``dodo.py`` calls the steps in order, and only where something changed.  What a step writes appears
 whole or not at all.  MathJax and Plotly are copied from their packages: no other host is asked.
@@ -15,7 +15,6 @@ from pathlib import Path
 
 from tstmeta.console import note
 from tstmeta.schema import DemonstrationWarning, Status, TstmetaError
-from tstmeta.storage import whole
 
 ROOT = Path(__file__).resolve().parents[1]
 #: What the pages show of every data set; what else they ask for is computed when they ask.
@@ -45,8 +44,6 @@ SYSTEMS = (
 CHOICES = tuple(
     f"likelihood:{name}" for name in ("default-system", "emphasis", "wording", "released")
 )
-#: What a notebook computes in the open, and the same by the API.
-FRAMES = ("headline", "fast")
 #: What of MathJax a page with TeX loads, its fonts and extensions included.
 MATHJAX = ("input/tex", "output/chtml")
 #: The page that sends readers on names no icon, and browsers then ask for one that is not there.
@@ -122,37 +119,14 @@ def runnable(wanted: list[str]) -> list[str]:
     return [name for name, lack in lacks.items() if not lack]
 
 
-def notebook(name: str) -> None:
-    """Execute a notebook into ``book/results``; its main frames go to ``.build/frames``.
-
-    The tests hold these frames against the frozen ones, so that nothing is computed twice.
-    """
-    import nbformat
-
-    from tstmeta.notebook import run_notebook
-
-    frames, copy = ROOT / ".build" / "frames", ROOT / ".build" / "notebooks" / f"{name}.ipynb"
-    frames.mkdir(parents=True, exist_ok=True)
-    copy.parent.mkdir(parents=True, exist_ok=True)
-    lines = [f"{kind}.to_parquet({str(frames / f'{name}.{kind}.parquet')!r})" for kind in FRAMES]
-    source = nbformat.read(ROOT / "notebooks" / f"{name}.ipynb", as_version=4)
-    source.cells.append(nbformat.v4.new_code_cell("\n".join(lines)))
-    nbformat.write(source, copy)
-    result = nbformat.read(run_notebook(copy, {}, copy), as_version=4)
-    del result.cells[-1]
-    with whole(ROOT / "book" / "results" / copy.name) as fresh:
-        nbformat.write(result, fresh)
-
-
-def assets() -> Path:
-    """Copy MathJax and Plotly into ``book/_static/vendor`` and return that folder."""
-    fresh = empty(ROOT / ".build" / "vendor")
+def assets() -> None:
+    """Copy MathJax and Plotly out of their packages into ``book/_static/vendor``."""
+    vendor = empty(ROOT / "book" / "_static" / "vendor")
     mathjax = package("sphinx-mathjax-offline", "tex-chtml.js")
     for name in MATHJAX:
-        shutil.copytree(mathjax.parent / name, fresh / "mathjax" / name)
-    shutil.copy(mathjax, fresh / "mathjax")
-    shutil.copy(package("plotly", "plotly.min.js"), fresh)
-    return swap(fresh, ROOT / "book" / "_static" / "vendor")
+        shutil.copytree(mathjax.parent / name, vendor / "mathjax" / name)
+    shutil.copy(mathjax, vendor / "mathjax")
+    shutil.copy(package("plotly", "plotly.min.js"), vendor)
 
 
 def package(distribution: str, name: str) -> Path:
@@ -174,8 +148,9 @@ def pages() -> Path:
 
 def build() -> Path:
     """Run Jupyter Book, whose warnings are errors, and add slides; return the folder of pages."""
-    from tools import csv_tables, slides
+    from tools import slides
 
+    assets()
     command = [sys.executable, "-c", "from jupyter_book.cli.main import main; main()", "build", "."]
     command += ["--path-output", ".build/book", "-W", "-n", "--keep-going", "--all"]
     shown = None if sys.stderr.isatty() else subprocess.DEVNULL  # warnings are always shown
@@ -187,7 +162,6 @@ def build() -> Path:
     slides.write(ROOT / "book" / "results", fresh / "slides", reveal)
     front = fresh / "index.html"
     front.write_text(NO_ICON + front.read_text(encoding="utf-8"), encoding="utf-8")
-    note(f"{csv_tables.write(fresh)} tables as CSV")
     return swap(fresh, ROOT / "book" / "_build" / "html")
 
 
@@ -208,10 +182,10 @@ def swap(fresh: Path, place: Path) -> Path:
 def main() -> int:
     """Run a step; a fault becomes a message and exit code 2."""
     parser = argparse.ArgumentParser(description="The steps that build the book.")
-    parser.add_argument("step", choices=("train", "scores", "notebook", "assets", "pages", "build"))
-    parser.add_argument("name", nargs="?", default="", help="a model, a data set or a notebook")
+    parser.add_argument("step", choices=("train", "scores", "pages", "build"))
+    parser.add_argument("name", nargs="?", default="", help="a model or a data set")
     given = parser.parse_args()
-    named = {"train": train, "scores": scores, "notebook": notebook}
+    named = {"train": train, "scores": scores}
     if (given.step in named) != bool(given.name):
         parser.error(f"{', '.join(named)}, and no other step, need a name")
     try:

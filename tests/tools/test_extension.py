@@ -1,0 +1,170 @@
+"""What our extension adds to pages: Plotly, a file and a link for each table, buttons."""
+
+from __future__ import annotations
+
+import io
+import re
+import shutil
+from pathlib import Path
+from types import SimpleNamespace
+
+import nbformat
+import pandas as pd
+import pytest
+
+from tools import book, extension
+from tools.tables import table as of_pages
+from tstmeta.console import from_inert
+
+ROOT = Path(__file__).parents[2]
+FRAME = pd.DataFrame(
+    {"metric": ["bleu", "=1+1", "<i>&amp;"], "n": [1234567, -2, 0], "value": [0.25, -0.5, None]}
+)
+STYLED = '<style type="text/css">\n#T_1 td { color: red }\n</style>\n'
+BOXES = {  # what stands before a table -> what stands before its link
+    "": "",
+    "<h2>Title</h2>\n": "<h2>Title</h2>\n",
+    '<p>a</p><div class="tst-table" tabindex="0">': "<p>a</p>",
+    f'<div class="cell"><div class="cell_output docutils container">\n'
+    f'<div class="output text_html"><div>\n{STYLED}': '<div class="cell">',
+    '<div class="sd-card"><div class="pst-scrollable-table-container">': '<div class="sd-card">',
+}
+
+
+def shown(folder: Path, page: str, body: str) -> tuple[str, list[str], list[str]]:
+    """The body after the step, the addresses of its links, and the scripts that it loads."""
+    scripts: list[str] = []
+    app = SimpleNamespace(outdir=str(folder), add_js_file=scripts.append)
+    context = {"body": body}
+    extension.content(app, page, "page.html", context, None)
+    links = r'<div class="tst-csv"><a href="(.*?)" download>CSV<span>'
+    return context["body"], re.findall(links, context["body"]), scripts
+
+
+def test_plotly_is_loaded_on_the_pages_that_draw_with_it_and_on_no_other(tmp_path):
+    assert shown(tmp_path, "a", "<p>no chart</p>")[2] == []
+    assert shown(tmp_path, "b", "<script>Plotly.newPlot('x')")[2] == ["vendor/plotly.min.js"]
+    extension.content(None, "search", "search.html", {}, None)  # a page without a body
+
+
+@pytest.mark.parametrize(("before", "outside"), BOXES.items())
+def test_the_link_stands_before_the_box_and_nothing_else_changes(tmp_path, before, outside):
+    page = f"{before}<table><tr><td>1</td></tr></table>\n<p>é &amp; <pre>&lt;table></pre>"
+    fresh, links, _ = shown(tmp_path, "book/results/page", page)
+    assert links == ["../../_tables/book/results/page-1.csv"]
+    link = fresh[fresh.index('<div class="tst-csv">') :].partition("\n")[0] + "\n"
+    assert fresh.replace(link, "") == page
+    assert fresh.index(link) == len(outside)
+    assert (tmp_path / links[0].removeprefix("../../")).read_text() == '""\n1\n'
+
+
+def test_each_of_several_tables_has_its_link_whatever_stands_between(tmp_path):
+    part = f'<div class="output"><div>{STYLED}<table><tr><td>1</td></tr></table></div></div>'
+    fresh, links, _ = shown(tmp_path, "page", f"{STYLED}<p>a figure</p>{part}<p>prose</p>{part}")
+    assert len(links) == 2
+    places = [place.start() for place in re.finditer('<div class="tst-csv">|<table', fresh)]
+    assert [fresh[place + 1] for place in places] == ["d", "t", "d", "t"]
+
+
+def test_a_table_is_read_back_as_it_is_shown_with_plain_numbers_and_no_formula(tmp_path):
+    _, links, _ = shown(tmp_path, "page", of_pages(FRAME) + of_pages(FRAME[:1]))
+    assert links == ["_tables/page-1.csv", "_tables/page-2.csv"]
+    text = (tmp_path / links[0]).read_text()
+    assert text.splitlines()[2].startswith("'=1+1,")
+    read = pd.read_csv(io.StringIO(text))
+    pd.testing.assert_frame_equal(read.assign(metric=read["metric"].map(from_inert)), FRAME)
+    assert len(pd.read_csv(tmp_path / links[1])) == 1
+
+
+SPANS = """<table><thead><tr><th></th><th colspan="2">mir</th></tr>
+<tr><th>metric</th><th>r</th><th>n<br>all</th></tr></thead>
+<tbody><tr><th rowspan="2">bleu</th><td>−0.10</td><td>1,000 of 2,000</td></tr>
+<tr><td>–</td><td>−1e−05</td></tr></tbody></table>"""
+
+
+def test_spans_are_repeated_and_heads_joined():
+    frame = extension.frame(SPANS)
+    assert list(frame) == ["metric", "mir r", "mir n all"]
+    rows = [["bleu", "-0.10", "1,000 of 2,000"], ["bleu", "", "-1e-05"]]
+    assert frame.to_numpy().tolist() == rows
+
+
+ADDRESSES = ["", "https://github.com/some/thing", "https://gitlab.com/some/thing"]
+
+
+@pytest.fixture(params=ADDRESSES, ids=["no address", "an address", "a host without Colab"])
+def url(request, tmp_path, monkeypatch) -> str:
+    """The address in ``pyproject.toml``, or none, as it is now."""
+    text = (ROOT / "pyproject.toml").read_text()
+    assert "\n[project.urls]\n" in text
+    added = f'Repository = "{request.param}"\n' if request.param else ""
+    (tmp_path / "pyproject.toml").write_text(
+        text.replace("[project.urls]\n", f"[project.urls]\n{added}")
+    )
+    monkeypatch.setattr(extension, "ROOT", tmp_path)
+    return request.param
+
+
+def test_buttons_that_lead_to_the_repository_appear_where_its_address_is_known(url):
+    theme = {"launch_buttons": {}, "search_bar_text": "x"}
+    config = SimpleNamespace(html_theme_options=theme)
+    extension.address(None, config)
+    if not url:
+        assert config.html_theme_options == theme
+        return
+    assert config.html_theme_options["repository_url"] == url
+    shown = {name for name, value in config.html_theme_options.items() if value is True}
+    assert shown == {f"use_{name}_button" for name in ("repository", "issues", "edit_page")}
+    launch = config.html_theme_options["launch_buttons"]
+    hosts = {"binderhub_url"} | ({"colab_url"} if "github.com" in url else set())
+    assert set(launch) == hosts | {"notebook_interface"}
+
+
+def labels(page: str, *given: str) -> dict[str, str]:
+    """Label and address of the buttons of a page, where the theme gives these."""
+    listed = [{"label": label, "url": f"x/main/{page}.ipynb"} for label in given]
+    context = {"header_buttons": [{"buttons": listed}] if given else []}
+    context["pathto"] = lambda path, _resource: f"../../{path}"
+    extension.buttons(None, page, "page.html", context, None)
+    every = [each for group in context["header_buttons"] for each in group.get("buttons", [group])]
+    return {each["label"]: each["url"] for each in every}
+
+
+def test_a_notebook_page_offers_its_files_and_edits_lead_to_files_that_people_edit():
+    download = {"download-notebook-button": "../../_static/01_first.ipynb"}
+    assert labels("book/results/01_first") == download
+    edit = {"source-edit-button": "x/main/notebooks/01_first.ipynb"}
+    assert labels("book/results/01_first", *edit) == edit | download
+    assert labels("book/intro", *edit) == {"source-edit-button": "x/main/book/intro.ipynb"}
+    assert labels("book/_generated/data", *edit) == {}
+    slides = labels("book/results/lesson_1_levels")["slides-button"]
+    assert slides == "../../slides/lesson_1_levels.html"
+
+
+@pytest.mark.nightly
+def test_the_buttons_stand_in_pages_that_are_built_with_our_configuration(home, url):
+    (home / "book" / "results").mkdir(parents=True)
+    for name in ("_config.yml", "tools/extension.py", "book/references.md"):
+        (home / name).parent.mkdir(exist_ok=True)
+        shutil.copy(ROOT / name, home / name)
+    shutil.copy(ROOT / "book" / "references.bib", home / "book")
+    shutil.copytree(ROOT / "book" / "_static", home / "book" / "_static")
+    first = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("# First")])
+    for folder in ("notebooks", "book/results"):
+        (home / folder).mkdir(exist_ok=True)
+        nbformat.write(first, home / folder / "01_first.ipynb")
+    toc = "format: jb-book\nroot: book/references\nchapters:\n- file: book/results/01_first\n"
+    (home / "_toc.yml").write_text(toc)
+    built = book.build()
+    page = (built / "book" / "results" / "01_first.html").read_text()
+    assert '<a href="../../_static/01_first.ipynb"' in page
+    assert (built / "_static" / "01_first.ipynb").is_file()
+    colab = "colab.research.google.com/github/some/thing/blob/main/notebooks/01_first.ipynb"
+    assert (colab in page) is ("github.com" in url)
+    links = [
+        f"{url}{'/-' if 'gitlab' in url else ''}/edit/main/notebooks/01_first.ipynb",
+        f"{url}{'/-' if 'gitlab' in url else ''}/issues/new",
+        "urlpath=lab/tree/notebooks/01_first.ipynb",
+    ]
+    assert [link in page for link in links] == [bool(url)] * 3
+    assert "executablebooks/jupyter-book" not in page

@@ -1,0 +1,48 @@
+"""Kernels that start as copies of one process, and what they say to the task graph."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pandas as pd
+from nbformat.v4 import new_code_cell, new_notebook
+
+from tools import kernels
+
+ROOT = Path(__file__).parents[2]
+PYTHON = {"kernelspec": {"name": "python3", "display_name": "Python", "language": "python"}}
+PAGE = """
+import matplotlib.pyplot as plt
+import pandas as pd
+plt.plot([1, 2])
+plt.show()
+print(pd.get_option("display.max_columns"))
+headline = fast = pd.DataFrame({"r": [seed / 2]})
+"""
+
+
+def test_a_copied_kernel_draws_and_prints_as_any_other_and_a_fault_does_not_stop_the_next(tmp_path):
+    (tmp_path / "notebooks").mkdir()
+    for name, code in (("broken", "1 / 0"), ("whole", PAGE)):
+        cells = [new_code_cell("seed: int = 1", metadata={"tags": ["parameters"]})]
+        page = new_notebook(cells=[*cells, new_code_cell(code)], metadata=PYTHON)
+        nbformat.write(page, tmp_path / "notebooks" / f"{name}.ipynb")
+    code = "import sys, pathlib; from tools import kernels; "
+    code += "kernels.ROOT = pathlib.Path(sys.argv[1]); kernels.main()"
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path)],
+        input="broken\nwhole\n",
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.stdout.split() == ["failed", "ok"], done.stderr
+    assert "broken.ipynb: cell 2 failed with ZeroDivisionError" in done.stderr
+    result = nbformat.read(tmp_path / "book" / "results" / "whole.ipynb", as_version=4)
+    figure, text = result.cells[-1].outputs
+    assert "image/png" in figure.data
+    assert text.text == "20\n"
+    frames = [tmp_path / ".build" / "frames" / f"whole.{kind}.parquet" for kind in kernels.FRAMES]
+    assert [pd.read_parquet(path)["r"].tolist() for path in frames] == [[0.5], [0.5]]

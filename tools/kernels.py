@@ -1,0 +1,114 @@
+"""Execute notebooks one after the other: ``python -m tools.kernels``, with a name a line on stdin.
+
+What notebooks import takes longer than most of their cells.  So one process imports it, and each
+kernel starts as a copy of that process.
+"""
+
+import multiprocessing
+import os
+import sys
+from types import SimpleNamespace
+from typing import Any
+
+import nbformat
+from jupyter_client.provisioning import KernelProvisionerFactory, LocalProvisioner
+
+from tools.book import ROOT
+from tstmeta.console import note
+from tstmeta.notebook import run_notebook
+from tstmeta.schema import TstmetaError
+from tstmeta.storage import whole
+
+#: What a notebook computes in the open, and the same by the API.
+FRAMES = ("headline", "fast")
+COPIES = multiprocessing.get_context("forkserver")
+#: What a kernel has when it starts.
+IMPORTED = [
+    *("ipykernel.ipkernel", "IPython.display", "numpy", "pandas", "scipy.stats", "pandera.pandas"),
+    *("matplotlib.pyplot", "seaborn", "myst_nb"),
+    *("tools.book", "tstmeta.analysis", "tstmeta.ledger", "tstmeta.scoring"),
+]  # not tstmeta.plot: the drawing of figures is set up where it is first imported
+
+
+def notebook(name: str) -> None:
+    """Execute a notebook into ``book/results``; its main frames go to ``.build/frames``.
+
+    The tests hold these frames against the frozen ones, so that nothing is computed twice.
+    """
+    frames, copy = ROOT / ".build" / "frames", ROOT / ".build" / "notebooks" / f"{name}.ipynb"
+    frames.mkdir(parents=True, exist_ok=True)
+    copy.parent.mkdir(parents=True, exist_ok=True)
+    lines = [f"{kind}.to_parquet({str(frames / f'{name}.{kind}.parquet')!r})" for kind in FRAMES]
+    source = nbformat.read(ROOT / "notebooks" / f"{name}.ipynb", as_version=4)
+    source.cells.append(nbformat.v4.new_code_cell("\n".join(lines)))
+    nbformat.write(source, copy)
+    result = nbformat.read(run_notebook(copy, {}, copy), as_version=4)
+    del result.cells[-1]
+    with whole(ROOT / "book" / "results" / copy.name) as fresh:
+        nbformat.write(result, fresh)
+
+
+class Kernel(COPIES.Process):  # type: ignore[name-defined, misc]
+    """A kernel as :class:`subprocess.Popen` would hold it."""
+
+    stdin = stdout = stderr = None
+
+    def __init__(self, words: list[str], env: dict[str, str], cwd: str | None):
+        super().__init__()
+        self.words, self.env, self.cwd = words, env, cwd or "."
+
+    def run(self) -> None:
+        import pandas as pd
+        from ipykernel.kernelapp import IPKernelApp
+
+        pd.set_option("display.max_columns", 20)  # what pandas takes when a kernel imports it
+        os.setsid()  # Ctrl-C is for the process that waits for this one
+        os.chdir(self.cwd)
+        os.environ.update(self.env)
+        options = [f"--IPKernelApp.parent_handle={os.getppid()}", "--log-level=CRITICAL"]
+        IPKernelApp.launch_instance([*self.words, *options])
+
+    def poll(self) -> int | None:
+        return self.exitcode
+
+    def wait(self) -> int | None:
+        self.join()
+        return self.exitcode
+
+    def send_signal(self, number: int) -> None:
+        if self.exitcode is None:
+            os.kill(self.pid, number)
+
+
+class Copied(LocalProvisioner):
+    """Starts a kernel as a copy."""
+
+    async def launch_kernel(self, cmd: list[str], **options: Any) -> Any:
+        self.process = Kernel(cmd[cmd.index("-f") :], options["env"], options.get("cwd"))
+        self.process.start()
+        self.pid = self.process.pid
+        return self.connection_info
+
+
+def main() -> None:
+    """Execute what is named on stdin; says ``ok`` or ``failed`` of each on stdout."""
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # a kernel that prints past IPython answers nothing
+    if sys.platform == "linux":  # elsewhere libraries do not survive a fork
+        os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"
+        COPIES.set_forkserver_preload(IMPORTED)
+        factory = KernelProvisionerFactory.instance()
+        factory.provisioners["copied"] = SimpleNamespace(load=lambda: Copied)
+        factory.default_provisioner_name = "copied"
+    for name in sys.stdin:
+        try:
+            notebook(name.strip())
+            done = "ok"
+        except (TstmetaError, OSError) as error:
+            note(f"error: {error}")
+            done = "failed"
+        print(done, file=answers, flush=True)
+
+
+if __name__ == "__main__":
+    main()
