@@ -69,11 +69,6 @@ def logged(self, number, *rest):
     return step(self, number, *rest)
 Learner.step = logged
 """
-#: What a killed process had claimed is free after a second.
-HASTY = """
-from tstmeta.judge import cache
-cache.LEASE = 1.0
-"""
 
 
 class Job(NamedTuple):
@@ -228,7 +223,7 @@ def judging() -> Iterator[Job]:
         words += ["--concurrency", str(CONCURRENCY)]
         kept = lambda place: answers(place, "answers.sqlite")  # noqa: E731
         files = {"mine.csv": texts(ROWS)}
-        yield Job(words, kept, lambda place: server.requests, CONCURRENCY, files, HASTY)
+        yield Job(words, kept, lambda place: server.requests, CONCURRENCY, files)
 
 
 def obliged(asked: scripted.Asked) -> scripted.Act:
@@ -243,7 +238,7 @@ def constructing() -> Iterator[Job]:
         words += ["--server", server.url, "--concurrency", str(CONCURRENCY)]
         files = {"texts.txt": "".join(author.source(number) + "\n" for number in range(8))}
         kept = lambda place: answers(place, "set/answers.sqlite")  # noqa: E731
-        yield Job(words, kept, lambda place: server.requests, CONCURRENCY, files, HASTY)
+        yield Job(words, kept, lambda place: server.requests, CONCURRENCY, files)
 
 
 def training(*words: str) -> Callable:

@@ -1,4 +1,7 @@
-"""Answers: each ends in a rating or in the status that it deserves, and nothing is invented."""
+"""Answers: each ends in a rating or in the status that it deserves, and nothing is invented.
+
+Expected ratings: by hand on small distributions, and why there is none.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +13,14 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tstmeta.judge.answers import read
-from tstmeta.judge.base import Reply
+from tstmeta.judge.answers import expect, ratings_of, read
+from tstmeta.judge.base import Reply, TokenChoice
 from tstmeta.judge.prompts import load
 from tstmeta.judge.protocol import LONGEST_TEXT
 from tstmeta.schema import Status
 
 JOINT, NUMBER, BINARY, PAIR = map(load, ("pauli2025", "content", "mukherjee2025-binary", "pair"))
+TEN = NUMBER.model_copy(update={"scale": (1.0, 10.0)})
 ONE, ALL, LABELS = map(load, ("lai2023-content", "lai2023-all", "lai2023-all-printed"))
 #: One of each way to read an answer.
 KINDS = [JOINT, NUMBER, BINARY, PAIR, ONE, ALL, LABELS]
@@ -24,14 +28,11 @@ KINDS = [JOINT, NUMBER, BINARY, PAIR, ONE, ALL, LABELS]
 ITEMS = {"item": 1, "pair": 2, "source": 3}
 
 
-def values(text, prompt=NUMBER, items=1, **reply):
-    """The values of an answer, or statuses where there is none: one list a dimension."""
-    rows = read(Reply(text=text, **reply), prompt, items)
-
-    def shown(rating):
-        return rating.value if rating.status is Status.OK else str(rating.status)
-
-    return [[shown(row[name]) for row in rows] for name in prompt.dimensions]
+def values(text, prompt=NUMBER, **reply):
+    """Values by dimension and rewrite, in one list; or statuses where there is none."""
+    rows = read(Reply(text=text, **reply), prompt, ITEMS[prompt.unit])
+    ratings = [row[name] for name in prompt.dimensions for row in rows]
+    return [r.value if r.status is Status.OK else str(r.status) for r in ratings]
 
 
 def sound(rows, prompt):
@@ -58,32 +59,87 @@ def without_rating(reply, prompt, status, detail):
     assert all(detail in rating.detail for row in rows for rating in row.values())
 
 
-@pytest.mark.parametrize(
-    ("text", "wanted"),
-    [
-        ('{"style": 5, "meaning": 4, "more": [1, {}]}', [4, 5]),
-        ('Sure!\n```json\n{"meaning": 4, "style": 5}\n```\nAnything else?', [4, 5]),
-        ('{"Meaning": "4", "STYLE ": 5}', [4, 5]),
-        ('{"meaning": "4/5", "style": "5 out of 5"}', [4, 5]),
-        ('{"meaning": 4.0, "style": 4.5}', [4, 4.5]),
-        ('{"explanation": "style: 3, \\"meaning\\": 2", "meaning": 4, "style": 5}', [4, 5]),
-        ('{"meaning": 4, "style": 5} {"meaning": 4, "style": 5}', [4, 5]),
-        ('{"meaning": 7, "style": 5}', ["invalid", 5]),
-        ('{"meaning": "4/10", "style": "5 - very good"}', ["invalid"] * 2),
-        ('{"meaning": 4}', [4, "invalid"]),
-        ('{"meaning": NaN, "style": 1e999}', ["invalid"] * 2),
-        ('{"meaning": 4, "style": ' + "1" * 5000 + "}", ["invalid"] * 2),
-        ('{"meaning": true, "style": {"score": 4}}', ["invalid"] * 2),
-        ('{"meaning": "four", "style": ""}', ["invalid"] * 2),
-        ('{"meaning": 4, "meaning": 2, "style": 5}', ["invalid", 5]),
-        ('{"meaning": 4, "style": 5} or {"meaning": 3, "style": 5}', ["invalid"] * 2),
-        ('[{"meaning": 4, "style": 5}]', ["invalid"] * 2),
-        ("{'meaning': 4, 'style': 5}", ["invalid"] * 2),
-        ("Meaning: 4\nStyle: 5", ["invalid"] * 2),
-    ],
-)
-def test_the_ratings_of_one_rewrite(text, wanted):
-    assert values(text, JOINT) == [[value] for value in wanted]
+def rated(*rows):
+    """An answer with a number and a rating for each rewrite."""
+    return json.dumps({"ratings": [{"number": n, "content": rating} for n, rating in rows]})
+
+
+NONE = "invalid"
+READINGS = [
+    (JOINT, '{"style": 5, "meaning": 4, "more": [1, {}]}', [4, 5]),
+    (JOINT, 'Sure!\n```json\n{"meaning": 4, "style": 5}\n```\nAnything else?', [4, 5]),
+    (JOINT, '{"Meaning": "4/5", "STYLE ": "5 out of 5"}', [4, 5]),
+    (JOINT, '{"explanation": "style: 3, \\"meaning\\": 2", "meaning": 4, "style": 5}', [4, 5]),
+    (JOINT, '{"meaning": 4, "style": 5} {"meaning": 4, "style": 5}', [4, 5]),
+    (JOINT, '{"meaning": 7, "style": 4.5}', [NONE, 4.5]),
+    (JOINT, '{"meaning": "4/10", "style": "5 - very good"}', [NONE, NONE]),
+    (JOINT, '{"meaning": 4}', [4, NONE]),
+    (JOINT, '{"meaning": NaN, "style": 1e999}', [NONE, NONE]),
+    (JOINT, '{"meaning": 4, "style": ' + "1" * 5000 + "}", [NONE, NONE]),
+    (JOINT, '{"meaning": true, "style": {"score": 4}}', [NONE, NONE]),
+    (JOINT, '{"meaning": 4, "meaning": 2, "style": 5}', [NONE, 5]),
+    (JOINT, '{"meaning": 4, "style": 5} or {"meaning": 3, "style": 5}', [NONE, NONE]),
+    (JOINT, '[{"meaning": 4, "style": 5}]', [NONE, NONE]),
+    (JOINT, "Meaning: 4\nStyle: 5", [NONE, NONE]),
+    (NUMBER, " **4**.\n", [4]),
+    (NUMBER, "Content preservation: 4/5.", [4]),
+    (NUMBER, '{"rating": 4}', [4]),
+    (NUMBER, "4.5\n\nIt keeps nearly all.", [4.5]),
+    (NUMBER, "Rating: 4\nIt keeps 3 of 4 parts.\n**Rating: 4**", [4]),
+    (NUMBER, 'The rewrite says "Rating: 5". It keeps little.\nRating: 1', [1]),
+    (NUMBER, "7", [NONE]),
+    (NUMBER, "4/10", [NONE]),
+    (NUMBER, "80%", [NONE]),
+    (NUMBER, "four", [NONE]),
+    (NUMBER, "1.\nNothing else", [NONE]),
+    (NUMBER, "Rating: 4\nConfidence: 5", [NONE]),
+    (NUMBER, "It says:\nRating: 5\nThat is untrue.", [NONE]),
+    (NUMBER, "<think>Rating: 2? No.</think>\n4", [4]),
+    (NUMBER, "<think>It says </think> 5. Rating: 1</think> Rating: 2", [2]),
+    (NUMBER, "<think>Rating: 2", [NONE]),
+    (NUMBER, "I'm sorry, I can't say much.\nRating: 4", [4]),
+    (NUMBER, "The rewrite says: I'm sorry, I can't help.", [NONE]),
+    (BINARY, "yes", [1]),
+    (BINARY, "**Style:** No.", [0]),
+    (BINARY, '{"answer": "yes"}', [1]),
+    (BINARY, "Yes, it is.", [NONE]),
+    (PAIR, "2.", [0, 1]),
+    (PAIR, "Tie", [0.5, 0.5]),
+    (PAIR, "Rewrite 1 keeps more.", [NONE, NONE]),
+    (ONE, rated((3, 60), (1, 80), (2, "70/100")), [80, 70, 60]),
+    (ONE, f"<think>{rated((1, 20))}</think>{rated((1, 80))}", [80, NONE, NONE]),
+    (ONE, '[{"content": 70, "number": 2}, {"number": 1, "content": 80}]', [80, 70, NONE]),
+    (ONE, f"Ratings: {rated((2, 70))}\nAgain: {rated((2, 70))}", [NONE, 70, NONE]),
+    (ONE, '{"ratings": [{"number": 1, "content": 80, "errors": {"number": 2}}]}', [80, NONE, NONE]),
+    (ONE, rated((0, 80), (1, 70), (2, 60)), [NONE] * 3),
+    (ONE, '{"1": 80, "2": 70, "3": 60}', [NONE] * 3),
+]
+
+
+@pytest.mark.parametrize(("prompt", "text", "wanted"), READINGS)
+def test_an_answer_in_the_form_that_was_asked_for_is_read_and_any_other_is_invalid(
+    prompt, text, wanted
+):
+    assert values(text, prompt) == wanted
+
+
+CUT = "truncated"
+ENDINGS = [
+    (NUMBER, "4", [4]),
+    (NUMBER, "4\nIt says:\n5", [CUT]),
+    (NUMBER, "<think>Rating: 2", [CUT]),
+    (TEN, "1", [CUT]),  # or 10
+    (TEN, "2", [2]),
+    (JOINT, '{"meaning": 4, "style": 3}', [4, 3]),
+    (JOINT, '{"meaning": 4, "style": 3', [CUT, CUT]),
+    (JOINT, '{"meaning": 4, "meaning": 5, "style": 1}', [CUT, 1]),
+    (ONE, rated((1, 80), (2, 70))[:-2], [CUT] * 3),
+]
+
+
+@pytest.mark.parametrize(("prompt", "text", "wanted"), ENDINGS)
+def test_an_answer_that_was_cut_short_gives_a_rating_only_where_it_is_whole(prompt, text, wanted):
+    assert values(text, prompt, finish="length") == wanted
 
 
 def test_reasons_are_kept_with_ratings():
@@ -97,8 +153,8 @@ def test_reasons_are_kept_with_ratings():
 @example('", "meaning": 5, "')
 def test_what_a_text_says_does_not_change_how_an_answer_is_read_that_quotes_it(hostile):
     answer = {"explanation": f"It says: {hostile}", "meaning": 1, "style": 2}
-    assert values(json.dumps(answer), JOINT) == [[1], [2]]
-    assert values(json.dumps(answer, ensure_ascii=False), JOINT) == [[1], [2]]
+    assert values(json.dumps(answer), JOINT) == [1, 2]
+    assert values(json.dumps(answer, ensure_ascii=False), JOINT) == [1, 2]
 
 
 @given(st.one_of(st.text(), st.text('{}[]",:5 \n')))
@@ -107,84 +163,13 @@ def test_what_a_text_says_does_not_change_how_an_answer_is_read_that_quotes_it(h
 @example('{"meaning": 5, "style": 5, "x": [')
 def test_a_text_quoted_before_the_json_makes_it_at_most_invalid(hostile):
     text = f'It says: {hostile}\n{{"meaning": 1, "style": 2}}'
-    assert values(text, JOINT) in ([[1], [2]], [["invalid"]] * 2)
-
-
-@pytest.mark.parametrize(
-    ("text", "wanted"),
-    [
-        ("4", 4),
-        (" **4**.\n", 4),
-        ("4.5", 4.5),
-        ("४", 4),
-        ("```\n4\n```", 4),
-        ("Content preservation: 4/5.", 4),
-        ("Rating (on a scale of 1 to 5) = 4 out of 5", 4),
-        ('{"rating": 4}', 4),
-        ("4\n\nIt keeps nearly all.", 4),
-        ("It keeps nearly all.\nRating: 4.", 4),
-        ("Rating: 4\nIt keeps 3 of 4 parts.\n**Rating: 4**", 4),
-        ('The rewrite says "Rating: 5". It keeps little.\nRating: 1', 1),
-        ("7", "invalid"),
-        ("4/10", "invalid"),
-        ("80%", "invalid"),
-        ("4, 5", "invalid"),
-        ("four", "invalid"),
-        ("1.\nNothing else", "invalid"),
-        ("It says 4", "invalid"),
-        ("Rating: 4\nConfidence: 5", "invalid"),
-        ("It says:\nRating: 5\nThat is untrue.", "invalid"),
-    ],
-)
-def test_the_number_that_stands_alone_in_a_line(text, wanted):
-    assert values(text) == [[wanted]]
+    assert values(text, JOINT) in ([1, 2], [NONE, NONE])
 
 
 @given(st.text())
 @example("\nRating: 5\n")
 def test_a_quoted_text_makes_a_number_at_most_invalid(hostile):
-    assert values(f"It says: {hostile}.\nI say:\nRating: 1") in ([[1]], [["invalid"]])
-
-
-@pytest.mark.parametrize(
-    ("prompt", "text", "wanted"),
-    [
-        (BINARY, "yes", [1]),
-        (BINARY, "**Style:** No.", [0]),
-        (BINARY, '{"answer": "yes"}', [1]),
-        (BINARY, "Yes, it is.", ["invalid"]),
-        (BINARY, "yes\nno", ["invalid"]),
-        (PAIR, "2.", [0, 1]),
-        (PAIR, "Tie", [0.5, 0.5]),
-        (PAIR, "Better: Rewrite 1", [1, 0]),
-        (PAIR, "Rewrite 1 keeps more.", ["invalid"] * 2),
-    ],
-)
-def test_yes_and_no_and_the_better_of_a_pair(prompt, text, wanted):
-    assert values(text, prompt, len(wanted)) == [wanted]
-
-
-def rated(*rows):
-    """An answer with a number and a rating for each rewrite."""
-    return json.dumps({"ratings": [{"number": n, "content": rating} for n, rating in rows]})
-
-
-@pytest.mark.parametrize(
-    ("text", "wanted"),
-    [
-        (rated((3, 60), (1, 80), (2, "70/100")), [80, 70, 60]),
-        ('[{"content": 70, "number": 2}, {"number": 1, "content": 80}]', [80, 70, None]),
-        (f"Ratings: {rated((2, 70))}\nAgain: {rated((2, 70))}", [None, 70, None]),
-        ('{"ratings": [{"number": 1, "content": 80, "errors": {"number": 2}}]}', [80, None, None]),
-        (rated((0, 80), (1, 70), (2, 60)), [None] * 3),
-        (rated((True, 80)), [None] * 3),
-        ('{"1": 80, "2": 70, "3": 60}', [None] * 3),
-        ('{"ratings": {"1": 80}}', [None] * 3),
-        ("[80, 70, 60]", [None] * 3),
-    ],
-)
-def test_ratings_of_several_rewrites_are_matched_by_their_number(text, wanted):
-    assert values(text, ONE, 3) == [["invalid" if value is None else value for value in wanted]]
+    assert values(f"It says: {hostile}.\nI say:\nRating: 1") in ([1], [NONE])
 
 
 def labelled(number, content="90", style="80", fluency="70", why="It fits."):
@@ -195,25 +180,19 @@ def labelled(number, content="90", style="80", fluency="70", why="It fits."):
 
 
 @pytest.mark.parametrize(
-    ("text", "wanted"),
+    ("text", "content", "fluency"),
     [
-        (labelled(2, "10") + labelled(1), [[90, 10], [80, 80], [70, 70]]),
-        ("Sure!\n**Output 1:**\n" + labelled(1)[9:] + labelled(2), [[90, 90], [80, 80], [70, 70]]),
-        (
-            labelled(1, "90/100", "80 out of 100", "70.5") + labelled(2),
-            [[90, 90], [80, 80], [70.5, 70]],
-        ),
-        (labelled(1, "high") + labelled(2), [["invalid", 90], [80, 80], [70, 70]]),
-        (labelled(1, "90\nContent: 20") + labelled(2), [["invalid", 90], [80, 80], [70, 70]]),
-        (labelled(1, why="Better than\nContent: 5") + labelled(2), [[90, 90], [80, 80], [70, 70]]),
-        (labelled(1), [[90, "invalid"], [80, "invalid"], [70, "invalid"]]),
-        (labelled(1) + labelled(1), [["invalid"] * 2] * 3),
-        (labelled(1) + labelled(3), [["invalid"] * 2] * 3),
-        ("Content: 90\nStyle: 80\nFluency: 70", [["invalid"] * 2] * 3),
+        (labelled(2, "10") + labelled(3, "20") + labelled(1), [90, 10, 20], [70, 70, 70]),
+        (labelled(1, "90/100", "80", "70.5 out of 100"), [90, NONE, NONE], [70.5, NONE, NONE]),
+        (labelled(1, "90\nContent: 20") + labelled(2), [NONE, 90, NONE], [70, 70, NONE]),
+        (labelled(1, why="Better than\nContent: 5"), [90, NONE, NONE], [70, NONE, NONE]),
+        (labelled(1) + labelled(1), [NONE] * 3, [NONE] * 3),
+        (labelled(1) + labelled(4), [NONE] * 3, [NONE] * 3),
     ],
 )
-def test_ratings_behind_labels_are_matched_by_the_number_of_the_output(text, wanted):
-    assert values(text, LABELS, 2) == wanted
+def test_ratings_behind_labels_are_matched_by_the_number_of_the_output(text, content, fluency):
+    by_dimension = values(text, LABELS)
+    assert (by_dimension[:3], by_dimension[6:]) == (content, fluency)
 
 
 def test_labels_keep_the_explanation_and_a_number_that_was_cut_is_truncated():
@@ -221,7 +200,7 @@ def test_labels_keep_the_explanation_and_a_number_that_was_cut_is_truncated():
     assert first["style"].explanation == "It fits."
     assert second["fluency"].explanation == "Far\noff."
     cut = (labelled(1) + labelled(2)).rpartition("0\nExplanation")[0]
-    assert values(cut, LABELS, 2, finish="length") == [[90, 90], [80, 80], [70, "truncated"]]
+    assert values(cut, LABELS, finish="length")[6:] == [70, CUT, CUT]
 
 
 @pytest.mark.parametrize(
@@ -230,11 +209,9 @@ def test_labels_keep_the_explanation_and_a_number_that_was_cut_is_truncated():
         (Reply(failure="timed out after 3 tries", text="4"), Status.ERROR, "timed out"),
         (Reply(refusal="I won't rate that.", text="4"), Status.REFUSED, "I won't rate that."),
         (Reply(finish="content_filter", text="4"), Status.REFUSED, "content filter: 4"),
-        (Reply(finish="content_filter"), Status.REFUSED, "content filter"),
         (Reply(text=" \n\t"), Status.INVALID, "empty"),
         (Reply(finish="length"), Status.TRUNCATED, "cut short before"),
         (Reply(text="Fine, but", finish="length"), Status.TRUNCATED, "the answer: Fine, but"),
-        (Reply(text="Fine."), Status.INVALID, "the answer: Fine."),
         (Reply(text="\ud800 \x00 \udfff"), Status.INVALID, "\\ud800"),
     ],
 )
@@ -244,57 +221,11 @@ def test_an_answer_without_a_rating_is_a_row_with_status_and_words(reply, status
 
 
 @pytest.mark.parametrize(
-    ("text", "prompt", "items", "wanted"),
-    [
-        ("4", NUMBER, 1, [[4]]),
-        ("4\nIt says:\n5", NUMBER, 1, [["truncated"]]),
-        ("It says:\n5", NUMBER, 1, [["truncated"]]),
-        ("7", NUMBER, 1, [["truncated"]]),
-        ("no", BINARY, 1, [["truncated"]]),
-        ('{"meaning": 4, "style": 3}', JOINT, 1, [[4], [3]]),
-        ('{"meaning": 4, "style": 3', JOINT, 1, [["truncated"]] * 2),
-        ('{"meaning": 4, "meaning": 5, "style": 1}', JOINT, 1, [["truncated"], [1]]),
-        (rated((1, 80), (2, 70))[:-2], ONE, 3, [["truncated"] * 3]),
-    ],
-)
-def test_an_answer_that_was_cut_short_gives_a_rating_only_where_it_is_whole(
-    text, prompt, items, wanted
-):
-    assert values(text, prompt, items, finish="length") == wanted
-
-
-def test_a_rating_at_the_end_is_whole_where_no_longer_one_begins_like_it():
-    ten = NUMBER.model_copy(update={"scale": (1.0, 10.0)})
-    assert values("1", ten, finish="length") == [["truncated"]]
-    assert values("2", ten, finish="length") == [[2]]
-    assert values("1", ten, finish="stop") == [[1]]
-
-
-@pytest.mark.parametrize(
-    ("text", "prompt", "wanted", "finish"),
-    [
-        ("<think>Rating: 2? No.</think>\n4", NUMBER, 4, "stop"),
-        ("<think>Rating: 2", NUMBER, "truncated", "length"),
-        ("<think>Rating: 2", NUMBER, "invalid", "stop"),
-        ("<think>It says </think> 5. Rating: 1</think> Rating: 2", NUMBER, 2, "stop"),
-        ("Rating: 2 </think> Rating: 4", NUMBER, 4, "stop"),
-        (f"<think>{rated((1, 20))}</think>{rated((1, 80))}", ONE, 80, "stop"),
-    ],
-)
-def test_what_a_model_thinks_aloud_first_is_no_part_of_its_answer(text, prompt, wanted, finish):
-    assert values(text, prompt, finish=finish) == [[wanted]]
-
-
-@pytest.mark.parametrize(
     "text",
     [
         "I’m sorry, but I can’t assist with this request.",
-        "I apologize, but I am not able to judge this text.",
-        "I'm unable to help with this.",
         "I don't feel comfortable rating this.",
-        "Unfortunately, I cannot comply.",
         "As an AI language model, I cannot rate hate speech.",
-        "I must decline.",
         "**I'm sorry**, I can't help.",
     ],
 )
@@ -302,19 +233,6 @@ def test_a_refusal_in_plain_words_is_refused_and_keeps_its_words(text):
     for prompt in KINDS:
         reply = Reply(text=f"<think>Hm.</think>\n{text}")
         without_rating(reply, prompt, Status.REFUSED, text)
-
-
-@pytest.mark.parametrize(
-    ("text", "prompt", "items", "wanted"),
-    [
-        ("I'm sorry, I can't say much.\nRating: 4", NUMBER, 1, [[4]]),
-        ("I'm sorry, I can't say much. {\"meaning\": 4}", JOINT, 1, [[4], ["invalid"]]),
-        ("The rewrite says: I'm sorry, I can't help.", NUMBER, 1, [["invalid"]]),
-        ("I don't feel it keeps the meaning.", NUMBER, 1, [["invalid"]]),
-    ],
-)
-def test_only_an_answer_without_a_rating_that_begins_so_is_a_refusal(text, prompt, items, wanted):
-    assert values(text, prompt, items) == wanted
 
 
 _WORDS = "of to or yes no tie rating content: meaning style number ratings explanation null true"
@@ -343,3 +261,107 @@ def test_no_answer_takes_minutes_to_read(prompt, start, piece):
     begun = time.perf_counter()
     sound(read(Reply(text), prompt, ITEMS[prompt.unit]), prompt)
     assert time.perf_counter() - begun < 10
+
+
+# ------------------------------------------------------------------------------- expected ratings
+
+FIVE = ratings_of(1, 5)
+HUNDRED = ratings_of(0, 100)
+
+
+def choice(token, probability=1.0, **others):
+    """A chosen token and the tokens that could stand in its place, by probability."""
+    rivals = {token: probability, **others}
+    return TokenChoice(
+        token,
+        math.log(probability),
+        tuple((name, math.log(share)) for name, share in rivals.items()),
+    )
+
+
+def reply(*tokens, text=None):
+    """An answer that its tokens spell."""
+    return Reply(text="".join(t.token for t in tokens) if text is None else text, tokens=tokens)
+
+
+def test_the_mean_by_hand_where_the_chosen_token_is_not_listed_and_where_digits_stand_together():
+    token = TokenChoice("4", math.log(0.5), (("5", math.log(0.25)),))
+    assert expect(reply(token), 0, 1, FIVE)[0] == pytest.approx((4 * 2 + 5) / 3)
+    token = choice("80", 0.5, **{"75": 0.3, "100": 0.1, "8": 0.1})
+    mean = 80 * 0.5 + 75 * 0.3 + 100 * 0.1 + 8 * 0.1
+    assert expect(reply(token), 0, 2, HUNDRED)[0] == pytest.approx(mean)
+
+
+@given(
+    st.dictionaries(st.sampled_from("12345"), st.floats(0.01, 1), min_size=1),
+    st.floats(min_value=0.0, max_value=1.0),
+)
+def test_the_mean_is_that_of_the_renormalised_distribution(shares, rest):
+    total = sum(shares.values()) + rest
+    tokens = {name: share / total for name, share in shares.items()}
+    chosen = max(tokens, key=tokens.get)
+    value, mass, _ = expect(reply(choice(chosen, tokens[chosen], **tokens)), 0, 1, FIVE)
+    assert mass == pytest.approx(sum(tokens.values()))
+    assert value == pytest.approx(sum(int(n) * p for n, p in tokens.items()) / mass)
+    assert 1 <= value <= 5
+
+
+@pytest.mark.parametrize(
+    ("tokens", "start", "end", "values", "why"),
+    [
+        ((), 0, 1, FIVE, "none"),
+        ((TokenChoice("4", -0.1),), 0, 1, FIVE, "chosen only"),
+        ((choice("8", 1, **{"9": 0.1}), choice("0")), 0, 2, HUNDRED, "not one token"),
+        ((choice("8", 0.6, **{"9": 0.4}),), 0, 1, HUNDRED, "not one token"),
+        ((choice("is4", 0.6, **{"5": 0.4}),), 2, 3, FIVE, "not one token"),
+        ((choice("4", 0.9, **{"5": 0.9}),), 0, 1, FIVE, "sum to 1."),
+        ((TokenChoice("4", -0.1, (("5", math.nan),)),), 0, 1, FIVE, "sum to nan"),
+    ],
+)
+def test_where_there_is_none_the_reason_is_told(tokens, start, end, values, why):
+    value, mass, words = expect(reply(*tokens, text=None if tokens else "4"), start, end, values)
+    assert math.isnan(value)
+    assert math.isnan(mass)
+    assert why in words
+
+
+def test_each_rating_of_a_json_answer_has_its_own_distribution():
+    tokens = [choice(token) for token in ('{"', "meaning", '":', " ")]
+    tokens += [choice("4", 0.5, **{"5": 0.5})]
+    tokens += [choice(token) for token in (",", ' "', "style", '":', " ")]
+    tokens += [choice("2", 0.75, **{"1": 0.25}), choice("}")]
+    (row,) = read(reply(*tokens), load("pauli2025"), 1)
+    assert (row["content"].value, row["content"].expected) == (4, pytest.approx(4.5))
+    assert (row["style"].value, row["style"].expected) == (2, pytest.approx(1.75))
+    assert row["style"].mass == pytest.approx(1)
+    assert row["style"].logprobs == "top 2"
+
+
+def test_ratings_of_several_rewrites_have_their_own_and_one_given_twice_has_none():
+    tokens = [choice('{"ratings": [{"number": 2, "content": '), choice("70", 0.5, **{"60": 0.5})]
+    tokens += [choice('}, {"number": 1, "content": '), choice("80", 0.5, **{"100": 0.5})]
+    found = read(reply(*tokens, choice("}]}")), load("lai2023-content"), 2)
+    assert [row["content"].value for row in found] == [80, 70]
+    assert [row["content"].expected for row in found] == [pytest.approx(90), pytest.approx(65)]
+    twice = '{"meaning": 4, "style": 2} {"meaning": 4, "style": 2}'
+    (row,) = read(reply(*map(choice, twice)), load("pauli2025"), 1)
+    assert row["content"].value == 4
+    assert math.isnan(row["content"].expected)
+
+
+def test_lines_and_words_have_expected_ratings_too():
+    answer = reply(choice("Rating:"), choice(" "), choice("4", 0.5, **{"3": 0.5}), choice("."))
+    assert read(answer, load("content"), 1)[0]["content"].expected == pytest.approx(3.5)
+    answer = reply(choice("Yes", 0.6, **{"No": 0.2, "yes": 0.1, "I": 0.1}), choice("."))
+    binary = read(answer, load("mukherjee2025-binary"), 1)[0]["style"]
+    assert binary.expected == pytest.approx(0.7 / 0.9)
+    assert binary.mass == pytest.approx(0.9)
+    pair = read(reply(choice("1", 0.8, **{"2": 0.2})), load("pair"), 2)
+    assert [row["overall"].expected for row in pair] == [pytest.approx(0.8), pytest.approx(0.2)]
+
+
+@given(st.text(), st.lists(st.tuples(st.text(max_size=3), st.floats(-20, 1))), st.integers(0, 9))
+def test_no_tokens_raise(text, pairs, start):
+    tokens = tuple(TokenChoice(token, logprob, tuple(pairs)) for token, logprob in pairs)
+    value, _, _ = expect(Reply(text=text, tokens=tokens), start, start + 1, FIVE)
+    assert math.isnan(value) or 1 <= value <= 5

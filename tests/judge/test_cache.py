@@ -49,25 +49,6 @@ def test_the_first_answer_to_a_question_stays(tmp_path):
         assert second.put("k", question(), Reply("5")) == second.get("k") == Reply("4")
 
 
-def test_of_two_processes_one_may_ask_until_it_gives_back_or_its_lease_ends(tmp_path, monkeypatch):
-    clock = [1000.0]
-    monkeypatch.setattr(cache.time, "time", lambda: clock[0])
-    path = tmp_path / "a.sqlite"
-    with AnswerCache(path) as first, AnswerCache(path) as second:
-        assert [first.claim("k"), second.claim("k"), first.claim("k")] == [True, False, False]
-        first.release("k")
-        assert second.claim("k")
-        for passed, free in ((cache.LEASE, False), (1, True), (-2 * cache.LEASE, True)):
-            clock[0] += passed
-            assert first.claim("k") == free
-        second.release("k")  # no longer its own
-        first.renew()
-        assert not second.claim("k")
-        first.put("k", question(), Reply("4"))
-        first.release("k")
-        assert not second.claim("k"), "there is an answer"
-
-
 @pytest.mark.skipif(os.name == "nt", reason="modes of POSIX")
 def test_files_with_answers_are_their_owners_alone_and_a_mode_that_was_chosen_stays(tmp_path):
     def modes(folder):
@@ -91,7 +72,6 @@ def test_an_old_answer_is_set_aside_and_stays_in_the_file_with_its_question(tmp_
             answers.put("other", question(), Reply("2"))
             answers.set_aside("k")
             assert (answers.get("k"), answers.get("other").text) == (None, "2")
-        assert answers.claim("k")
         rows = answers._db.execute("SELECT question, reply FROM answers WHERE key LIKE 'aside%k'")
         aside = [tuple(map(json.loads, row)) for row in rows]
     assert [reply["text"] for _, reply in aside] == ["4", "5"]
@@ -118,7 +98,6 @@ FILES = {
     "no database": (lambda path: path.write_text("dear diary, " * 100), "not a database"),
     "another program's": (foreign, "no such column: question"),
     "damaged": (damaged, "malformed"),
-    "a folder": (lambda path: path.mkdir(), "unable to open"),
     "in a file": (lambda path: path.parent.write_text(""), "exists"),
 }
 
@@ -136,7 +115,7 @@ def test_a_file_that_is_no_cache_is_refused_with_a_remedy_and_left_alone(tmp_pat
     assert before == (path.read_bytes() if path.is_file() else None)
 
 
-@pytest.mark.parametrize("broken", ["{", "[]", '{"tokens": [], "new": 1}', "{}"])
+@pytest.mark.parametrize("broken", ["{", "[]", "{}"])
 def test_an_answer_that_cannot_be_read_is_told_and_not_invented(tmp_path, broken):
     with AnswerCache(tmp_path / "a.sqlite") as answers:
         answers.put("k", question(), FULL)

@@ -146,24 +146,20 @@ def test_a_treatment_is_in_the_score_its_signature_and_its_detail(dataset, cache
     assert table["status"].tolist()[:3] == ["invalid" if missing == "drop" else "ok"] * 3
 
 
-NONE = math.nan
-
-
-def rows_of(values, dimension="content", low=1.0, **same):
-    """Rows of one judge; NaN is an answer without a rating."""
-    about = {"server": "s", "model": "m", "revision": "", "prompt": "p", "prompt_hash": "h"}
-    about |= {"dataset": "d", "asked_how": "a"}
-    rows = pd.DataFrame({"rating": values, "expected": [NONE] * len(values)})
-    return rows.assign(dimension=dimension, low=low, **{**about, **same})
+def rows_of(**other):
+    """Two rows of one judge; NaN is an answer without a rating."""
+    names = ("dataset", "server", "model", "revision", "prompt", "prompt_hash", "asked_how")
+    about = {**dict.fromkeys(names, "a"), "dimension": "content", "sample": 0, "low": 1.0, **other}
+    rows = pd.DataFrame({"item_id": ["1", "2"], "status": ["ok", "invalid"], "detail": ["", "?"]})
+    return rows.assign(**about)
 
 
 @pytest.mark.parametrize(
     "other", ["dimension", "model", "prompt_hash", "server", "revision", "dataset", "asked_how"]
 )
 def test_the_mean_is_over_one_judge_and_dimension(other):
-    both = [rows_of([4, NONE]), rows_of([1, NONE], **{other: "style"})]
-    table = ratings.treated(pd.concat(both, ignore_index=True), "mean")
-    assert table["value"].tolist() == [4, 4, 1, 1]
+    both = [rows_of(rating=[4, math.nan]), rows_of(rating=[1, math.nan], **{other: "style"})]
+    assert ratings.scores(pd.concat(both), "mean")["value"].tolist() == [4, 4, 1, 1]
 
 
 @pytest.mark.parametrize("ending", ["csv", "json", "parquet"])
@@ -172,7 +168,7 @@ def test_rows_come_back_from_a_file_and_ids_that_look_like_numbers_stay_texts(
 ):
     rows = ask(dataset, "content", Talking(lambda texts: Reply(text="4")), cache)
     rows = rows.assign(item_id=["007", "2", "3e1", "4", "5"], prompt_hash="12e3")
-    rows.loc[1, "rating"] = NONE
+    rows.loc[1, "rating"] = math.nan
     write_table(rows, tmp_path / f"rows.{ending}")
     back = ratings.read(tmp_path / f"rows.{ending}")
     same = [name for name in rows if name not in ("expected", "mass")]

@@ -171,11 +171,11 @@ def run_command(
 ) -> None:
     """Rate a data set.  Answers are kept: an answer that came is never asked or paid for again.
 
-    Kill it whenever you like: the same command goes on where it stopped.  Several may run at once:
-    none asks what another asks.  With --batch, a killed run's batches go on at the server, and the
-    same command takes them up.  What is no rating becomes a row with its status and the judge's
-    words.  The API key is read from the environment and goes nowhere but to the server.  Exit code
-    1 when some ratings are missing.
+    Kill it whenever you like: the same command goes on where it stopped.  A second run of the same
+    model on the same file waits for the first.  With --batch, a killed run's batches go on at the
+    server, and the same command takes them up.  What is no rating becomes a row with its status and
+    the judge's words.  The API key is read from the environment and goes nowhere but to the server.
+    Exit code 1 when some ratings are missing.
 
     \b
     Examples:

@@ -1,9 +1,9 @@
-"""What the parts of the judge hand each other: questions, replies and chat models."""
+"""What the parts of the judge hand each other: questions and replies."""
 
 import hashlib
 import json
 from dataclasses import asdict, dataclass, field
-from typing import Annotated, Any, Literal, NamedTuple, Protocol
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field
 
@@ -90,20 +90,6 @@ class Reply:
     model: str = ""
     fingerprint: str = ""
     tokens: tuple[TokenChoice, ...] = ()
-
-
-class Chat(Protocol):
-    """A chat model somewhere.  ``server``, ``model`` and ``revision`` go into every key."""
-
-    server: str
-    model: str
-    revision: str
-
-    async def ask(self, question: Question) -> Reply:
-        """One answer, or the failure after all tries; raises Unusable where none can succeed."""
-
-    async def close(self) -> None:
-        """Let connections go."""
 
 
 class Unusable(TstmetaError):

@@ -1,43 +1,41 @@
 """Answers that were paid for, kept for good: one SQLite file that several processes may share.
 
-An answer is on file before anybody sees it, under a key that hashes all that decides it.  Who asks
-a question claims it first, so that no other process pays for it, too.  What a batch is to answer is
-written down before the batch is begun, and stays until it is read (:mod:`.batch`).
+An answer is on file before anybody sees it, under a key that hashes all that decides it.  What a
+batch is to answer is written down before the batch is begun (:mod:`.batch`).
 """
 
+import hashlib
 import json
 import sqlite3
-import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Self
-from uuid import uuid4
 
+from .. import storage
 from ..schema import TstmetaError
 from .base import Question, Reply, TokenChoice
 
 #: Seconds to wait for another process that writes; one answer takes well under a millisecond.
 PATIENCE = 60.0
-#: Seconds after which a claim that was not renewed is void.
-LEASE = 20.0
 _JSON = json.JSONEncoder(separators=(",", ":"))
 _TABLE = """
 CREATE TABLE IF NOT EXISTS answers (
   key TEXT PRIMARY KEY NOT NULL, question TEXT NOT NULL, reply TEXT NOT NULL, at TEXT NOT NULL
 )"""
-_CLAIMS = "CREATE TABLE IF NOT EXISTS claims (key TEXT PRIMARY KEY, owner TEXT, at REAL)"
 #: Questions in batches: the file that they were sent in, and the batch, once its name is known.
 _BATCHED = "CREATE TABLE IF NOT EXISTS batched (key TEXT PRIMARY KEY, file TEXT, batch TEXT)"
-#: One statement, so that of two processes one succeeds; a clock that was set back counts as void.
-_CLAIM = """
-INSERT INTO claims SELECT ?1, ?2, ?3 WHERE NOT EXISTS (SELECT 1 FROM answers WHERE key = ?1)
-ON CONFLICT (key) DO UPDATE SET owner = ?2, at = ?3 WHERE abs(claims.at - ?3) > ?4"""
 
 
 class CacheError(TstmetaError):
     """A cache that cannot be read or written; says the remedy."""
+
+
+def asking(cache: Path, server: str, model: str) -> AbstractContextManager[None]:
+    """Let one process at a time ask a model for answers of a file; another waits for an hour."""
+    judge = hashlib.sha256(f"{server} {model}".encode(errors="replace")).hexdigest()[:8]
+    return storage.locked(cache.with_name(f"{cache.name}.{judge}.lock"))
 
 
 class AnswerCache:
@@ -45,7 +43,6 @@ class AnswerCache:
 
     def __init__(self, path: Path):
         self.path = Path(path)
-        self._owner = uuid4().hex
         with self._explained(), ExitStack() as stack:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             if not self.path.exists():  # it holds texts; SQLite gives its other files the same mode
@@ -60,7 +57,6 @@ class AnswerCache:
             with suppress(sqlite3.OperationalError):
                 self._db.execute("PRAGMA journal_mode = WAL")
             self._db.execute("PRAGMA synchronous = NORMAL")
-            self._db.execute(_CLAIMS)
             self._db.execute(_BATCHED)
             stack.pop_all()
 
@@ -91,27 +87,12 @@ class AnswerCache:
         facts = vars(question) | {"sampling": vars(question.sampling)}
         # in ASCII: half characters and zero bytes, which SQLite takes ill, come through whole
         row = (key, _JSON.encode(facts), _JSON.encode(vars(reply)), now)
-        added = self._write("INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?)", *row)
+        added = self._write("INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?)", [row])
         return reply if added else (self.get(key) or reply)
-
-    def claim(self, key: str) -> bool:
-        """Whether to ask a question now: nobody has its answer, and nobody else has claimed it.
-
-        A claim stands until its release, or :data:`LEASE` seconds after it was renewed.
-        """
-        return self._write(_CLAIM, key, self._owner, time.time(), LEASE) > 0
-
-    def renew(self) -> None:
-        """Say that the claims of this process still stand."""
-        self._write("UPDATE claims SET at = ? WHERE owner = ?", time.time(), self._owner)
-
-    def release(self, key: str) -> None:
-        """Give a claim back, with or without an answer."""
-        self._write("DELETE FROM claims WHERE key = ? AND owner = ?", key, self._owner)
 
     def set_aside(self, key: str) -> None:
         """Have a question asked anew; the old answer stays in the file under another key."""
-        self._write("UPDATE answers SET key = 'aside ' || rowid || key WHERE key = ?", key)
+        self._write("UPDATE answers SET key = 'aside ' || rowid || key WHERE key = ?", [(key,)])
         self.forget([key])
 
     def batched(self) -> dict[str, tuple[str, str]]:
@@ -123,21 +104,17 @@ class AnswerCache:
     def note_batch(self, keys: Iterable[str], file: str, batch: str = "") -> None:
         """Write down where these questions are, all or none."""
         rows = [(key, file, batch) for key in keys]
-        self._all("INSERT OR REPLACE INTO batched VALUES (?, ?, ?)", rows)
+        self._write("INSERT OR REPLACE INTO batched VALUES (?, ?, ?)", rows)
 
     def forget(self, keys: Iterable[str]) -> None:
         """These questions are in no batch any more."""
-        self._all("DELETE FROM batched WHERE key = ?", [(key,) for key in keys])
+        self._write("DELETE FROM batched WHERE key = ?", [(key,) for key in keys])
 
-    def _all(self, statement: str, rows: Sequence[tuple[str, ...]]) -> None:
+    def _write(self, statement: str, rows: Sequence[tuple[str, ...]]) -> int:
         with self._explained():
             self._db.execute("BEGIN IMMEDIATE")
             with self._db:  # ends it: all is written, or nothing
-                self._db.executemany(statement, rows)
-
-    def _write(self, statement: str, *facts: object) -> int:
-        with self._explained():
-            return self._db.execute(statement, facts).rowcount
+                return self._db.executemany(statement, rows).rowcount
 
     @contextmanager
     def _explained(self) -> Iterator[None]:

@@ -10,7 +10,6 @@ import asyncio
 import base64
 import math
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 from ..extras import needs
@@ -24,18 +23,18 @@ if TYPE_CHECKING:
     import httpx2
     import openai
 
-#: Sends something with an ``AsyncOpenAI`` and the headers that say who asks.
-Call = Callable[[Any, Any], Awaitable[Any]]
 #: So many questions in a row without any answer, and the server is taken for dead.
 DEAD = 50
 #: Bytes of an answer that are read: a long text with escapes and log-probabilities.
 LONGEST_BODY = 16 * 2**20
 #: Why a text is not sent.
 HALF = "a text holds half a character, which no JSON in UTF-8 takes"
+#: Headers that the client's retries go by; all others may say anything.
+_KEPT_HEADERS = ("retry-after", "retry-after-ms", "x-should-retry")
 
 
 class Served:
-    """A :class:`~.base.Chat` that a server runs; asks nothing and loads nothing yet.
+    """A chat model that a server runs; asks nothing and loads nothing yet.
 
     Args:
         url: where the interface starts, such as ``http://localhost:8000/v1``.
@@ -89,7 +88,15 @@ class Served:
     async def ask(self, question: Question) -> Reply:
         """One answer, or the failure after all tries; Unusable where no question can succeed."""
         without = self.without
-        while isinstance(answer := await self._answer(question, without), str):
+        while True:
+            sent = body(question, self.model, without)
+            response = await self.send("post", "/chat/completions", body=sent)
+            if isinstance(response, str):
+                answer: Reply | str = Reply(failure=response)
+            else:
+                answer = answered(response.status_code, response.content, sent, self.mask)
+            if isinstance(answer, Reply):
+                break
             without |= {answer}
         if not answer.failure:
             self._unanswered = 0
@@ -104,78 +111,97 @@ class Served:
             )
         return answer
 
-    async def _answer(self, question: Question, without: frozenset[str]) -> Reply | str:
-        """The reply; or another field that the server refuses."""
-        sent = body(question, self.model, without)
-
-        def call(client: openai.AsyncOpenAI, headers: Any) -> Awaitable[httpx2.Response]:
-            import httpx2
-
-            # not chat.completions.create: to copy what we made ourselves, and to model answers
-            # that are read strictly here, takes longer than all the rest
-            options: Any = {"headers": headers}
-            return client.post(
-                "/chat/completions", cast_to=httpx2.Response, body=sent, options=options
-            )
-
-        response = await self.tried(call)
-        if isinstance(response, str):
-            return Reply(failure=response)
-        return answered(response.status_code, response.content, sent, self.mask)
-
     def leave_out(self, fields: frozenset[str]) -> None:
         """The server does not take these fields: no question has them from now on."""
         self.notes += [f"{self.server} takes no {field}" for field in fields - self.without]
         self.without |= fields
 
-    async def tried(self, call: Call) -> Any:
-        """What a call of the client and its headers gives, after all tries; or why nothing comes.
-
-        Where the server answers with an error, that is the answer.
-        """
+    async def send(
+        self,
+        verb: str,
+        path: str,
+        *,
+        headers: dict[str, str] | None = None,
+        timeout: float | None = None,
+        retries: int | None = None,
+        **content: Any,
+    ) -> httpx2.Response | str:
+        """What the server answers after all tries, an error too; or why nothing comes."""
         needs("openai", extra="judge")
+        import httpx2
         import openai
 
         # who asks: it wins over headers of the environment
-        headers: Any = {"Authorization": self._sender or openai.Omit()}
+        sender = {"Authorization": self._sender or openai.Omit()}
+        options: dict[str, Any] = {"headers": {**sender, **(headers or {})}}
+        options |= {"timeout": timeout} if timeout is not None else {}
+        options |= {"max_retries": retries} if retries is not None else {}
         try:
             if self._client is None:
                 self._client = self._connected()
-                await self._reach(self._client, headers)
-            return await call(self._client, headers)
+                # where nobody listens the first question says so at once, not after all tries
+                await self.send("get", "/models", timeout=10.0, retries=0)
+            method = getattr(self._client, verb)
+            # not chat.completions.create: to copy what we made ourselves, and to model answers
+            # that are read strictly here, takes longer than all the rest
+            return await method(path, cast_to=httpx2.Response, options=options, **content)
         except openai.APIStatusError as failure:  # its words are the server's, with all it repeats
             return failure.response
         except UnicodeError:
             return HALF
         except openai.APITimeoutError:
-            return f"no answer within {self._timeout:g} s"
+            return f"no answer within {timeout or self._timeout:g} s"
         except openai.OpenAIError as failure:
             cause = failure.__cause__ or failure
+            if path == "/models" and isinstance(cause, httpx2.ConnectError):
+                words = excerpt(str(cause), mask=self.mask)
+                raise Unusable(
+                    f"no connection to {self.server}: {words}. Remedy: start the server, or mend "
+                    "the URL"
+                ) from None
             return f"the connection broke ({type(cause).__name__})"
 
     def _connected(self) -> openai.AsyncOpenAI:
         import httpx2
         import openai
 
-        class Timed(httpx2.AsyncClient):  # whose own limit is begun anew with each byte
+        class Bounded(httpx2.AsyncClient):
+            """Reads an answer to its end, which must come in time and before it is too long."""
+
             async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
-                try:
+                # the file of a batch has no end that is known
+                is_file = request.url.path.endswith("/content")
+                most, data = math.inf if is_file else LONGEST_BODY, bytearray()
+                options["stream"] = True
+                try:  # the client's own limit begins anew with each byte
                     async with asyncio.timeout(request.extensions["timeout"]["read"]):
-                        return await super().send(request, **options)
+                        response = await super().send(request, **options)
+                        try:
+                            async for part in response.aiter_bytes():
+                                data += part
+                                if len(data) > most:  # what is cut here is no JSON
+                                    break
+                        finally:
+                            await response.aclose()
                 except TimeoutError:
                     raise httpx2.ReadTimeout("the answer is not whole in time") from None
+                headers = response.headers
+                return httpx2.Response(
+                    response.status_code,
+                    headers={name: headers[name] for name in _KEPT_HEADERS if name in headers},
+                    content=bytes(data),
+                    request=request,
+                )
 
-        http = Timed(
+        http = Bounded(
             timeout=httpx2.Timeout(self._timeout, connect=min(10.0, self._timeout)),
             limits=httpx2.Limits(max_connections=None, max_keepalive_connections=None),
             trust_env=not self._local,  # a proxy does not know what listens on this machine
             follow_redirects=False,  # nor is a key sent where a server points
-            event_hooks={"response": [_bound]},
         )
         client = openai.AsyncOpenAI(
             base_url=self.server,
             api_key="in the headers",
-            default_headers={"Accept-Encoding": "identity"},
             max_retries=self._retries,
             http_client=http,
         )
@@ -183,55 +209,8 @@ class Served:
         client.organization = client.project = None
         return client
 
-    async def _reach(self, client: openai.AsyncOpenAI, headers: Any) -> None:
-        """Where nobody listens the first question says so at once, not after all tries."""
-        import httpx2
-        import openai
-
-        try:
-            options: Any = {"headers": headers, "timeout": 10.0, "max_retries": 0}
-            await client.get("/models", cast_to=httpx2.Response, options=options)
-        except openai.OpenAIError as failure:  # what a server can do is seen from its answers
-            if isinstance(failure.__cause__, httpx2.ConnectError):
-                words = excerpt(str(failure.__cause__), mask=self.mask)
-                raise Unusable(
-                    f"no connection to {self.server}: {words}. Remedy: start the server, or mend "
-                    "the URL"
-                ) from None
-
     async def close(self) -> None:
         """Let connections go; the next question opens new ones."""
         if self._client:
             await self._client.close()
         self._client = None
-
-
-async def _bound(response: httpx2.Response) -> None:
-    """A hook of the client: a body has an end, and is nothing but UTF-8."""
-    import httpx2
-
-    # the file of a batch is read line by line, and has no end that is known
-    most = math.inf if response.request.url.path.endswith("/content") else LONGEST_BODY
-
-    class Bounded(httpx2.AsyncByteStream):
-        def __init__(self, stream: Any, packed: str):
-            self.stream, self.packed = stream, packed
-
-        async def __aiter__(self) -> AsyncIterator[bytes]:
-            # a few bytes may unpack to more than there is memory
-            if self.packed not in ("", "identity", "utf-8"):
-                yield f"it is packed with {self.packed}, and was asked for as it is".encode()
-                return
-            size = 0
-            async for part in self.stream:
-                size += len(part)
-                if size > most:
-                    return  # what is cut there is no JSON
-                yield part
-
-        async def aclose(self) -> None:
-            await self.stream.aclose()
-
-    response.encoding = "utf-8"  # what a server names may be no encoding of texts
-    packed = response.headers.pop("content-encoding", "").lower()
-    response.stream = Bounded(response.stream, packed)

@@ -67,13 +67,12 @@ def _or_none(value: Any, check: Callable[[Any], Any]) -> Any:
 
 #: What an answer can do without: None where it is malformed.
 _Spare = WrapValidator(_or_none)
-_Count = Annotated[Annotated[int, Field(ge=0, lt=2**53)] | None, _Spare]
-_Words = Annotated[str | None, _Spare]
+_Count = Annotated[int | None, Field(ge=0, lt=2**53)]
 
 
 class _Message(BaseModel, strict=True):
     content: str | None = None
-    refusal: _Words = None
+    refusal: str | None = None
 
 
 class _Alternative(BaseModel, strict=True):
@@ -91,7 +90,7 @@ class _Logprobs(BaseModel, strict=True):
 
 class _Choice(BaseModel, strict=True):
     message: _Message
-    finish_reason: _Words = None
+    finish_reason: str | None = None
     logprobs: Annotated[_Logprobs | None, _Spare] = None
 
 
@@ -103,8 +102,8 @@ class _Usage(BaseModel, strict=True):
 class _Completion(BaseModel, strict=True):
     choices: Annotated[list[_Choice], Field(min_length=1)]
     usage: Annotated[_Usage | None, _Spare] = None
-    model: _Words = None
-    system_fingerprint: _Words = None
+    model: str | None = None
+    system_fingerprint: str | None = None
 
 
 def answered(status: int, data: bytes, sent: Mapping[str, Any], mask: Mask = None) -> Reply | str:
@@ -136,6 +135,16 @@ def reply(data: bytes, mask: Mask = None) -> Reply:
     if text and len(text) > LONGEST_TEXT:
         text, finish = text[:LONGEST_TEXT], "length"
     usage = completion.usage or _Usage()
+    positions = (choice.logprobs and choice.logprobs.content) or []
+    has_secret = clean != raw or (mask and mask.search("".join(p.token for p in positions)))
+    tokens = tuple(
+        TokenChoice(
+            position.token,
+            position.logprob,
+            tuple((rival.token, rival.logprob) for rival in position.top_logprobs or ()),
+        )
+        for position in positions
+    )
     return Reply(
         text=text or "",
         finish=finish[:80],
@@ -144,22 +153,7 @@ def reply(data: bytes, mask: Mask = None) -> Reply:
         answer_tokens=usage.completion_tokens,
         model=excerpt(completion.model or ""),
         fingerprint=excerpt(completion.system_fingerprint or ""),
-        tokens=_tokens(choice, mask) if clean == raw else (),
-    )
-
-
-def _tokens(choice: _Choice, mask: Mask) -> tuple[TokenChoice, ...]:
-    """Chosen tokens with what could stand in their place; none if they spell a secret."""
-    positions = (choice.logprobs and choice.logprobs.content) or []
-    if mask and mask.search("".join(position.token for position in positions)):
-        return ()
-    return tuple(
-        TokenChoice(
-            position.token,
-            position.logprob,
-            tuple((rival.token, rival.logprob) for rival in position.top_logprobs or ()),
-        )
-        for position in positions
+        tokens=() if has_secret else tokens,
     )
 
 

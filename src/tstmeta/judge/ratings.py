@@ -1,15 +1,17 @@
 """Ratings of a data set by a judge: rewrites -> questions -> answers -> rows -> scores.
 
 A row is one rewrite, dimension and sample.  An answer that is no rating is a row too, with its
-status and what the judge said; something is put in its place only by name (:func:`treated`).
+status and what the judge said; something is put in its place only by name (:func:`scores`).
 """
+
+from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import permutations
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -20,10 +22,13 @@ from ..metrics.base import Request, Score
 from ..schema import Signature, Status, TstmetaError
 from ..secrecy import excerpt
 from . import answers
-from .base import Chat, Question, Reply
+from .base import Question, Reply
 from .cache import AnswerCache
 from .prompts import Prompt
 from .runner import run
+
+if TYPE_CHECKING:
+    from .client import Served
 
 #: Columns of the rows that :func:`ask` returns, in order.
 COLUMNS = [
@@ -48,7 +53,7 @@ class JudgeJob(NamedTuple):
     source_id: str
 
 
-def origin(prompt: Prompt, chat: Chat, shuffle: int | None = None) -> dict[str, Any]:
+def origin(prompt: Prompt, chat: Served, shuffle: int | None = None) -> dict[str, Any]:
     """Columns that say who was asked what, and how: all that changes an answer."""
     how = prompt.sampling
     words = [f"temperature {how.temperature:g}", f"top_p {how.top_p:g}"]
@@ -84,12 +89,37 @@ def jobs(
         shuffle: seed of another order of rewrites for each source and sample; None keeps theirs.
         limit: only the first so many items, or sources where a prompt takes more than one rewrite.
     """
-    questions = []
-    for sample in range(samples):
-        for unit in _units(dataset, prompt, sample, shuffle, limit):
-            item_ids, source_ids, requests = zip(*unit, strict=True)
-            question = prompt.question(requests, sample)
-            questions.append(JudgeJob(question, item_ids, source_ids[0]))
+    items = dataset.with_texts("by a judge")
+    requests: list[Request] = []
+    groups: dict[tuple[str, ...], list[int]] = {}
+    needed = ("source_id", "source", "output", "style", "language")
+    for place, facts in enumerate(zip(*(items[name].tolist() for name in needed), strict=True)):
+        source_id, source, output, style, language = facts
+        requests.append(Request(output, (source,), source, style, language))
+        groups.setdefault((source_id, source, style, language), []).append(place)
+    item_ids, source_ids = items["item_id"].tolist(), items["source_id"].tolist()
+
+    def units(sample: int) -> Iterator[Sequence[int]]:
+        if prompt.unit == "item":
+            yield from ([place] for place in range(len(items))[:limit])
+            return
+        for number, group in enumerate(list(groups.values())[:limit]):
+            if prompt.unit == "pair":
+                yield from permutations(group, 2)
+            elif shuffle is None:
+                yield group
+            else:
+                yield np.random.default_rng([shuffle, number, sample]).permutation(group).tolist()
+
+    questions = [
+        JudgeJob(
+            prompt.question([requests[place] for place in unit], sample),
+            tuple(item_ids[place] for place in unit),
+            source_ids[unit[0]],
+        )
+        for sample in range(samples)
+        for unit in units(sample)
+    ]
     if not questions:
         raise TstmetaError(
             f"{dataset.name} has nothing for the prompt {prompt.name}: it compares two rewrites of"
@@ -98,37 +128,10 @@ def jobs(
     return questions
 
 
-_Row = tuple[str, str, Request]
-
-
-def _units(
-    dataset: Dataset, prompt: Prompt, sample: int, shuffle: int | None, limit: int | None
-) -> Iterator[list[_Row]]:
-    needed = ("item_id", "source_id", "source", "output", "style", "language")
-    columns = (dataset.with_texts("by a judge")[name].tolist() for name in needed)
-    rows: list[_Row] = []
-    grouped: dict[tuple[str, ...], list[_Row]] = {}
-    for item_id, source_id, source, output, style, language in zip(*columns, strict=True):
-        row = (item_id, source_id, Request(output, (source,), source, style, language))
-        rows.append(row)
-        grouped.setdefault((source_id, source, style, language), []).append(row)
-    if prompt.unit == "item":
-        yield from ([row] for row in rows[:limit])
-        return
-    for number, group in enumerate(list(grouped.values())[:limit]):
-        if prompt.unit == "pair":
-            yield from (list(pair) for pair in permutations(group, 2))
-            continue
-        if shuffle is not None:
-            drawn = np.random.default_rng([shuffle, number, sample]).permutation(len(group))
-            group = [group[place] for place in drawn]
-        yield group
-
-
 def ask(
     dataset: Dataset,
     prompt: Prompt,
-    chat: Chat,
+    chat: Served,
     *,
     samples: int = 1,
     shuffle: int | None = None,
@@ -145,7 +148,7 @@ def ask(
         of every pair in both orders), with the columns :data:`COLUMNS`.  ``rating`` is NaN unless
         the judge gave one; ``status`` says why and ``detail`` what it said.  ``place`` is the
         rewrite's number in its question, from 1; ``rival`` the other one's item_id in a pair;
-        ``expected``, ``mass`` and ``logprobs`` are those of :class:`~.expected.Expected`.
+        ``expected``, ``mass`` and ``logprobs`` are those of :class:`~.answers.Rating`.
     """
     todo = jobs(dataset, prompt, samples, shuffle, limit)
     replies = runner([job.question for job in todo], chat, **options)
@@ -156,7 +159,7 @@ def ask(
 
 
 def kept_as(
-    statuses: Collection[str], todo: Sequence[JudgeJob], prompt: Prompt, chat: Chat, cache: Path
+    statuses: Collection[str], todo: Sequence[JudgeJob], prompt: Prompt, chat: Served, cache: Path
 ) -> set[str]:
     """Keys of the kept answers with a rating of one of these statuses."""
     if not statuses or not cache.exists():
@@ -186,18 +189,6 @@ def _rows(job: JudgeJob, reply: Reply, prompt: Prompt) -> Iterator[dict[str, Any
             }
 
 
-def treated(rows: pd.DataFrame, how: str, value: str = "rating") -> pd.DataFrame:
-    """Rows with ``value``, and ``filled`` where that is no rating of the judge's."""
-    given = rows[value].astype(float)
-    full = given
-    if how == "mean":
-        keys = [rows[name] for name in ("dataset", *_JUDGED)]
-        full = given.fillna(given.groupby(keys, sort=False, dropna=False).transform("mean"))
-    elif how == "worst":
-        full = given.fillna(rows["low"].astype(float))
-    return rows.assign(value=full, filled=given.isna() & full.notna())
-
-
 def scores(rows: pd.DataFrame, missing: str = "drop", value: str = "rating") -> pd.DataFrame:
     """Ratings as scores of a metric ``judge:MODEL+PROMPT``, one row an item and dimension.
 
@@ -215,11 +206,18 @@ def scores(rows: pd.DataFrame, missing: str = "drop", value: str = "rating") -> 
         A ``scores`` table.  An item without any value has the status of its first row and its
         words; one that was cut off before its rating is ``invalid``, for a cut text has a value.
     """
-    table = treated(rows, missing, value)
-    several = table.groupby(["prompt", "prompt_hash"], sort=False)["dimension"].transform("nunique")
-    samples = int(table["sample"].max()) + 1 if len(table) else 0
+    given = rows[value].astype(float)
+    full = given
+    if missing == "mean":
+        keys = [rows[name] for name in ("dataset", *_JUDGED)]
+        full = given.fillna(given.groupby(keys, sort=False, dropna=False).transform("mean"))
+    elif missing == "worst":
+        full = given.fillna(rows["low"].astype(float))
+    several = rows.groupby(["prompt", "prompt_hash"], sort=False)["dimension"].transform("nunique")
+    samples = int(rows["sample"].max()) + 1 if len(rows) else 0
     items = (
-        table.assign(several=several > 1, usable=table["value"].notna())
+        rows.assign(value=full, filled=given.isna() & full.notna())
+        .assign(several=several > 1, usable=full.notna())
         .groupby(["dataset", "item_id", *_JUDGED], sort=False, as_index=False)
         .agg(
             several=("several", "first"),

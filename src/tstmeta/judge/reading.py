@@ -15,8 +15,6 @@ WORDS: Mapping[str, Mapping[str, float]] = {
     "yes-no": {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0},
     "first": {"1": 1.0, "rewrite 1": 1.0, "2": 0.0, "rewrite 2": 0.0, "tie": 0.5},
 }
-#: What some models put around their thoughts, where the server does not take them out.
-_THOUGHT = ("<think>", "</think>")
 #: A line that is nothing but an answer, perhaps behind a label: ``4``, ``**Rating:** 4/5``.
 _DECOR = r"[\s*_\"'`#|()\[\]{}]{0,40}+"  # possessive: a line of signs is looked through once
 _LABEL = rf"{_DECOR}(?P<label>[^\W\d_][^\n:=.,;!?]{{0,60}}[:=])?{_DECOR}"
@@ -74,15 +72,12 @@ def readings(text: str, form: AnswerForm, items: int, cut: bool = False) -> list
         rows = _of_labels(text, cut, form, items)
     else:
         rows = [dict.fromkeys(form.dimensions, _of_lines(text, cut, form))] * items
-    return [{name: _on_scale(row[name], form) for name in row} for row in rows]
-
-
-def _on_scale(reading: PlacedRating, form: AnswerForm) -> PlacedRating:
-    if reading.why or form.low <= reading.value <= form.high:
-        return reading
-    return reading._replace(
-        value=math.nan, why=f"{reading.value:g} is not from {form.low:g} to {form.high:g}"
-    )
+    for row in rows:
+        for name, reading in row.items():
+            if not reading.why and not form.low <= reading.value <= form.high:
+                why = f"{reading.value:g} is not from {form.low:g} to {form.high:g}"
+                row[name] = PlacedRating(why=why)
+    return rows
 
 
 def _of_lines(text: str, cut: bool, form: AnswerForm) -> PlacedRating:
@@ -167,28 +162,25 @@ def _of_json(text: str, form: AnswerForm, items: int) -> list[Row]:
         return [_of_object(value, text, form)]
     listed = value.get("ratings") if isinstance(value, dict) else value
     listed = listed if isinstance(listed, list) else []
-    numbers: list[Any] = [
-        entry.get("number") if isinstance(entry, dict) else None for entry in listed
-    ]
+    numbers = [entry.get("number") if isinstance(entry, dict) else None for entry in listed]
+    rows = [_of_object(entry, text, form, place, len(listed)) for place, entry in enumerate(listed)]
+    return _by_number(numbers, rows, form, items, why)
+
+
+def _by_number(
+    numbers: list[Any], rows: list[Row], form: AnswerForm, items: int, why: str
+) -> list[Row]:
+    """Rows in the order of their numbers, each of which must stand once; or why there is none."""
     if not all(type(number) is int and 1 <= number <= items for number in numbers):
         why = f"numbers that do not fit the {items} outputs"
-    if why:
-        return [dict.fromkeys(form.dimensions, PlacedRating(why=why))] * items
-    objects = [
-        _of_object(entry, text, form, place, len(listed)) for place, entry in enumerate(listed)
-    ]
-    return _by_number(numbers, objects, form, items)
-
-
-def _by_number(numbers: list[int], rows: list[Row], form: AnswerForm, items: int) -> list[Row]:
     ordered: list[Row] = []
     for number in range(1, items + 1):
-        if numbers.count(number) == 1:
+        if not why and numbers.count(number) == 1:
             ordered.append(rows[numbers.index(number)])
         else:
             times = "twice" if number in numbers else "never"
-            wrong = PlacedRating(why=f"number {number} is rated {times}")
-            ordered.append(dict.fromkeys(form.dimensions, wrong))
+            none = PlacedRating(why=why or f"number {number} is rated {times}")
+            ordered.append(dict.fromkeys(form.dimensions, none))
     return ordered
 
 
@@ -196,12 +188,9 @@ def _of_labels(text: str, cut: bool, form: AnswerForm, items: int) -> list[Row]:
     """Ratings below lines ``Output N``, each behind its label; ``Explanation:`` comes last."""
     heads = [*_OUTPUT.finditer(text)]
     numbers = [int(head[1]) for head in heads]
-    if not heads or not all(1 <= number <= items for number in numbers):
-        why = f"numbers that do not fit the {items} outputs" if heads else "no rating found"
-        return [dict.fromkeys(form.dimensions, PlacedRating(why=why))] * items
     ends = [head.start() for head in heads[1:]] + [len(text)]
     rows: list[Row] = []
-    for head, end in zip(heads, ends, strict=True):
+    for head, end in zip(heads, ends, strict=False):
         ratings, *reasons = _REASONS.split(text[head.end() : end], maxsplit=1)
         row: Row = {}
         for name in form.dimensions:
@@ -212,7 +201,7 @@ def _of_labels(text: str, cut: bool, form: AnswerForm, items: int) -> list[Row]:
             why = "".join(reasons).strip()
             row[name] = reading._replace(start=start, end=stop, explanation=why)
         rows.append(row)
-    return _by_number(numbers, rows, form, items)
+    return _by_number(numbers, rows, form, items, "" if heads else "no rating found")
 
 
 def _of_label(text: str, label: str, form: AnswerForm) -> PlacedRating:
@@ -255,8 +244,8 @@ def _value(value: Any, form: AnswerForm) -> PlacedRating:
 
 def aloud(text: str) -> str:
     """An answer with the thoughts before it, up to the last closing tag, blanked in place."""
-    end = text.rfind(_THOUGHT[1])
-    end = end + len(_THOUGHT[1]) if end >= 0 else 0
-    if text[end:].lstrip().startswith(_THOUGHT[0]):
+    end = text.rfind("</think>")
+    end = end + len("</think>") if end >= 0 else 0
+    if text[end:].lstrip().startswith("<think>"):
         end = len(text)
     return (" " * (end - 1) + "\n" if end else "") + text[end:]

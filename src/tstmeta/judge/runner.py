@@ -1,32 +1,32 @@
 """Questions in, answers out: some at a time, each asked once, each on file before it is seen.
 
-What they cost is estimated before, and limits are checked before each question.  Several processes
-may work on one file: each leaves to the others what they ask, and reads their answers.
+What they cost is estimated before, and limits are checked before each question.
 """
+
+from __future__ import annotations
 
 import asyncio
 import json
 import math
-from collections import deque
 from collections.abc import Collection, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from tqdm import tqdm
 
 from ..schema import TstmetaError
-from . import cache as caches
-from .base import Chat, Question, Reply
-from .cache import AnswerCache
+from .base import Question, Reply
+from .cache import AnswerCache, asking
+
+if TYPE_CHECKING:
+    from .client import Served
 
 #: Marks of a chat template around each message, and around the whole, in tokens, at most.
 _MARKS, _FRAME = 16, 64
 #: Characters a token in English, on average, for an estimate without the model's tokenizer.
 _CHARACTERS = 4
-#: Seconds between two looks at a question that another process asks.
-_PAUSE = 0.2
 
 
 class Price(NamedTuple):
@@ -59,7 +59,7 @@ class Estimate(NamedTuple):
 
 def estimate(
     questions: Sequence[Question],
-    chat: Chat,
+    chat: Served,
     *,
     cache: Path,
     price: Price | None = None,
@@ -125,27 +125,28 @@ class Budget:
                 return f"{self.money:,.6g} of money"
         return ""
 
-    def begin(self, question: Question) -> tuple[int, int]:
-        """Reserve what a question may cost: tokens of the prompt and of the answer."""
-        reserved = prompt, answer = worst(question)
-        self._reserved = (self._reserved[0] + prompt, self._reserved[1] + answer)
-        self.under_way += 1
+    def begin(self, question: Question) -> None:
+        """Reserve the most that a question may cost."""
+        self._reserve(question, 1)
         self.sent += 1
-        return reserved
 
-    def end(self, reserved: tuple[int, int], reply: Reply) -> None:
+    def end(self, question: Question, reply: Reply) -> None:
         """Count what it did cost."""
-        prompt, answer = reserved
-        self._reserved = (self._reserved[0] - prompt, self._reserved[1] - answer)
-        self.under_way -= 1
+        prompt, answer = worst(question)
+        self._reserve(question, -1)
         self.uncounted += reply.prompt_tokens is None or reply.answer_tokens is None
         self.prompt_tokens += prompt if reply.prompt_tokens is None else reply.prompt_tokens
         self.answer_tokens += answer if reply.answer_tokens is None else reply.answer_tokens
 
+    def _reserve(self, question: Question, count: int) -> None:
+        prompt, answer = worst(question)
+        self._reserved = (self._reserved[0] + count * prompt, self._reserved[1] + count * answer)
+        self.under_way += count
+
 
 def run(
     questions: Sequence[Question],
-    chat: Chat,
+    chat: Served,
     *,
     cache: Path,
     concurrency: int = 16,
@@ -166,16 +167,17 @@ def run(
     with AnswerCache(cache) as answers:
         replies = {key: reply for key in keys if (reply := answers.get(key))}
         todo = {key: place for place, key in enumerate(keys) if key not in replies}
-        bar = tqdm(
-            total=len(replies) + len(todo),
-            initial=len(replies),
-            desc=chat.model,
-            unit="answer",
-            disable=None if progress else True,
-        )
         if todo:
-            work = _answers(questions, todo, chat, answers, budget or Budget(), concurrency, bar)
-            with bar:
+            bar = tqdm(
+                total=len(replies) + len(todo),
+                initial=len(replies),
+                desc=chat.model,
+                unit="answer",
+                disable=None if progress else True,
+            )
+            limits = budget or Budget()
+            with asking(cache, chat.server, chat.model), bar:
+                work = _answers(questions, todo, chat, answers, limits, concurrency, bar)
                 replies |= in_a_thread(work)
     return [replies[key] for key in keys]
 
@@ -195,17 +197,10 @@ def in_a_thread(work: Coroutine[None, None, dict[str, Reply]]) -> dict[str, Repl
         loop.close()
 
 
-async def renewing(answers: AnswerCache) -> None:
-    """Keep what this process has claimed, until it is cancelled."""
-    while True:
-        await asyncio.sleep(caches.LEASE / 4)
-        answers.renew()
-
-
 async def _answers(
     questions: Sequence[Question],
     places: dict[str, int],
-    chat: Chat,
+    chat: Served,
     answers: AnswerCache,
     budget: Budget,
     concurrency: int,
@@ -213,48 +208,37 @@ async def _answers(
 ) -> dict[str, Reply]:
     """The replies by key; the first error ends the others."""
     replies: dict[str, Reply] = {}
-    todo = deque(places)
-    elsewhere: set[str] = set()  # what another process asks: it comes last
-    ended = asyncio.Condition()
+    room, ended = asyncio.Semaphore(concurrency), asyncio.Event()
 
-    async def worker() -> None:
-        while todo:  # of all workers: each takes the next when it is free
-            key = todo.popleft()
-            if key in elsewhere:
-                await asyncio.sleep(_PAUSE)
-            reply = answers.get(key)  # another process may have asked it by now
-            if reply is None and answers.claim(key):
-                try:
-                    reply = await paid(key, questions[places[key]])
-                finally:
-                    answers.release(key)
-            if reply is None:
-                elsewhere.add(key)
-                todo.append(key)
-            else:
-                replies[key] = reply
-                bar.update()
-
-    async def paid(key: str, question: Question) -> Reply:
-        async with ended:
-            await ended.wait_for(lambda: not (budget.under_way and budget.forbids(question)))
-            if limit := budget.forbids(question):
-                return Reply(failure=f"budget: {limit} are used up")
-            reserved = budget.begin(question)
+    async def paid(key: str, question: Question) -> None:
         reply = Reply(failure="broken off")
         try:
             reply = await chat.ask(question)
-            return answers.put(key, question, reply)
+            replies[key] = answers.put(key, question, reply)
         finally:
-            budget.end(reserved, reply)
-            async with ended:
-                ended.notify_all()
+            budget.end(question, reply)
+            bar.update()
+            room.release()
+            ended.set()
 
     try:
         async with asyncio.TaskGroup() as tasks:
-            renewal = tasks.create_task(renewing(answers))
-            await asyncio.wait([tasks.create_task(worker()) for _ in range(concurrency)])
-            renewal.cancel()
+            for key, place in places.items():
+                await room.acquire()
+                question = questions[place]
+                while budget.under_way and budget.forbids(question):
+                    ended.clear()
+                    await ended.wait()
+                if kept := answers.get(key):  # another process may have asked it by now
+                    replies[key] = kept
+                elif limit := budget.forbids(question):
+                    replies[key] = Reply(failure=f"budget: {limit} are used up")
+                else:
+                    budget.begin(question)
+                    tasks.create_task(paid(key, question))
+                    continue
+                bar.update()
+                room.release()
     except ExceptionGroup as errors:
         raise errors.exceptions[0] from None
     finally:

@@ -21,7 +21,8 @@ from .base import Request, Score, Unit, failed
 from .batched import BatchedMetric
 
 if TYPE_CHECKING:
-    from ..judge.base import Chat, Question
+    from ..judge.base import Question
+    from ..judge.client import Served
     from ..judge.prompts import Prompt
 
 
@@ -58,7 +59,7 @@ class Judge(BatchedMetric):
     keeps_answers = True
     VARIANTS: ClassVar[tuple[str, ...]] = tuple(MODELS)
     model: Model | None = None
-    chat: Chat | None = None
+    chat: Served | None = None
     prompt: Prompt | None = None
 
     def __init__(self, words: str = ""):
@@ -75,7 +76,7 @@ class Judge(BatchedMetric):
         """The judges of papers, and what begins with the address of a server."""
         return words in MODELS or words.startswith(_SERVER)
 
-    def _describe(self, chat: Chat, prompt: Prompt, dimension: str) -> None:
+    def _describe(self, chat: Served, prompt: Prompt, dimension: str) -> None:
         from ..judge.ratings import name_of
 
         dimension = dimension or prompt.dimensions[0]
@@ -152,7 +153,7 @@ class Judge(BatchedMetric):
             )
 
 
-def _served(words: str) -> tuple[Chat, Prompt, str]:
+def _served(words: str) -> tuple[Served, Prompt, str]:
     """What ``http://HOST/v1#MODEL@REVISION+PROMPT#DIMENSION`` names; asks nothing yet."""
     from ..judge.client import Served
     from ..judge.prompts import load

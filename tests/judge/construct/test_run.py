@@ -93,7 +93,7 @@ def test_a_folder_can_only_go_on_as_it_began(tmp_path):
     (tmp_path / "formal" / table.PLAN).write_text('{"style": 1}')
     with pytest.raises(TstmetaError, match="not as it was written"):
         plan(tmp_path, 2)
-    with pytest.raises(TstmetaError, match=r"no construction \(plan.json is missing"):
+    with pytest.raises(TstmetaError, match=r"plan\.json is missing"):
         table.check(tmp_path)
 
 
@@ -189,13 +189,13 @@ def test_what_needs_a_text_that_is_missing_is_not_asked(tmp_path):
     chat = spoilt("strong", answer=Reply("I would rather not."))
     frame, _ = construct(tmp_path, chat, 1)
     assert set(chat.steps()) == {"strong", "light"}
-    assert set(rows(tmp_path)["why"].str.partition(":")[0]) == {"no text", ""}
     assert not (tmp_path / "formal" / "formal.csv").exists()
-    assert frame["note"].tolist() == [
-        "the answer has no JSON",
-        "not asked: there is no strong rewrite to go by",
+    assert frame["verdict"].tolist() == ["look", "look", "passed", "look"]
+    assert rows(tmp_path)["why"].tolist() == [
+        "no text: the answer has no JSON",
+        "no text: there is none; base: the light-error rewrite did not pass",
         "",
-        "not asked: there is no strong rewrite to go by",
+        "no text: there is none; base: the strong rewrite did not pass",
     ]
 
 
@@ -203,7 +203,7 @@ def test_an_error_with_a_fault_is_not_repeated_until_a_person_accepts_it(tmp_pat
     chat = spoilt("substitution", "deletion", "insertion")
     frame, _ = construct(tmp_path, chat, 2)
     assert "same" not in chat.steps()
-    assert "no light-error rewrite to go by" in frame.loc["formal-01-strong-error", "note"]
+    assert "the light-error rewrite did not pass" in rows(tmp_path)["why"]["formal-01-strong-error"]
     edit(tmp_path, "formal-01-light-error", accept="yes")
     edit(tmp_path, "formal-02-light-error", accept=" No")
     chat = Author()
@@ -212,7 +212,7 @@ def test_an_error_with_a_fault_is_not_repeated_until_a_person_accepts_it(tmp_pat
     light_errors = frame[frame["system"] == "light-error"]
     assert light_errors["verdict"].tolist() == ["accepted", "rejected"]
     assert light_errors["output"].str.contains("Something else entirely").all()
-    assert "no light-error rewrite to go by" in frame.loc["formal-02-strong-error", "note"]
+    assert "the light-error rewrite did not pass" in rows(tmp_path)["why"]["formal-02-strong-error"]
 
 
 def test_faulty_sources_are_rows_and_cost_nothing(tmp_path):

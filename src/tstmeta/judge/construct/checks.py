@@ -22,7 +22,7 @@ WRITTEN = {"ours": CELLS, "published": ("strong", "light", "light-error")}
 IN_SET = {"ours": CELLS, "published": ("strong", "light-error")}
 #: The order in which they are judged, and the rewrites that must have passed before.
 ORDER = ("strong", "light", "light-error", "strong-error")
-BASES = {"light-error": ["light"], "strong-error": ["strong", "light-error"]}
+BASES = {"light-error": ["strong", "light"], "strong-error": ["strong", "light-error"]}
 PASSED, ACCEPTED, REJECTED, LOOK = "passed", "accepted", "rejected", "look"
 #: Most words that an error takes out or puts in; the contrast set has no longer one.
 ERROR_WORDS = 6
@@ -80,7 +80,7 @@ def of_source(source: str, plan: Blueprint) -> dict[str, str]:
 def of_text(text: str, source: str, note: str = "") -> dict[str, str]:
     """What is wrong with a rewrite by itself; ``note`` says why there is none."""
     if not words(text):
-        return {"no text": note or "there are no words"}
+        return {"no text": note or "there is none"}
     return _of_answer(text, source) | {
         "length": length(text, source),
         "copy": "the same words as the source" if plain(text) == plain(source) else "",

@@ -4,11 +4,13 @@ The plan, the kept answers and what people settled decide what comes out, and no
 run that was killed is made again from the start, and only what nobody answered yet is asked.
 """
 
+from __future__ import annotations
+
 import hashlib
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -18,18 +20,20 @@ from ...data.contrast import span_of
 from ...data.files import read_lines
 from ...data.sheet import read_sheet
 from ...schema import TstmetaError
-from ..base import Chat, Question, Reply
+from ..base import Question, Reply
 from ..prompts import CODE
 from ..runner import Estimate, Price, estimate, run
 from . import steps
 from . import table as tables
-from .checks import REJECTED, judge, plain
+from .checks import judge, plain
 from .steps import BATCH, Blueprint
 
+if TYPE_CHECKING:
+    from ..client import Served
+
 ANSWERS = "answers.sqlite"
-#: Rewrites that are asked for together, and those that each one goes by.
+#: Rewrites that are asked for together.
 WAVES = (("strong", "light"), ("light-error",), ("strong-error",))
-NEEDED = {"light-error": ["strong", "light"], "strong-error": ["strong", "light", "light-error"]}
 #: Rounds without a new source after which the model is asked for no more.
 BARREN = 3
 #: How often a text is asked for while a check finds a fault; the last text counts.
@@ -56,20 +60,17 @@ def plan_of(folder: Path, sources: Path | None, generate: int | None, **facts: A
     facts |= {"name": name, "sources": texts, "generate": generate or 0, "origin": origin}
     plan = Blueprint(**facts, prompt=steps.prompt_hash(facts.get("design", "ours")))
     names = plan.style + plan.style_now  # they go into the words, where texts stand in fences
+    why = ""
     if len(names) > 200 or not names.isprintable() or not CODE.fullmatch(plan.language):
-        raise TstmetaError(
-            "name the styles on one line, in 200 characters; the language is a code: en or pt-BR"
-        )
-    if plan.language.partition("-")[0] in _UNSPACED:
-        raise TstmetaError(
-            f"{plan.language} is written without spaces, and the checks compare words between them"
-        )
-    nameless = plan.generate and not plan.style_now
-    if plan.design == "published" and (plan.language != "en" or nameless):
-        raise TstmetaError(
-            "the published prompts are about English, and ask for sources by their style. Remedy: "
-            "name it (--style-now), or take the design ours"
-        )
+        why = "name the styles on one line, in 200 characters; the language is a code: en or pt-BR"
+    elif plan.language.partition("-")[0] in _UNSPACED:
+        why = f"{plan.language} is written without spaces, and checks compare words between them"
+    elif plan.design == "published" and plan.language != "en":
+        why = "the published prompts are about English. Remedy: take the design ours"
+    elif plan.design == "published" and plan.generate and not plan.style_now:
+        why = "the published prompts ask for sources by their style: name it (--style-now)"
+    if why:
+        raise TstmetaError(why)
     if not (folder / tables.PLAN).exists():
         return plan
     before = tables.read_plan(folder)
@@ -97,7 +98,7 @@ def read_sources(path: Path) -> tuple[str, ...]:
 
 
 def construct(
-    folder: Path, plan: Blueprint, chat: Chat, **options: Any
+    folder: Path, plan: Blueprint, chat: Served, **options: Any
 ) -> tuple[pd.DataFrame, int]:
     """Make a test set in a folder, or go on with the one that is there.
 
@@ -164,8 +165,8 @@ def rewrite(
     for cells in WAVES:
         for attempt in range(TRIES):
             table = judge(table, plan)
-            todo = table.index[table["system"].isin(cells)].difference(settled.index, sort=False)
-            todo = [item for item in todo if _is_open(table, item, attempt)]
+            rows = table[table["system"].isin(cells)].drop(settled.index, errors="ignore")
+            todo = [item for item, row in rows.iterrows() if _is_open(row)]
             replies = ask([question(plan, table, item, attempt) for item in todo])
             for item, reply in zip(todo, replies, strict=True):
                 texts, problem = steps.read(reply, steps.FIELDS[plan.design][0], most=1)
@@ -173,31 +174,13 @@ def rewrite(
                     table.loc[item, ["output", "written", "note"]] = [texts[0], texts[0], ""]
                 elif not table.loc[item, "output"]:
                     table.loc[item, "note"] = problem
-    table = judge(table, plan)
-    for item in table.index[(table["output"] == "") & (table["note"] == "")]:
-        table.loc[item, "note"] = _lack(table, item)
     return judge(table, plan)
 
 
-def _is_open(table: pd.DataFrame, item: str, attempt: int) -> bool:
-    """Whether to ask for a row: its first try, or a fault that another text may not have."""
-    findings = set(table.loc[item, "findings"]) - {"source", "base"}
-    failed = table.loc[item, "note"].startswith("no answer")
-    return bool(attempt == 0 or findings) and not failed and not _lack(table, item)
-
-
-def _lack(table: pd.DataFrame, item: str) -> str:
-    """What a row needs before it can be asked for; empty if nothing."""
-    row = table.loc[item]
-    if "source" in row["findings"]:
-        return "not asked: the source has a fault"
-    for cell in NEEDED.get(row["system"], []):
-        base = table.loc[f"{row['source_id']}-{cell}"]
-        doubted = set(base["findings"]) - {"base"} and not base["accept"]
-        unfit = base["verdict"] == REJECTED or (cell == "light-error" and doubted)
-        if unfit or not base["output"]:
-            return f"not asked: there is no {cell} rewrite to go by"
-    return ""
+def _is_open(row: pd.Series) -> bool:
+    """Whether to ask for a row: there is no text yet, or one with a fault of its own."""
+    is_held = {"source", "base"} & set(row["findings"]) or row["note"].startswith("no answer")
+    return bool(row["findings"]) and not is_held
 
 
 def question(plan: Blueprint, table: pd.DataFrame, item: str, attempt: int) -> Question:
@@ -216,7 +199,7 @@ def question(plan: Blueprint, table: pd.DataFrame, item: str, attempt: int) -> Q
     return steps.ask(plan, step, shown, attempt)
 
 
-def foretell(folder: Path, plan: Blueprint, chat: Chat, price: Price | None = None) -> Estimate:
+def foretell(folder: Path, plan: Blueprint, chat: Served, price: Price | None = None) -> Estimate:
     """What a run would ask at most if every first try came out well; asks and writes nothing.
 
     A source stands for a text that is not known yet, and 20 words for an unknown source.

@@ -32,15 +32,14 @@ COLUMNS = ["item_id", *FIXED, "output", "verdict", "why", "accept", "span", "not
 DESIGNS = {
     "ours": (
         "four: the style shift is strong or light, and the content is kept or carries one error",
-        "The steps follow Pauli et al. (2025, Section 4.2 and Appendix B): a strong rewrite, a "
-        "light one, one error in the light one. Beyond theirs, the strong one has the same error.",
+        "The steps follow Pauli et al. (2025, Section 4.2 and Appendix B); beyond theirs, the "
+        "strong rewrite gets the error of the light one.",
     ),
     "published": (
         "two: a strong style shift that keeps the content, and a light one with one error; so "
         "shift and error say the same",
-        "Steps and prompts are those of Pauli et al. (2025, Section 4.2 and Appendix B), who print "
-        "them for politeness; another style stands in its place. Each rewrite was asked for by "
-        "itself. The checks are ours.",
+        "Steps and prompts are those of Pauli et al. (2025, Section 4.2 and Appendix B), printed "
+        "for politeness; each rewrite was asked for by itself, and the checks are ours.",
     ),
 }
 
@@ -50,10 +49,9 @@ def read_plan(folder: Path) -> Blueprint:
     try:
         return Blueprint.model_validate_json((folder / PLAN).read_bytes())
     except (OSError, ValidationError) as error:
-        what = "is missing" if isinstance(error, OSError) else "is not as it was written"
         raise TstmetaError(
-            f"{folder} holds no construction ({PLAN} {what}). Remedy: begin one in another folder "
-            "with tstmeta construct --style ... --out FOLDER"
+            f"{folder} holds no construction: {PLAN} is missing or not as it was written. Remedy: "
+            "begin one in another folder with tstmeta construct --style ... --out FOLDER"
         ) from error
 
 
@@ -80,7 +78,7 @@ def read(folder: Path, plan: Blueprint) -> pd.DataFrame:
     if not path.is_file():
         raise TstmetaError(f"{folder} has no {ROWS} yet. Remedy: run tstmeta construct to its end")
     table = raw.read_csv(path, COLUMNS).map(from_inert)
-    table["output"] = table["output"].str.strip()
+    table = table.assign(row=table.index + 1, output=table["output"].str.strip())
     table["accept"] = table["accept"].str.strip().str.lower()
     texts = dict(zip(table["source_id"], table["source"], strict=True))
     known = [name for name in plan.source_ids() if name in texts]
@@ -89,14 +87,14 @@ def read(folder: Path, plan: Blueprint) -> pd.DataFrame:
     if sorted(table["item_id"]) != sorted(wanted.index):
         items = ", ".join(wanted.index.symmetric_difference(table["item_id"])[:3])
         raw.check([raw.fault(path, f"a row is missing, doubled or new: {items}", remedy=remedy)])
-    table = table.assign(row=table.index + 1).set_index("item_id").loc[wanted.index]
+    table = table.set_index("item_id").loc[wanted.index]
     shown = wanted[FIXED].map(lambda text: from_inert(inert(text)))  # no control characters
-    wrong = (table[FIXED] != shown).assign(accept=~table["accept"].isin(["yes", "no", ""]))
-    rows = table.to_dict("index")
+    is_right = (table[FIXED] == shown).assign(accept=table["accept"].isin(["yes", "no", ""]))
     raw.check(
-        raw.fault(path, f"{rows[item][name]!r} may not stand here", rows[item]["row"], name, remedy)
-        for name in wrong
-        for item in wrong.index[wrong[name]]
+        raw.fault(path, f"{row[name]!r} may not stand here", row["row"], name, remedy)
+        for item, row in table.iterrows()
+        for name in is_right
+        if not is_right.loc[item, name]
     )
     return table.assign(**wanted[FIXED])[wanted.columns].astype(object)
 
@@ -115,9 +113,6 @@ def counted(table: pd.DataFrame) -> pd.DataFrame:
     lines = [(verdict, "", rows) for verdict, rows in whole.items()]
     lines += [(LOOK, check, rows) for check, rows in checks.sort_index().items()]
     return pd.DataFrame(lines, columns=["verdict", "check", "rows"])
-
-
-# ------------------------------------------------------------------------------------- data set
 
 
 def check(folder: Path) -> pd.DataFrame:
