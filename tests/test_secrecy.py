@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from tests.command import command_line
-from tests.models.server.fake_server import TEXTS, Fake, serving, tiny_engine, tiny_tokenizer
+from tests.models.fake_server import TEXTS, Fake, serving, tiny_engine, tiny_tokenizer
 from tests.test_notebook import written
 from tstmeta import metrics, notebook
 from tstmeta.data import load

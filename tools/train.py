@@ -22,12 +22,18 @@ from tstmeta import storage
 from tstmeta.data import Dataset, load
 from tstmeta.data.tables import corpus_table
 from tstmeta.likelihood.instructions import Instructions, shipped
-from tstmeta.models import encoders, idf
+from tstmeta.models import encoders, vectors
 from tstmeta.models.classifiers import Task
 from tstmeta.models.splits import divide
 from tstmeta.models.training import classifier, lm
-from tstmeta.models.training.loop import CHECKPOINT, finished, versions, write_report
-from tstmeta.models.training.options import LmOptions, StyleOptions
+from tstmeta.models.training.loop import (
+    CHECKPOINT,
+    LmOptions,
+    StyleOptions,
+    finished,
+    versions,
+    write_report,
+)
 from tstmeta.scoring import score
 
 # ----------------------------------------------------------------------------------- the backbone
@@ -194,7 +200,7 @@ def worth(folder: Path) -> dict[str, Any]:
         data.name: {
             key: shares(data, score(data, wanted, ["source"])) for key, wanted in names.items()
         }
-        for data in map(load, idf.SETS)
+        for data in map(load, vectors.COUNTED)
     }
 
 
@@ -264,8 +270,8 @@ def style(out: Path, strengths: bool) -> dict[str, Any]:
 
 def counts(out: Path) -> None:
     """Count the tokens of the embedded encoder in the sources of our two sets."""
-    texts = dict.fromkeys(text for name in idf.SETS for text in load(name).items["source"])
-    idf.write(encoders.load(encoders.MINILM), list(texts), out)
+    texts = dict.fromkeys(text for name in vectors.COUNTED for text in load(name).items["source"])
+    vectors.write_counts(encoders.load(encoders.MINILM), list(texts), out)
 
 
 def main() -> None:

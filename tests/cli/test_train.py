@@ -14,7 +14,7 @@ from tstmeta import cli, metrics
 from tstmeta.cli.train import read_corpus
 from tstmeta.data import paths, xformal
 from tstmeta.metrics import Request
-from tstmeta.models import encoders, idf, lexicon, lm, vectors
+from tstmeta.models import encoders, lexicon, lm, vectors
 from tstmeta.models.causal import backbone
 from tstmeta.models.classifiers import load
 from tstmeta.models.training.loop import CHECKPOINT, REPORT
@@ -185,7 +185,7 @@ def test_words_are_learned_from_the_training_part_and_masked(train, tmp_path):
 def test_counts_in_ones_own_file_change_the_score_and_the_signature(train, tmp_path):
     shown, metric = values(train("idf", "--data", "mine.csv", "--out", "mine.json"))
     assert (str(shown["texts"]), metric) == ("4", "bertscore:idf=./mine.json")
-    names = {"bertscore": "none", "bertscore:idf": vectors.identity(idf.SHIPPED)}
+    names = {"bertscore": "none", "bertscore:idf": vectors.identity(vectors.COUNTS)}
     names["bertscore:idf=mine.json"] = vectors.identity(tmp_path / "mine.json")
     request = Request("he went", ("he ran to the shop",), "he ran to the shop")
     assert len({score(name, request)[0] for name in names}) == 3

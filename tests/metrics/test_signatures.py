@@ -58,8 +58,8 @@ SIGNATURES = {
     "bertscore:idf={0}/texts.txt+layer2+{0}/bert": ["model:bert@"],
     "bleurt": ["model:Elron/bleurt-large-512@00397b0917e4"],
     "bleurt:{}/bleurt": ["model:bleurt@", "transformers:"],
-    "perplexity:{}/gpt2+word+strided": [
-        *("model:gpt2@", "context:bos-else-eos", "per:word", "long:strided", "transformers:")
+    "perplexity:{}/gpt2+word": [
+        *("model:gpt2@", "context:bos-else-eos", "per:word", "long:first-window", "transformers:")
     ],
     "slor:{}/gpt2": ["model:gpt2@"],
     "slor:{}/gpt2+word": ["model:gpt2@", "per:word"],

@@ -1,30 +1,128 @@
-"""Models of style: which style belongs to which task, what is missing, what a file says."""
+"""Models of style: their answers by hand, whatever stands beside a text; files that are none."""
 
 import importlib.util
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import torch
+import transformers
+from safetensors.torch import load_file, save_file
+from scipy.special import softmax
 
-from tests.models import style
-from tstmeta.models import classifiers
-from tstmeta.models.causal import MissingModel, backbone
-from tstmeta.models.classifiers import FILE, MODELS, About, Estimates, StyleModel, Task
+from tests.models import style, tiny_encoder, tiny_text
+from tstmeta.models import classifiers, hub, sequence
+from tstmeta.models.causal import Backbone, MissingModel, backbone
+from tstmeta.models.classifiers import (
+    FILE,
+    MODELS,
+    About,
+    Estimates,
+    Linear,
+    StyleModel,
+    Task,
+    features,
+    words,
+)
+from tstmeta.models.sequence import Transformer, beginning
+from tstmeta.models.textcnn import WIDTHS, WINDOW, TextCnn, network, numbered, vocabulary
+
+KNOWN = ["warm", "cold", "rain"]
+TEXTS = ["warm rain", "cold cold cold , warm rain or cold", "no", "a cold and late evening"]
+TASK = Task("mood", ("a", "b", "c"), {"x": "a"}, 1.5, (-3.0, 3.0))
+KINDS = ("linear", "linear of 2", "regressor", "textcnn", "bert", "xlm-roberta")
+#: Texts beyond the window: the words that are read, and what is said of the others.
+LONG = {
+    "textcnn": f"500 words, first {WINDOW} used",
+    "bert": "10002 tokens, first 48 used",
+    "xlm-roberta": "10002 tokens, first 47 used",
+}
+
+
+def linear(task, k, regression=False):
+    rng = np.random.default_rng(0)
+    weights = [rng.normal(size=(k, 256)).astype(np.float32)]
+    return Linear(About("linear", (task,), regression, {"bits": 8}), weights, [rng.normal(size=k)])
+
+
+@pytest.fixture(scope="session")
+def backends(tmp_path_factory):
+    """A model of each kind, with answers as wide as a tiny network allows."""
+    three = {"auto": transformers.AutoModelForSequenceClassification, "num_labels": 3, "width": 0.1}
+    folders = {
+        kind: tiny_encoder.folder(tmp_path_factory.mktemp(kind), kind, **three, pad_token_id=pad)
+        for kind, pad in (("bert", 0), ("xlm-roberta", 1))
+    }
+    cnn = {"vocabulary": KNOWN, "vector": 6, "maps": 5}
+    two = Task("two", ("a", "b"))
+    return {
+        "linear": linear(TASK, 3),
+        "linear of 2": linear(two, 1),
+        "regressor": linear(two, 1, regression=True),
+        "textcnn": TextCnn(About("textcnn", (TASK,), False, cnn), network(3, 3, 3, 6, 5)),
+        **{kind: Transformer.read(backbone(str(path)), "cpu") for kind, path in folders.items()},
+    }
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_neighbours_order_and_padding_change_nothing(backends, kind):
+    model = backends[kind]
+    alone = np.concatenate([model.logits([text], 0).values for text in TEXTS])
+    beside = model.logits([*TEXTS, "rain " * 20], 0).values[: len(TEXTS)]
+    back = model.logits(TEXTS[::-1], 0).values[::-1]
+    assert np.isfinite(alone).all()
+    assert np.abs(alone - beside).max() < 1e-5
+    assert np.abs(alone - back).max() < 1e-5
+    assert model.logits([], 0).values.shape == (0, alone.shape[1])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_was_written_is_read_again_with_the_same_answers(backends, tmp_path, kind):
+    model = backends[kind]
+    if isinstance(model, Transformer):
+        model = Transformer(About("transformer", (TASK,)), model.model, model.tokenizer)
+    for folder in ("first", "second"):
+        (tmp_path / folder).mkdir()
+        model.write(tmp_path / folder)
+        if isinstance(model, Transformer):
+            config = json.loads((tmp_path / folder / "config.json").read_text())
+            assert config["id2label"]["2"] == "c"
+        again = classifiers.load(backbone(str(tmp_path / folder)), "cpu")
+        assert again.about == model.about
+        assert (again.logits(TEXTS, 0).values == model.logits(TEXTS, 0).values).all()
+        model = again
+    first, second = (
+        {path.name: path.read_bytes() for path in (tmp_path / name).glob("*.safetensors")}
+        for name in ("first", "second")
+    )
+    assert first == second
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_long_text_is_cut_and_says_so_beside_others_that_are_not(backends, kind):
+    text = "warm " * (500 if kind == "textcnn" else 10_000)
+    values, cut = backends[kind].logits(["", text, "warm " * 3], 0)
+    assert np.isfinite(values).all()
+    assert cut[::2] == ["", ""]
+    assert (cut[1] == "") == (kind not in LONG)
+    if kind in LONG:
+        assert cut[1].split(" first ")[1] == LONG[kind].split(" first ")[1]
+
+
+# ----------------------------------------------------------------------------- styles and tasks
 
 
 class Fake(StyleModel):
     """Estimates that are the lengths of texts, from 0 on; a task's number is added to the last."""
 
-    def __init__(self, *tasks, regression=False):
-        self.about = About("fake", tasks, regression)
+    def __init__(self, *tasks):
+        self.about = About("fake", tasks)
 
     def logits(self, texts, task):
-        k = 1 if self.about.regression else len(self.about.tasks[task].styles)
+        k = len(self.about.tasks[task].styles)
         rows = [[len(text) * place for place in range(1, k + 1)] for text in texts]
         return Estimates(np.array(rows, dtype=float).reshape(-1, k), [""] * len(texts))
-
-
-MODEL = Fake(style.MOOD, style.MANNER)
 
 
 @pytest.mark.parametrize(
@@ -32,7 +130,7 @@ MODEL = Fake(style.MOOD, style.MANNER)
     [("good", (0, 1)), ("fine", (0, 1)), ("curt", (1, 0)), ("nice", (1, 1))],
 )
 def test_a_style_picks_its_task_by_name_or_wording(name, place):
-    assert MODEL.place(name, {"nice": "kind"}) == place
+    assert Fake(style.MOOD, style.MANNER).place(name, {"nice": "kind"}) == place
 
 
 def test_probabilities_sum_to_one_and_follow_the_temperature():
@@ -42,22 +140,21 @@ def test_probabilities_sum_to_one_and_follow_the_temperature():
     assert hot.probabilities([], 0).values.shape == (0, 2)
 
 
+# ---------------------------------------------------------------------------------------- files
+
+
 @pytest.mark.parametrize("name", ["embedded", "embedded-strength"])
-def test_the_shipped_models_are_here_small_and_name_what_they_are(name):
+def test_the_shipped_models_are_here_small_and_name_what_they_are(name, monkeypatch):
     model = MODELS[name]
     assert classifiers.missing(model) == ""
-    assert classifiers.identity(model).startswith(f"{name}@")
+    assert hub.identity(model).startswith(f"{name}@")
     assert classifiers.packages(model) == ("scikit-learn",)
-    path = classifiers.ours(model)
-    assert path.stat().st_size < 2_000_000
+    assert classifiers.ours(model).stat().st_size < 2_000_000
     assert classifiers.load(model).about.regression == (name != "embedded")
-
-
-def test_libraries_that_are_not_installed_are_named(monkeypatch):
     spec = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: name != "sklearn" and spec(name))
-    assert "sklearn is not installed" in classifiers.missing(MODELS["embedded"])
-    assert classifiers.packages(MODELS["embedded"]) == ()
+    assert "sklearn is not installed" in classifiers.missing(model)
+    assert classifiers.packages(model) == ()
 
 
 def about(**changes):
@@ -75,7 +172,6 @@ def about(**changes):
     [
         ({}, "is no model of tstmeta"),
         ({"about": "{"}, "is no model of tstmeta"),
-        ({"about": "[]"}, "is no model of tstmeta"),
         (about(tasks=3), "is no model of tstmeta"),
         (about(kind="forest"), "its kind is 'forest'"),
     ],
@@ -89,3 +185,126 @@ def test_files_that_are_no_models_say_so_and_what_to_do(tmp_path, header, messag
         classifiers.load(backbone(str(tmp_path)))
     (tmp_path / FILE).write_bytes(b"not even that")
     assert "train it anew" in classifiers.missing(backbone(str(tmp_path)))
+
+
+# ---------------------------------------------------------------------------------------- linear
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("Don't STOP!!", ["don't", "stop", "!", "!"]),
+        ("नमस्ते दुनिया।", ["नमस्ते", "दुनिया", "।"]),
+        ("আমি ভালো", ["আমি", "ভালো"]),
+        ("_num_ 3.5", ["_num_", "3", ".", "5"]),
+        (" ", []),
+    ],
+)
+def test_words_keep_their_marks_and_punctuation_counts(text, tokens):
+    assert words(text) == tokens
+
+
+@pytest.mark.parametrize("kind", ["linear", "linear of 2", "regressor"])
+def test_logits_are_weights_times_features_and_bias(backends, kind):
+    model = backends[kind]
+    dense = features(TEXTS, 8).toarray()
+    wanted = dense @ model.weights[0].T.astype(float) + model.bias[0]
+    values, _ = model.logits(TEXTS, 0)
+    if kind == "linear of 2":  # one number tells two styles apart
+        assert softmax(values, axis=1)[:, 1] == pytest.approx(1 / (1 + np.exp(-wanted[:, 0])))
+    else:
+        assert values == pytest.approx(wanted)
+
+
+# --------------------------------------------------------------------------------------- TextCNN
+
+
+def by_hand(model, ids):
+    """Logits of one text with loops, in float64; windows reach over the end into zeros."""
+    weights = {
+        name: value.detach().numpy().astype(float) for name, value in model.named_parameters()
+    }
+    rows = np.concatenate([weights["vectors.weight"][ids], np.zeros((max(WIDTHS) - 1, 6))])
+    best = []
+    for place, width in enumerate(WIDTHS):
+        filters, bias = weights[f"filters.{place}.weight"], weights[f"filters.{place}.bias"]
+        answers = [
+            [(filters[k] * rows[start : start + width].T).sum() + bias[k] for k in range(5)]
+            for start in range(len(ids))
+        ]
+        best += list(np.maximum(0, np.max(answers, axis=0)))
+    return weights["out.weight"] @ np.array(best) + weights["out.bias"]
+
+
+def test_logits_of_a_textcnn_are_those_of_a_hand_computation(backends):
+    model = backends["textcnn"]
+    wanted = [by_hand(model.model, ids) for ids in numbered(TEXTS, KNOWN)]
+    assert model.logits(TEXTS, 0).values == pytest.approx(np.array(wanted), abs=1e-5)
+
+
+def test_the_vocabulary_holds_what_comes_twice_the_most_frequent_first():
+    texts = ["b a b", "a c b", "d"]
+    assert vocabulary(texts) == ["b", "a"]
+    assert vocabulary(texts, least=1, most=3) == ["b", "a", "c"]
+    assert numbered(["warm snow ice"], KNOWN) == [[2, 1, 1]]
+
+
+# ---------------------------------------------------------------------------------- transformers
+
+PAIRS = [
+    ("the baker opened the shop", "the shop was opened"),
+    ("we were told", "京都 こんにちは, and then the train would leave from the other platform"),
+    ("so", "no"),
+    ("the last loaf before noon " * 2000, "short"),
+]
+
+
+def plainly(model, tokenizer, *sides):
+    """A text or pair by the library, called in the obvious way: no batch, no padding."""
+    cut = {"truncation": "longest_first", "max_length": tiny_text.WINDOW, "return_tensors": "pt"}
+    with torch.inference_mode():
+        return model(**tokenizer(*sides, **cut)).logits[0].numpy()
+
+
+@pytest.mark.parametrize("labels", [1, 3])
+def test_logits_are_the_librarys_for_each_text_and_pair_alone(labels):
+    model, tokenizer = tiny_text.bert(labels=labels)
+    subject = Transformer(About("transformer", (TASK,), labels == 1), model, tokenizer)
+    wanted = np.array([plainly(model, tokenizer, *pair) for pair in PAIRS])
+    logits, tokens = subject.judge(*zip(*PAIRS, ("", ""), strict=True))
+    np.testing.assert_allclose(logits[:-1], wanted, atol=1e-5)
+    assert np.ptp(wanted, axis=0).min() > 0.01, "the tiny model must tell pairs apart"
+    assert tokens[3] > 10_000 > tiny_text.WINDOW > tokens[0]
+    assert tokens[4] == 3
+    wanted = np.array([plainly(model, tokenizer, text) for text in TEXTS])
+    assert np.abs(subject.logits(TEXTS, 0).values - wanted).max() < 1e-5
+    spelt, plain = subject.judge(["a", "a"], ["b [SEP] c", "b"])[1]
+    assert spelt - plain > 4, "a text that spells a control token is read as letters"
+
+
+@pytest.mark.parametrize(
+    ("kind", "limit", "window"),
+    [("bert", 48, 48), ("bert", 10**30, 50), ("bert", 200, 50), ("xlm-roberta", 10**30, 48)],
+)
+def test_the_window_is_the_least_of_what_positions_and_tokenizer_allow(kind, limit, window):
+    config = SimpleNamespace(model_type=kind, max_position_embeddings=50, pad_token_id=1)
+    assert sequence.longest(config, SimpleNamespace(model_max_length=limit)) == window
+
+
+def test_a_base_that_lacks_more_than_a_head_is_refused(tmp_path, monkeypatch):
+    folder = tiny_encoder.folder(tmp_path)
+    tensors = load_file(folder / "model.safetensors")
+    tensors.pop("embeddings.word_embeddings.weight")
+    save_file(tensors, folder / "model.safetensors", {"format": "pt"})
+    with pytest.raises(MissingModel, match=r"missing keys: .*word_embeddings"):
+        beginning(backbone(str(folder)), 2, 1)
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    with pytest.raises(MissingModel, match="hf download nobody/nothing"):
+        beginning(Backbone("x", "nobody/nothing"), 2, 1)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU on this machine")
+def test_cpu_and_gpu_agree(backends):
+    model = backends["bert"]
+    other = Transformer.read(backbone(model.about.tasks[0].name), "cuda")
+    assert np.abs(model.logits(TEXTS, 0).values - other.logits(TEXTS, 0).values).max() < 1e-4

@@ -75,16 +75,13 @@ def test_rows_are_within_their_limits_unless_one_request_is_longer(requests, opt
             assert row.size <= max(options["split_tokens"], options["row_tokens"])
 
 
-@given(REQUESTS, OPTIONS, st.integers(1, 200))
-def test_batches_are_all_rows_in_order_and_within_the_budget_unless_a_single_row(
-    requests, options, budget
-):
-    rows = forest.plan(requests, **options).rows
+@given(st.lists(st.integers(0, 50), max_size=20), st.integers(1, 200))
+def test_batches_are_all_rows_longest_first_and_within_the_budget_unless_a_single_row(rows, budget):
     batches = list(forest.batches(rows, budget))
-    assert [id(row) for batch in batches for row in batch] == [id(row) for row in rows]
-    for i, batch in enumerate(batches):
-        area = len(batch) * max(row.size for row in batch)
-        assert area <= budget or len(batch) == 1
-        if i:  # and none could have gone into the one before
-            before = [*batches[i - 1], batch[0]]
-            assert len(before) * max(row.size for row in before) > budget
+    places = [place for batch in batches for place in batch]
+    assert sorted(places) == list(range(len(rows)))
+    assert [rows[place] for place in places] == sorted(rows, reverse=True)
+    for batch, after in zip(batches, [*batches[1:], []], strict=False):
+        longest = max(1, *(rows[place] for place in batch))
+        assert len(batch) * longest <= budget or len(batch) == 1
+        assert not after or (len(batch) + 1) * longest > budget

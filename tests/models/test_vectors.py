@@ -1,11 +1,19 @@
 """Word vectors of files and of encoders, and how rare words are."""
 
+import math
 from pathlib import Path
 
 import pytest
+from bert_score.utils import get_idf_dict
 
-from tstmeta.models import vectors
-from tstmeta.models.vectors import VectorFile
+from tests.metrics import needs_encoder
+from tests.models import tiny_encoder
+from tests.models.tiny_encoder import TEXTS
+from tstmeta import data
+from tstmeta.metrics.bertscore import BertScore
+from tstmeta.models import encoders, vectors
+from tstmeta.models.causal import MissingModel, backbone
+from tstmeta.models.vectors import VectorFile, read_counts, write_counts
 from tstmeta.schema import TstmetaError
 
 GLOVE = "the 1 0\nsoup 0.5 -2e-1\nn't 3 4\nä 7 8\n. . . 9 9\nsoup 100 100\n"
@@ -61,23 +69,14 @@ def test_a_line_that_is_wrong_is_named_with_its_file(tmp_path, text, words):
         rows(file, "a")
 
 
-@pytest.mark.parametrize(
-    "use", [lambda path: VectorFile(path).places(["a"]), vectors.texts_of, vectors.identity]
-)
-def test_a_file_that_is_not_there_is_named(tmp_path, use):
-    with pytest.raises(TstmetaError, match=r"cannot read .*gone\.txt"):
-        use(tmp_path / "gone.txt")
-
-
-def test_texts_are_lines_that_are_not_blank(tmp_path):
+def test_texts_are_lines_that_are_not_blank_and_a_file_without_any_is_refused(tmp_path):
     file = written(tmp_path / "texts.txt", b"\xef\xbb\xbfone two\n\n  three \r\n")
     assert vectors.texts_of(file) == ["one two", "three"]
-
-
-@pytest.mark.parametrize(("content", "words"), [(b"\n \n", "has no text"), (b"\xff", "not UTF-8")])
-def test_files_without_texts_are_refused(tmp_path, content, words):
-    with pytest.raises(TstmetaError, match=words):
-        vectors.texts_of(written(tmp_path / "texts.txt", content))
+    for content, words in ((b"\n \n", "has no text"), (b"\xff", "not UTF-8")):
+        with pytest.raises(TstmetaError, match=words):
+            vectors.texts_of(written(tmp_path / "texts.txt", content))
+    with pytest.raises(TstmetaError, match=r"cannot read .*gone\.txt"):
+        VectorFile(tmp_path / "gone.txt").places(["a"])
 
 
 @pytest.mark.parametrize(
@@ -90,3 +89,51 @@ def test_files_without_texts_are_refused(tmp_path, content, words):
 )
 def test_words_are_cut_in_latin_devanagari_and_bengali_script(text, wanted):
     assert vectors.words(text) == wanted
+
+
+# ----------------------------------------------------------------------------- how rare words are
+
+
+@pytest.fixture(scope="module")
+def encoder(tmp_path_factory):
+    folder = tiny_encoder.folder(tmp_path_factory.mktemp("idf") / "bert", "bert", limit=True)
+    return encoders.load(backbone(str(folder)))
+
+
+def test_a_table_says_the_same_as_the_texts_that_it_was_counted_in(encoder, tmp_path):
+    table = tmp_path / "new" / "table.json"
+    counts = write_counts(encoder, TEXTS, table)
+    texts = written(tmp_path / "texts.txt", "\n".join(TEXTS))
+    assert read_counts(encoder, table) == counts
+    words = [f"idf={path}+layer2+{encoder.model.where}" for path in (texts, table)]
+    weights = [BertScore(each)._weights for each in words]
+    assert weights[0].tolist() == weights[1].tolist()
+    assert weights[0].max() == pytest.approx(math.log(counts.total + 1))
+    with pytest.raises(TstmetaError, match="no text to count"):
+        write_counts(encoder, [], tmp_path / "table.json")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[1, 2]", "is no table of counts"),
+        ('{"texts": 3, "tokens": {}}', "is no table of counts"),
+        ('{"texts": 3, "tokens": {"cat": 4}}', "is no table of counts"),
+        ('{"texts": true, "tokens": {"cat": true}}', "is no table of counts"),
+        ('{"texts": 3, "tokens": {"no such token": 1}}', "made for another encoder"),
+    ],
+)
+def test_what_is_no_table_of_this_encoder_is_refused(encoder, tmp_path, text, message):
+    with pytest.raises(MissingModel, match=message):
+        read_counts(encoder, written(tmp_path / "table.json", text))
+
+
+@needs_encoder
+def test_weights_of_the_shipped_table_are_the_librarys():
+    texts = [text for name in vectors.COUNTED for text in data.load(name).items["source"].unique()]
+    encoder = encoders.load(encoders.MINILM)
+    wanted = get_idf_dict(texts, encoder.tokenizer, nthreads=0)
+    weights = BertScore("idf")._weights
+    assert weights.tolist() == pytest.approx(
+        [wanted[token] for token in range(len(weights))], abs=1e-5
+    )

@@ -17,13 +17,12 @@ from tools.world.words import Choices
 from tstmeta import data, scoring
 from tstmeta.data.tables import corpus_table
 from tstmeta.likelihood.instructions import get, shipped
-from tstmeta.models import idf, lm
+from tstmeta.models import lm, vectors
 from tstmeta.models.causal import EMBEDDED
 from tstmeta.models.classifiers import FILE, MODELS
 from tstmeta.models.splits import corpus_hash, divide, key
 from tstmeta.models.training.lm import answer_loss, bucketed
-from tstmeta.models.training.loop import REPORT, Learner, read_checkpoint
-from tstmeta.models.training.options import LmOptions
+from tstmeta.models.training.loop import REPORT, Learner, LmOptions, read_checkpoint
 
 EXAMPLES = [example(f"test/{number}", PROMPTS) for number in range(40)]
 #: Sources of a task on which the shares are taken again; all of them would take minutes.
@@ -234,4 +233,4 @@ def test_the_counts_of_tokens_come_out_again(tmp_path):
     if missing := encoders.missing(encoders.MINILM):
         pytest.skip(missing)
     train.counts(tmp_path / "idf.json")
-    assert (tmp_path / "idf.json").read_bytes() == idf.SHIPPED.read_bytes()
+    assert (tmp_path / "idf.json").read_bytes() == vectors.COUNTS.read_bytes()

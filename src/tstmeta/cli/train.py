@@ -110,7 +110,7 @@ def idf(
     """
     from ..data import load
     from ..metrics.variants import parse
-    from ..models import encoders, idf, vectors
+    from ..models import encoders, vectors
 
     if out.suffix != ".json":
         raise mistake(f"{out} has to end in .json: that is how a metric knows it for a table")
@@ -118,7 +118,9 @@ def idf(
     if absent := encoders.missing(encoder):
         raise mistake(absent)
     texts = dict.fromkeys(text for name in data for text in load(name).with_texts()["source"])
-    counts = idf.write(encoders.load(encoder), [text for text in texts if text.strip()], out)
+    counts = vectors.write_counts(
+        encoders.load(encoder), [text for text in texts if text.strip()], out
+    )
     facts = {"texts": counts.total, "tokens": len(counts.counts), "table": vectors.identity(out)}
     _show(facts, format, out, "bertscore:idf=OUT" + (f"+{model}" if model else ""))
 
@@ -158,7 +160,7 @@ def lm(
     from ..models.causal import backbone
     from ..models.lm import MODELS
     from ..models.training.lm import train
-    from ..models.training.options import FINE_TUNING, LmOptions, configure
+    from ..models.training.loop import FINE_TUNING, LmOptions, configure
     from ..storage import locked
 
     model = MODELS.get(base) or (backbone(base) if base else None)
@@ -220,7 +222,7 @@ def classifier(
     from ..models.causal import backbone
     from ..models.classifiers import Task
     from ..models.training.classifier import train
-    from ..models.training.options import STYLE, configure
+    from ..models.training.loop import STYLE, configure
     from ..storage import locked
 
     low, _, high = (word.strip() for word in styles.partition(","))

@@ -47,7 +47,7 @@ def run(
     needs("torch", "transformers", "safetensors")
     from ..data import texts_of
     from ..data.files import read_csv
-    from ..models.training.options import configure
+    from ..models.training.loop import configure
     from ..schema import FILLED
     from ..storage import locked
     from ..transfer import configuration, trainer, trajectory

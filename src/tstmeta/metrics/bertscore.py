@@ -11,10 +11,10 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ..models import encoders, idf, vectors
+from ..models import encoders, hub, vectors
 from ..models.causal import Backbone
 from ..models.encoders import DECIMALS, ENCODERS, MINILM, TokenVectors
-from ..models.sequence import batches
+from ..models.forest import batches
 from ..schema import Status, TstmetaError
 from .base import Score, scored
 from .batched import ModelMetric, Pair, cut_note, installed
@@ -71,7 +71,7 @@ class BertScore(ModelMetric):
                     f"the shipped counts are of tokens of {MINILM.name}; for another model or "
                     "other counts name texts to count in: idf=FILE, one text a line"
                 )
-            self._texts = idf.SHIPPED
+            self._texts = vectors.COUNTS
         self.part = chosen.get("part", "f1")
         self.layer = int(layers[0].removeprefix("layer")) if layers else _layer(self.model)
         self.rescaled = "scale" in chosen
@@ -85,7 +85,7 @@ class BertScore(ModelMetric):
 
     def fields(self) -> dict[str, object]:
         return {
-            "model": encoders.identity(self.model),
+            "model": hub.identity(self.model),
             "layer": self.layer,
             "part": self.part,
             "idf": vectors.identity(self._texts) if self._texts else "none",
@@ -124,12 +124,12 @@ class BertScore(ModelMetric):
         (n + 1)) of a token in n of N texts.
         """
         encoder = encoders.load(self.model)
-        size = max(len(encoder.tokenizer), int(encoder.network.config.vocab_size))
+        size = max(len(encoder.tokenizer), int(encoder.config.vocab_size))
         if self._texts is None:
             weights = np.ones(size, dtype=np.float32)
             weights[[encoder.tokenizer.cls_token_id, encoder.tokenizer.sep_token_id]] = 0
             return weights
-        counts, total = idf.of_file(encoder, self._texts)
+        counts, total = vectors.read_counts(encoder, self._texts)
         weights = np.full(size, math.log(total + 1), dtype=np.float32)
         for token, count in counts.items():
             weights[token] = math.log((total + 1) / (count + 1))

@@ -168,8 +168,7 @@ class QuestEval(ModelMetric):
         if fresh := [prompt for prompt in dict.fromkeys(prompts) if prompt not in known]:
             writer = seq2seq.load(self.models[use], window=WINDOW, new_tokens=NEW_TOKENS)
             watched = UNANSWERABLE if use == "qa" else ""
-            written = writer.write(fresh, watched=watched, progress=self._progress)
-            known.update(zip(fresh, written, strict=True))
+            known.update(zip(fresh, writer.write(fresh, watched), strict=True))
         return known
 
 

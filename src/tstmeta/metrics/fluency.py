@@ -21,7 +21,7 @@ from . import variants
 from .base import CorpusMetric, Request, Score, scored
 from .batched import ModelMetric, cut_note, installed
 
-_OPTIONS = {"per": ("token", "word"), "long": ("first-window", "strided")}
+_OPTIONS = {"per": ("token", "word")}
 
 
 class Perplexity(ModelMetric):
@@ -31,10 +31,10 @@ class Perplexity(ModelMetric):
     The first token is foreseen from the model's beginning-of-text token, else its end-of-text
     token; the end of the text is not scored.  A blank text (``empty``) has the perplexity of a
     uniform guess, the size of the vocabulary.  With ``word`` the sum is divided by white-space
-    words.  A text beyond the model's window is ``truncated``; with ``strided`` it is read whole.
+    words.  A text beyond the model's window is ``truncated``.
 
     Args:
-        words: ``word``, ``strided`` and a model: gpt2, mgpt, a folder or a model of a hub.
+        words: ``word`` and a model: gpt2, mgpt, a folder or a model of a hub.
     """
 
     name = "perplexity"
@@ -48,7 +48,7 @@ class Perplexity(ModelMetric):
         super().__init__(words)
         named, chosen = variants.parse(words, _OPTIONS, lm.MODELS)
         self.model = named or lm.MODELS["embedded"]
-        self.per, self.long = chosen.get("per", "token"), chosen.get("long", "first-window")
+        self.per = chosen.get("per", "token")
         self.profile, self.languages = self.model.profile, self.model.languages
 
     @property
@@ -64,7 +64,7 @@ class Perplexity(ModelMetric):
             "context": "bos-else-eos",
             "per": self.per,
             **self.further_fields(),
-            "long": self.long,
+            "long": "first-window",
             "transformers": installed("transformers"),
         }
 
@@ -78,7 +78,7 @@ class Perplexity(ModelMetric):
         device = "cpu" if self.profile == "embedded" else "auto"
         model = lm.loaded(self.model, hub.identity(self.model), device, "auto")
         kept = model if self._folder is None else Cached(model, self._folder / "tokens")
-        return lm.Reader(kept, self.long == "strided")
+        return lm.Reader(kept)
 
     def keep_in(self, folder: Path, progress: bool) -> None:
         super().keep_in(folder, progress)
@@ -99,12 +99,12 @@ class Perplexity(ModelMetric):
         readings = iter(self.reader.read(texts, self._progress))
         return [self._answer(next(readings) if r.output.strip() else None) for r in requests]
 
-    def _answer(self, reading: lm.Reading | lm.Unreadable | None) -> Score:
+    def _answer(self, reading: lm.Reading | str | None) -> Score:
         if reading is None:
             return Score(self.of_nothing(), Status.EMPTY, "empty text")
-        if isinstance(reading, lm.Unreadable):
-            return Score(math.nan, Status.INVALID, reading.reason)
-        return scored(self.of_reading(reading), cut_note(reading.whole, reading.used))
+        if isinstance(reading, str):
+            return Score(math.nan, Status.INVALID, reading)
+        return scored(self.of_reading(reading), cut_note(reading.whole, len(reading.tokens)))
 
     def of_nothing(self) -> float:
         """The value of a blank text."""
@@ -131,7 +131,7 @@ class CorpusPerplexity(Perplexity, CorpusMetric):
         loss, length = map(float, total)
         return _perplexity(loss, length) if length else self.of_nothing()
 
-    def _answer(self, reading: lm.Reading | lm.Unreadable | None) -> Score:
+    def _answer(self, reading: lm.Reading | str | None) -> Score:
         score, vector = super()._answer(reading), [0.0, 0.0]
         if isinstance(reading, lm.Reading):
             vector = [-reading.logprob, float(self.length(reading))]

@@ -119,7 +119,7 @@ class SmatchAmr(_Smatch):
         "its text (# ::snt The text.), as in {name}:/path/parsed.amr"
     )
 
-    def read(self, file: str) -> Parser[Graph]:
+    def read(self, file: str) -> Parser:
         return parses.graphs(file)
 
 

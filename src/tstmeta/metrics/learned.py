@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 from functools import partial
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from ..extras import lacking
-from ..models import hub, sequence
+from ..models import classifiers, hub
 from ..models.causal import ENGLISH, Backbone, MissingModel
 from .base import Score, scored
 from .batched import BatchedMetric, ModelMetric, Pair, cut_note, installed
@@ -55,16 +55,16 @@ class Bleurt(ModelMetric):
         }
 
     def pairs(self, pairs_: Sequence[Pair]) -> list[Score]:
-        model = sequence.load(self.model)
-        if model.labels != 1:
+        model: Any = classifiers.load(self.model)
+        if not model.about.regression:
+            labels = len(model.about.tasks[0].styles)
             raise MissingModel(
-                f"{self.model.where} gives {model.labels} numbers a pair and BLEURT one; name a "
-                "regressor"
+                f"{self.model.where} gives {labels} numbers a pair and BLEURT one; name a regressor"
             )
-        judged = model.judge(pairs_, progress=self._progress)
+        logits, tokens = model.judge(*zip(*pairs_, strict=True))
         return [
-            scored(float(value), cut_note(int(tokens), model.window))
-            for value, tokens in zip(judged.logits[:, 0], judged.tokens, strict=True)
+            scored(float(value), cut_note(length, model.window))
+            for value, length in zip(logits[:, 0], tokens, strict=True)
         ]
 
 

@@ -39,7 +39,7 @@ class ParseMetric(ModelMetric):
         self.file = files[0] if files else ""
         super().__init__(words)
 
-    def read(self, file: str) -> Parser[Any]:
+    def read(self, file: str) -> Parser:
         """The parses of a file."""
         return parses.trees(file)
 

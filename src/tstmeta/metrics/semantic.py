@@ -13,7 +13,7 @@ from typing import ClassVar
 import numpy as np
 
 from ..extras import lacking
-from ..models import encoders, vectors
+from ..models import encoders, hub, vectors
 from ..models.causal import MissingModel
 from ..models.encoders import DECIMALS, ENCODERS, MINILM, TextVector
 from ..models.vectors import TokenTable, VectorFile, Vectors
@@ -65,7 +65,7 @@ class Cosine(ModelMetric):
 
     def fields(self) -> dict[str, object]:
         return {
-            "model": encoders.identity(self.model),
+            "model": hub.identity(self.model),
             "pooling": encoders.pooling(self.model),
             "refs": "max",
             "sentence-transformers": installed("sentence-transformers"),
@@ -287,6 +287,6 @@ def source_fields(file: Path | None) -> dict[str, object]:
             "case": "lower",
         }
     return {
-        "vectors": f"input embeddings of {encoders.identity(MINILM)}",
+        "vectors": f"input embeddings of {hub.identity(MINILM)}",
         "tok": f"its own-transformers-{installed('transformers')}",
     }

@@ -11,7 +11,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from ..models import classifiers
+from ..models import classifiers, hub
 from ..schema import Status, TstmetaError
 from .base import CorpusMetric, Request, Score, failed
 from .batched import ModelMetric
@@ -66,7 +66,7 @@ class _StyleMetric(ModelMetric):
     def fields(self) -> dict[str, object]:
         called = {f"called:{theirs}": own for theirs, own in sorted(self.wordings.items())}
         libraries = {package: version(package) for package in classifiers.packages(self.model)}
-        model = classifiers.identity(self.model)
+        model = hub.identity(self.model)
         return {"model": model, **self.chosen, **called, **libraries}
 
     def _read(self, texts: Iterable[tuple[str, str]]) -> dict[tuple[str, str], TextStyle | Score]:

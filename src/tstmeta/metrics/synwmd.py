@@ -218,10 +218,10 @@ class SynWmd(ParseMetric):
             "POT": installed("POT"),
         }
 
-    def read(self, file: str) -> parses.Parser[Tree]:
+    def read(self, file: str) -> parses.Parser:
         """The parses of a file; those of a model need texts to weigh words by."""
         parser = parses.trees(file)
-        if isinstance(parser, parses.Kept) == bool(self._texts):
+        if (parser.parses is not None) == bool(self._texts):
             fault = "has its own sentences" if self._texts else "is a model, which has no sentences"
             remedy = self.remedy.format(name=SynWmd.name)
             raise TstmetaError(f"{file} {fault} to weigh words by: {remedy}")
@@ -230,7 +230,7 @@ class SynWmd(ParseMetric):
     @cached_property
     def _facts(self) -> tuple[dict[str, float], Vectors]:
         parser = self.read(self.file)
-        known = parser.parses.values() if isinstance(parser, parses.Kept) else ()
+        known = (parser.parses or {}).values()
         texts = texts_of(self._texts) if self._texts else ()
         trees = single([*known, *map(parser.find, texts)])
         return word_weights(trees), source_of(self._vectors)

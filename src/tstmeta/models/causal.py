@@ -78,12 +78,12 @@ def check_requests(requests: Requests, window: int) -> None:
             )
 
 
-def progress_bar(total: int, show: bool, unit: str = "tok") -> Any:
+def progress_bar(tokens: int, show: bool) -> Any:
     """A bar on standard error that goes when it is done; only on a terminal."""
     from tqdm import tqdm
 
     disable = None if show else True
-    return tqdm(total=total, unit=unit, unit_scale=True, leave=False, disable=disable)
+    return tqdm(total=tokens, unit="tok", unit_scale=True, leave=False, disable=disable)
 
 
 @dataclass(frozen=True)

@@ -28,8 +28,6 @@ from .causal import ENGLISH, Backbone, MissingModel
 FILE = "style.safetensors"
 #: A word with its marks and joiners, or one other character: punctuation is style.
 _TOKEN = regex.compile(r"[\p{L}\p{N}_][\p{L}\p{N}\p{M}_'’\u200c\u200d]*|[^\s]")
-#: Texts whose features are in memory at a time.
-_SHARD = 2**14
 _WEIGHTS = Path(__file__).parent / "weights"
 #: Packages whose version can change a value, by kind.
 PACKAGES = {
@@ -37,9 +35,6 @@ PACKAGES = {
     "textcnn": ("torch",),
     "transformer": ("torch", "transformers"),
 }
-#: What is said of a model of the other kind.
-REGRESSOR = "the model is a regressor: use it with style-regressor"
-CLASSIFIER = "the model is a classifier, no regressor: use style-confidence"
 #: Words after ``tstmeta train`` for Yelp sentences by sentiment (Shen et al., 2017).
 COURSE = "classifier --corpus yelp"
 #: The same as the TextCNN of Pang and Gimpel (2019); none of their compared sources is tuned on.
@@ -127,14 +122,14 @@ class StyleModel:
     def probabilities(self, texts: Sequence[str], task: int) -> Estimates:
         """Calibrated probabilities [n, k] of the styles of a task; rows sum to 1."""
         if self.about.regression:
-            raise MissingModel(REGRESSOR)
+            raise MissingModel("the model is a regressor: use it with style-regressor")
         values, cut = self.logits(texts, task)
         return Estimates(softmax(values / self.about.tasks[task].temperature, axis=1), cut)
 
     def strengths(self, texts: Sequence[str], task: int) -> Estimates:
         """Strengths [n], higher towards the last style of a task; in the unit of its training."""
         if not self.about.regression:
-            raise MissingModel(CLASSIFIER)
+            raise MissingModel("the model is a classifier, no regressor: use style-confidence")
         values, cut = self.logits(texts, task)
         return Estimates(values[:, 0], cut)
 
@@ -162,13 +157,10 @@ class Linear(StyleModel):
         self.about, self.weights, self.bias = about, weights, bias
 
     def logits(self, texts: Sequence[str], task: int) -> Estimates:
-        bits = int(self.about.features["bits"])
-        weights = self.weights[task].astype(float)
-        parts = [
-            features(texts[start : start + _SHARD], bits) @ weights.T + self.bias[task]
-            for start in range(0, len(texts), _SHARD)
-        ]
-        values = np.concatenate(parts) if parts else np.empty((0, len(weights)))
+        weights, values = self.weights[task].astype(float), np.empty((0, len(self.bias[task])))
+        if texts:
+            table = features(texts, int(self.about.features["bits"]))
+            values = table @ weights.T + self.bias[task]
         if len(weights) == 1 and not self.about.regression:  # one number tells two styles apart
             values = np.concatenate([np.zeros_like(values), values], axis=1)
         return Estimates(values, [""] * len(texts))
@@ -218,10 +210,8 @@ def missing(model: Backbone) -> str:
     path = ours(model)
     if path is None:
         return hub.absent(model)
-    if words := lacking("safetensors"):
-        return words
     try:
-        return lacking(*modules(read_about(path).kind))
+        return lacking("safetensors") or lacking(*modules(read_about(path).kind))
     except MissingModel as error:
         return str(error)
 
@@ -231,20 +221,12 @@ def modules(kind: str) -> list[str]:
     return [name.replace("scikit-learn", "sklearn") for name in PACKAGES[kind]]
 
 
-def identity(model: Backbone) -> str:
-    """What a model is: its name and a hash of its files, or ``hub/id@revision``."""
-    if ours(model) is None:
-        return hub.identity(model)
-    name = model.name if model.profile == "embedded" else model.folder.resolve().name
-    return f"{name}@{hub.fingerprint(model.folder)}"
-
-
 def packages(model: Backbone) -> tuple[str, ...]:
     """The installed packages whose version can change a value of the model."""
     path = ours(model)
-    if path is None:
-        return () if lacking("torch", "transformers") else PACKAGES["transformer"]
-    return () if missing(model) else PACKAGES[read_about(path).kind]
+    if path is not None:
+        return () if missing(model) else PACKAGES[read_about(path).kind]
+    return () if lacking("torch", "transformers") else PACKAGES["transformer"]
 
 
 def read_about(path: Path) -> About:
@@ -268,7 +250,7 @@ def load(model: Backbone, device: str = "auto") -> StyleModel:
     """A model, ready to answer; the same one is kept until another is asked for."""
     if words := missing(model):
         raise MissingModel(words)
-    return _load(model, identity(model), device)
+    return _load(model, hub.identity(model), device)
 
 
 @lru_cache(maxsize=2)

@@ -5,10 +5,8 @@ Neither the batch nor the order changes a number (float32, differences below 1e-
 """
 
 import hashlib
-import inspect
 import json
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from functools import cached_property, lru_cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -19,13 +17,14 @@ import numpy as np
 from ..extras import lacking
 from . import hub
 from .causal import ENGLISH, Backbone, MissingModel, named
-from .sequence import BUDGET, batches, longest, padded
+from .forest import batches
+from .sequence import longest, padded
 
 #: Decimals of a cosine on which processors and batches agree.  Texts that are alike to an encoder,
 #: as "Yes" and "yes" are without case, differ beyond them, in an order of chance: they have to tie.
 DECIMALS = 6
-#: Texts that sentence-transformers takes at a time.
-_TEXTS = {"cpu": 32, "cuda": 256}
+#: Tokens of a batch, padding included; texts that sentence-transformers takes at a time.
+_TOKENS, _TEXTS = {"cpu": 2048, "cuda": 32768}, {"cpu": 32, "cuda": 256}
 #: The window of a model that has none of its own: attention takes its square in memory.
 _WINDOW = 4096
 
@@ -88,13 +87,20 @@ class Encoder:
         self.model = model
         self.device = hub.device_of(device)
         self._kind = "cpu" if self.device == "cpu" else "cuda"
-        self.budget = BUDGET[self._kind]
+        self.budget = _TOKENS[self._kind]
         self.memory, self._size = dict[Any, Any](), 0
+        self._first_layers = lru_cache(maxsize=1)(self._cut)
+
+    @cached_property
+    def config(self) -> Any:
+        from transformers import AutoConfig
+
+        return hub.read(self.model, AutoConfig)
 
     @cached_property
     def tokenizer(self) -> Any:
         tokenizer = hub.tokenizer(self.model)
-        tokenizer.model_max_length = min(longest(self.network.config, tokenizer), _WINDOW)
+        tokenizer.model_max_length = min(longest(self.config, tokenizer), _WINDOW)
         return tokenizer
 
     @property
@@ -107,32 +113,36 @@ class Encoder:
         """Longest text of :meth:`sentences` in tokens."""
         return int(self.sentence_model.max_seq_length or _WINDOW)
 
-    @cached_property
-    def network(self) -> Any:
-        """The transformer itself; that of :attr:`sentence_model` where the folder has one."""
-        import torch
-        from transformers import AutoConfig, AutoModel
+    def _network(self) -> Any:
+        from transformers import AutoModel
 
-        if _steps(Path(hub.folder(self.model))):
-            return self.sentence_model[0].auto_model
-        config = hub.read(self.model, AutoConfig)
         # a pooler is no part of token vectors, and many a checkpoint lacks it
-        kind: Any = AutoModel._model_mapping.get(type(config), None)
-        known = inspect.signature(kind).parameters if kind else {}
-        pooler = {"add_pooling_layer": False} if "add_pooling_layer" in known else {}
-        network = hub.weights(self.model, AutoModel, dtype=torch.float32, **pooler)
-        network = network.get_encoder() if config.is_encoder_decoder else network
+        network = hub.weights(self.model, AutoModel, "pooler", dtype="float32")
+        network = network.get_encoder() if self.config.is_encoder_decoder else network
         return network.to(self.device).eval()
+
+    def _cut(self, count: int) -> Any:
+        """The network with the first ``count`` of its layers."""
+        import torch
+
+        total = self.config.num_hidden_layers
+        if not 0 <= count <= total:
+            where = f"{self.model.name} has {total} layers, not {count}"
+            raise MissingModel(f"{where}; name one from 0 to {total}")
+        network = self._network()
+        lists = (part for part in network.modules() if isinstance(part, torch.nn.ModuleList))
+        del next(part for part in lists if len(part) == total)[count:]
+        return network
 
     @cached_property
     def sentence_model(self) -> Any:
-        """The SentenceTransformer that the folder describes; its weights are whole safetensors."""
+        """The SentenceTransformer that the folder describes, with weights that are whole."""
         from sentence_transformers import SentenceTransformer
 
-        hub.quiet()
         folder = Path(hub.folder(self.model))
         if fault := _fault(folder):
             raise hub.missing(self.model, fault)
+        network = self._network()
         try:
             model = SentenceTransformer(
                 str(folder),
@@ -143,14 +153,13 @@ class Encoder:
             )
         except Exception as error:  # a folder can be wrong in many ways
             raise hub.missing(self.model, f"{type(error).__name__}: {error}") from error
-        if absent := _absent(model[0].auto_model, folder):
-            raise hub.missing(self.model, f"missing keys: {', '.join(absent[:5])}")
+        model[0].model = network  # its own would be random where the file has no weights
         return model.eval()
 
     @cached_property
     def static(self) -> np.ndarray:
         """The vectors that the network looks its tokens up in, float32 [vocabulary, d]."""
-        return self.network.get_input_embeddings().weight.detach().cpu().float().numpy()
+        return self._network().get_input_embeddings().weight.detach().cpu().float().numpy()
 
     def ids(self, texts: Sequence[str], *, control: bool = True, **options: Any) -> list[list[int]]:
         """Token ids of each text, white space at its ends left out; ``options`` of the tokenizer.
@@ -183,7 +192,8 @@ class Encoder:
         self, key: Any, texts: Sequence[str], compute: Callable[[list[str]], Iterator[Any]]
     ) -> list[Any]:
         values = {text: self.memory.get((key, text)) for text in texts}
-        for text, value in compute([text for text, known in values.items() if known is None]):
+        fresh = [text for text, known in values.items() if known is None]
+        for text, value in compute(fresh) if fresh else ():
             size = sum(getattr(part, "nbytes", 500) for part in value)
             if self._size + size > self.room:
                 self.memory.clear()
@@ -193,26 +203,23 @@ class Encoder:
         return [values[text] for text in texts]
 
     def _pooled(self, texts: list[str]) -> Iterator[tuple[str, TextVector]]:
-        if texts:
-            rows = self.sentence_model.encode(
-                texts,
-                batch_size=_TEXTS[self._kind],
-                show_progress_bar=False,
-                convert_to_numpy=True,
-                device=self.device,
-            )
-            for text, row, ids in zip(texts, rows, self.ids(texts), strict=True):
-                yield text, TextVector(row, len(ids))
+        rows = self.sentence_model.encode(
+            texts,
+            batch_size=_TEXTS[self._kind],
+            show_progress_bar=False,
+            convert_to_numpy=True,
+            device=self.device,
+        )
+        for text, row, ids in zip(texts, rows, self.ids(texts), strict=True):
+            yield text, TextVector(row, len(ids))
 
     def _embedded(self, texts: list[str], layer: int) -> Iterator[tuple[str, TokenVectors]]:
         import torch
 
-        if not texts:
-            return
-        whole = self.ids(texts)
+        network, whole = self._first_layers(layer), self.ids(texts)
         long = any(len(ids) > self.window for ids in whole)
         cut = self.ids(texts, truncation=True, max_length=self.window) if long else whole
-        with _first_layers(self.network, layer, self.model.name) as network, torch.inference_mode():
+        with torch.inference_mode():
             for batch in batches([len(ids) for ids in cut], self.budget):
                 rows = [{"input_ids": cut[place]} for place in batch]
                 vectors = network(**padded(self.tokenizer, rows, self.device))[0]  # [B, T, d]
@@ -221,33 +228,11 @@ class Encoder:
                     yield texts[place], TokenVectors(own, np.array(cut[place]), len(whole[place]))
 
 
-@contextmanager
-def _first_layers(network: Any, count: int, name: str) -> Iterator[Any]:
-    """A network without the layers after the first ``count``, for as long as the context lasts."""
-    import torch
-
-    total = network.config.num_hidden_layers
-    if not 0 <= count <= total:
-        raise MissingModel(f"{name} has {total} layers, not {count}; name one from 0 to {total}")
-    parent, _, stack = next(
-        path
-        for path, module in network.named_modules()
-        if isinstance(module, torch.nn.ModuleList) and len(module) == total
-    ).rpartition(".")
-    owner = network.get_submodule(parent)
-    layers = getattr(owner, stack)
-    setattr(owner, stack, layers[:count])
-    try:
-        yield network
-    finally:
-        setattr(owner, stack, layers)
-
-
 def load(model: Backbone, device: str = "auto") -> Encoder:
     """The encoder of a model; metrics of one run get the same one, and the last two are kept."""
     if model is MINILM and (words := missing(model)):
         raise MissingModel(words)
-    return _loaded(model, identity(model), device)
+    return _loaded(model, hub.identity(model), device)
 
 
 @lru_cache(maxsize=2)
@@ -277,13 +262,6 @@ def missing(model: Backbone, *modules: str) -> str:
             f"folder that is called {model.name}, and name the folder"
         )
     return hub.absent(model)
-
-
-def identity(model: Backbone) -> str:
-    """What a model is; the embedded one goes by its name."""
-    if model is MINILM and model.local:
-        return f"{model.name}@{hub.fingerprint(model.folder)}"
-    return hub.identity(model)
 
 
 def pooling(model: Backbone) -> str:
@@ -328,16 +306,3 @@ def _fault(folder: Path) -> str:
         if any(inside.glob("*.bin")) and not any(inside.glob("*.safetensors")):
             return f"{step['path'] or 'the folder'} has weights that are no safetensors"
     return ""
-
-
-def _absent(network: Any, folder: Path) -> list[str]:
-    """Weights that the files do not have: they would be random.  A pooler is not used."""
-    from safetensors import safe_open
-
-    names: set[str] = set()
-    for file in folder.glob("*.safetensors"):
-        with safe_open(file, "numpy") as stream:
-            names |= set(stream.keys())
-    bare = {name.removeprefix(f"{network.base_model_prefix}.") for name in names}
-    weights = (name for name, _ in network.named_parameters())
-    return [name for name in weights if name not in bare and not name.startswith("pooler.")]

@@ -106,9 +106,11 @@ class Engine:
         wanted = [[place for place in places[request] if place not in known] for request in places]
         plan = forest.plan(distinct, reuse=self.reuse)
         # batches do not depend on what is known; one in which all is known is left out
+        sizes = [row.size for row in plan.rows]
+        batches = ([plan.rows[at] for at in batch] for batch in forest.batches(sizes, self.budget))
         todo = [
             batch
-            for batch in forest.batches(plan.rows, self.budget)
+            for batch in batches
             if any(wanted[rank] for row in batch for rank, _ in row.members)
         ]
         if not todo:

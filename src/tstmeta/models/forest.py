@@ -111,18 +111,14 @@ def plan(
     return Forest(trunk, sorted(rows, key=lambda row: -row.size))
 
 
-def batches(rows: Sequence[Branches], budget: int) -> Iterator[list[Branches]]:
-    """Rows in order, together as long as rows x longest row stays within ``budget`` tokens."""
-    batch: list[Branches] = []
-    longest = 0
-    for row in rows:
-        longest = max(longest, row.size)
-        if batch and (len(batch) + 1) * longest > budget:
-            yield batch
-            batch, longest = [], row.size
-        batch.append(row)
-    if batch:
-        yield batch
+def batches(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
+    """Places of rows, longest first, in batches of at most ``budget`` tokens, padding included."""
+    order = sorted(range(len(lengths)), key=lambda place: -lengths[place])
+    start = 0
+    while start < len(order):
+        size = max(1, budget // max(1, lengths[order[start]]))
+        yield order[start : start + size]
+        start += size
 
 
 def _row(trunk: Trie, requests: Sequence[Placed]) -> Branches:

@@ -10,12 +10,12 @@ import json
 import sys
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from ..extras import lacking, needs
 from ..schema import TstmetaError
 from ..secrecy import excerpt
-from .causal import EMBEDDED, Answers, Backbone, MissingModel, Requests, backbone, described
+from .causal import Answers, Backbone, MissingModel, Requests, backbone, described
 
 if TYPE_CHECKING:
     from .engine import Engine
@@ -60,15 +60,15 @@ def fingerprint(folder: Path, digits: int = 12) -> str:
 
 
 def identity(model: Backbone) -> str:
-    """What a model is: ``folder-name@hash`` or ``hub/id@revision`` (that which was fetched).
+    """What a model is: ``name@hash`` or ``hub/id@revision`` (that which was fetched).
 
-    A folder without weights is ``folder-name@missing``: scoring says so, row by row.
+    A folder of yours goes by its own name; without weights it is ``name@missing``.
     """
     if model.local:
-        name = model.name if model.folder == EMBEDDED else model.folder.resolve().name
+        name = model.name if model.profile == "embedded" else model.folder.resolve().name
         try:
             return f"{name}@{fingerprint(model.folder)}"
-        except MissingModel:
+        except MissingModel:  # scoring says so, row by row
             return f"{name}@missing"
     fetched = None if model.revision else _snapshot(model)
     return f"{model.where}@{model.revision or (fetched.name if fetched else 'main')}"
@@ -125,6 +125,10 @@ def remedy(model: Backbone) -> str:
 
 def read(model: Backbone, kind: Any, **options: Any) -> Any:
     """Whatever ``kind`` reads (an Auto class of transformers); any failure is a MissingModel."""
+    from transformers.utils import logging
+
+    if not sys.stderr.isatty():  # its bars are for people
+        logging.disable_progress_bar()
     weights = "use_safetensors" in options
     # left out, a model that brings code asks on the terminal to have it run
     options |= {"local_files_only": True, "trust_remote_code": False}
@@ -134,13 +138,24 @@ def read(model: Backbone, kind: Any, **options: Any) -> Any:
         raise missing(model, f"{type(error).__name__}: {error}") from error
 
 
-def weights(model: Backbone, kind: Any, **options: Any) -> Any:
-    """A model as :func:`read` gives it; weights that are missing would be random: MissingModel."""
-    quiet()
+def weights(
+    model: Backbone, kind: Any, fresh: Literal["", "pooler", "head"] = "", **options: Any
+) -> Any:
+    """A model as :func:`read` gives it; weights that are missing would be random: MissingModel.
+
+    ``fresh`` says what may be: a ``pooler``, or the ``head``, too, which is all outside the body.
+    """
     network, report = read(model, kind, use_safetensors=True, output_loading_info=True, **options)
-    wrong = [f"{key.replace('_', ' ')}: {report[key]}" for key in _WRONG if report.get(key)]
-    if wrong:
-        raise missing(model, "; ".join(wrong))
+    body = f"{network.base_model_prefix}."
+
+    def needed(key: Any) -> bool:
+        name = key if isinstance(key, str) else key[0]
+        inside = fresh != "head" or name.startswith(body)
+        return inside and not (fresh and "pooler." in name)
+
+    for fault in _WRONG:
+        if wrong := [str(key) for key in report.get(fault) or () if needed(key)]:
+            raise missing(model, f"{fault.replace('_', ' ')}: {', '.join(sorted(wrong)[:5])}")
     return network
 
 
@@ -154,14 +169,6 @@ def tokenizer(model: Backbone) -> Any:
     return read(model, AutoTokenizer)
 
 
-def quiet() -> None:
-    """Bars of transformers are for people at a terminal."""
-    from transformers.utils import logging
-
-    if not sys.stderr.isatty():
-        logging.disable_progress_bar()
-
-
 def folder(model: Backbone, weights: bool = True) -> str:
     """Where a model's files are, fetched where they are not here."""
     if model.local:
@@ -170,8 +177,7 @@ def folder(model: Backbone, weights: bool = True) -> str:
         return str(_snapshot(model))
     from huggingface_hub import HfApi, snapshot_download
 
-    wanted = _WORDS + ["*.safetensors"] * weights
-    revision = model.revision or None
+    revision, wanted = model.revision or None, _WORDS + ["*.safetensors"] * weights
     # without a network this fails at once; the fetch itself would try for half a minute
     HfApi().model_info(model.where, revision=revision, timeout=10)
     return str(snapshot_download(model.where, revision=revision, allow_patterns=wanted))
@@ -266,13 +272,12 @@ class Lazy:
 
     @cached_property
     def engine(self) -> Engine:
-        import torch
         from transformers import AutoModelForCausalLM
 
         from .engine import Engine
 
-        options = {"dtype": getattr(torch, self.dtype), "attn_implementation": "sdpa"}
-        network = weights(self.model, AutoModelForCausalLM, **options).to(self.device)
+        how: dict[str, Any] = {"dtype": self.dtype, "attn_implementation": "sdpa"}
+        network = weights(self.model, AutoModelForCausalLM, **how).to(self.device)
         name = identity(self.model)
         return Engine(network, self.tokenizer, name, rounded=self.rounded, **self.options)
 

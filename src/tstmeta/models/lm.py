@@ -32,8 +32,7 @@ COURSE += " --set mixed=false"  # as quick here, and the same course on other pr
 _GPT2, _YELP = "607a30d783dfa663caf39e06633721c8d4cfcd7e", paths.scores() / "models" / "yelp-lm"
 #: Models by the names they have as words of fluency metrics: those of Mukherjee et al. (2025,
 #: Appendix C), and one of Yelp, trained where its sentences are here.
-MODELS = named(
-    Backbone("embedded", str(EMBEDDED), profile="embedded", languages=ENGLISH),
+MODELS = {"embedded": Backbone("lm", str(EMBEDDED), profile="embedded", languages=ENGLISH)} | named(
     Backbone("gpt2", "openai-community/gpt2", _GPT2, languages=ENGLISH),
     Backbone("mgpt", "ai-forever/mGPT"),
     Backbone("yelp", str(_YELP), course=COURSE, languages=ENGLISH),
@@ -43,76 +42,53 @@ MODELS = named(
 class Reading(NamedTuple):
     """A text's ``logprob``: the sum of the natural logarithms of its ``tokens``' probabilities.
 
-    ``words`` are the white-space words of the part that was read: ``used`` of ``whole`` tokens.
+    ``words`` are the white-space words of the part that was read; the text has ``whole`` tokens.
     """
 
     logprob: float
     tokens: tuple[int, ...]
     words: int
     whole: int
-    used: int
-
-
-class Unreadable(NamedTuple):
-    """A text that has no likelihood, and why."""
-
-    reason: str
 
 
 class Reader:
-    """A model that reads texts, each by itself.
+    """A model that reads texts, each by itself, as far as its window reaches.
 
     The context of the first token is the tokenizer's beginning-of-text token, else its end-of-text
-    token.  ``strided``: a text beyond the window is read in windows that overlap by half; else its
-    first window is read.
+    token.
     """
 
-    def __init__(self, model: LanguageModel, strided: bool = False):
-        self.model, self.strided = model, strided
-        self.template = Template(model.tokenizer)
+    def __init__(self, model: LanguageModel):
+        self.model, self.template = model, Template(model.tokenizer)
         marks = (model.tokenizer.bos_token_id, model.tokenizer.eos_token_id)
         if marks == (None, None):
             raise TstmetaError("the tokenizer has no token that begins or ends a text; add one")
         self.start = next(int(token) for token in marks if token is not None)
 
-    def read(self, texts: Sequence[str], progress: bool = False) -> list[Reading | Unreadable]:
-        """A reading a text, in order."""
-        prepared = [self._prepared(text) for text in texts]
-        requests = [request for _, own in prepared for request in own]
+    def read(self, texts: Sequence[str], progress: bool = False) -> list[Reading | str]:
+        """A reading of each text, in order, or why it has none."""
+        readings = [self._prepared(text) for text in texts]
+        known = [reading for reading in readings if isinstance(reading, Reading)]
+        requests = [Continuation((self.start,), reading.tokens) for reading in known]
         batches = self.model.logprobs(requests, progress=progress)
         sums = {at: np.sum(values, dtype=np.float64) for batch in batches for at, values in batch}
-        in_order = iter(sums[place] for place in range(len(requests)))
+        places = iter(range(len(known)))
         return [
-            reading._replace(logprob=math.fsum(next(in_order) for _ in own))
+            reading._replace(logprob=float(sums[next(places)]))
             if isinstance(reading, Reading)
             else reading
-            for reading, own in prepared
+            for reading in readings
         ]
 
-    def _prepared(self, text: str) -> tuple[Reading | Unreadable, list[Continuation]]:
-        """A reading that still lacks its sum, and the requests that give it."""
+    def _prepared(self, text: str) -> Reading | str:
+        """A reading that still lacks its sum."""
         try:
             ids = self.template.tokens(text)
         except ControlMark as error:
-            return Unreadable(str(error)), []
-        if not ids:
-            return Unreadable("no token"), []
-        window, words, tokens = self.model.window, len(text.split()), ids
-        if len(ids) > window and not self.strided:
-            tokens = ids[:window]
-            words = len(self.model.tokenizer.decode(tokens).split())
-        reading = Reading(math.nan, tokens, words, len(ids), len(tokens))
-        return reading, _windows((self.start,), tokens, window)
-
-
-def _windows(context: tuple[int, ...], tokens: tuple[int, ...], window: int) -> list[Continuation]:
-    """Requests that score each token once; from the second on, the context is half a window."""
-    # c tokens of context and t to score take c + t - 1 places: the last token is not read
-    requests = [Continuation(context, tokens[:window])]
-    half = max(1, window // 2)
-    for at in range(window, len(tokens), window - half + 1):
-        requests.append(Continuation(tokens[at - half : at], tokens[at : at + window - half + 1]))
-    return requests
+            return str(error)
+        tokens = ids[: self.model.window]
+        read = text if len(tokens) == len(ids) else self.model.tokenizer.decode(tokens)
+        return Reading(math.nan, tokens, len(read.split()), len(ids)) if ids else "no token"
 
 
 @lru_cache(maxsize=1)

@@ -6,20 +6,18 @@ looked up by text; a UDPipe model parses what it is given (Straka and Straková,
 
 import io
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from importlib.metadata import version
 from itertools import groupby
 from pathlib import Path
-from typing import Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple
 
 from ..data.files import read_text
 from ..extras import needs
 from ..schema import TstmetaError
 from ..secrecy import excerpt
 from . import hub
-
-Parse = TypeVar("Parse", covariant=True)
 
 
 class Word(NamedTuple):
@@ -55,98 +53,101 @@ class Graph(NamedTuple):
         return Graph(self.labels[:nodes], attributes, relations)
 
 
-class Parser(Protocol[Parse]):
-    """Whoever knows the parses of texts; ``identity`` is all that changes a parse."""
+class Parser(NamedTuple):
+    """Whoever knows the parses of texts; ``identity`` is all that changes a parse.
 
-    @property
-    def identity(self) -> str: ...
+    ``find`` gives the parse of a text, or raises TstmetaError; ``parses`` are those of a file by
+    text, None of a model.
+    """
 
-    def find(self, text: str) -> Parse:
-        """The parse of a text; TstmetaError where there is none."""
-        ...
-
-
-class Kept(Generic[Parse]):
-    """Parses of a file, looked up by text; runs of white space count as one space."""
-
-    def __init__(self, path: Path, kind: str, parses: dict[str, Parse]):
-        self.parses, self._path = parses, path
-        self.identity = f"{kind}@{hub.file_hash(path)[:12]}"
-
-    def find(self, text: str) -> Parse:
-        parse = self.parses.get(_key(text))
-        if parse is None:
-            raise TstmetaError(
-                f"{self._path.name} has no parse of {excerpt(text, 60)!r}: parse it and add it"
-            )
-        return parse
+    identity: str
+    find: Callable[[str], Any]
+    parses: Mapping[str, Any] | None = None
 
 
-class Udpipe:
-    """A UDPipe model that cuts a text into sentences and words, tags and parses them."""
-
-    def __init__(self, path: Path):
-        needs("ufal")
-        from ufal import udpipe
-
-        self._udpipe, self._path = udpipe, path
-        self.identity = f"udpipe@{hub.file_hash(path)[:12]}+{version('ufal.udpipe')}"
-        # a broken file gives None, and any use of that ends the process
-        self._model = udpipe.Model.load(str(path))
-        if self._model is None:
-            raise TstmetaError(f"{path} is no UDPipe model: fetch it again, or train it anew")
-        # sources come back with every system's output
-        self.find = lru_cache(maxsize=2**14)(self._parsed)
-
-    def _parsed(self, text: str) -> Tree:
-        default, error = self._model.DEFAULT, self._udpipe.ProcessingError()
-        reader = self._model.newTokenizer(default)
-        sentences = []
-        able = reader is not None
-        if able:
-            # a zero byte would end the text for the library, half a character its call
-            reader.setText(text.replace("\0", " ").encode("utf-8", "replace").decode())
-        while able and reader.nextSentence(sentence := self._udpipe.Sentence(), error):
-            able = self._model.tag(sentence, default) and self._model.parse(sentence, default)
-            # the first word is UDPipe's own root
-            sentences.append(
-                [
-                    Word(word.form, word.lemma or "_", word.upostag or "_", word.head, word.deprel)
-                    for word in list(sentence.words)[1:]
-                ]
-            )
-        if not able:
-            raise TstmetaError(
-                f"the UDPipe model {self._path.name} cannot parse texts: take one with tokenizer, "
-                "tagger and parser"
-            )
-        if error.occurred() or not sentences:
-            why = error.message or "no word"
-            raise TstmetaError(f"UDPipe cannot parse {excerpt(text, 60)!r}: {why}")
-        return _joined(sentences)
-
-
-def trees(path: str) -> Parser[Tree]:
+def trees(path: str) -> Parser:
     """Dependency trees: a UDPipe model if the name ends in ``.udpipe``, else a CoNLL-U file."""
+    needs("ufal")
     file = Path(path).expanduser()
     return _parser("udpipe" if file.suffix == ".udpipe" else "conllu", file, hub.file_hash(file))
 
 
-def graphs(path: str) -> Parser[Graph]:
+def graphs(path: str) -> Parser:
     """Meaning graphs: a file of AMRs in PENMAN notation, each with a line ``# ::snt``."""
     file = Path(path).expanduser()
     return _parser("amr", file, hub.file_hash(file))
 
 
 @lru_cache(maxsize=4)
-def _parser(kind: str, path: Path, _hash: str) -> Parser:
+def _parser(kind: str, path: Path, digest: str) -> Parser:
     if kind == "udpipe":
-        return Udpipe(path)
-    return Kept(path, kind, read_amr(path) if kind == "amr" else read_conllu(path))
+        identity = f"udpipe@{digest[:12]}+{version('ufal.udpipe')}"
+        return Parser(identity, _udpipe(path))
+    parses: dict[str, Any] = read_amr(path) if kind == "amr" else read_conllu(path)
+
+    def find(text: str) -> Any:
+        if (parse := parses.get(_key(text))) is None:
+            words = excerpt(text, 60)
+            raise TstmetaError(f"{path.name} has no parse of {words!r}: parse it and add it")
+        return parse
+
+    return Parser(f"{kind}@{digest[:12]}", find, parses)
+
+
+def _udpipe(path: Path) -> Callable[[str], Tree]:
+    """How a UDPipe model cuts a text into sentences and words, tags and parses them."""
+    from ufal import udpipe
+
+    # a broken file gives None, and any use of that ends the process
+    model = udpipe.Model.load(str(path))
+    if model is None:
+        raise TstmetaError(f"{path} is no UDPipe model: fetch it again, or train it anew")
+    default = model.DEFAULT
+
+    @lru_cache(maxsize=2**14)  # sources come back with every system's output
+    def find(text: str) -> Tree:
+        reader, trees = model.newTokenizer(default), []
+        for sentence in _sentences(reader, text, f"UDPipe cannot parse {excerpt(text, 60)!r}"):
+            if not (model.tag(sentence, default) and model.parse(sentence, default)):
+                reader = None
+                break
+            trees.append(_words(sentence))
+        if reader is None:
+            raise TstmetaError(
+                f"the UDPipe model {path.name} cannot parse texts: take one with tokenizer, tagger "
+                "and parser"
+            )
+        return _joined(trees)
+
+    return find
 
 
 def _key(text: str) -> str:
     return " ".join(text.split())
+
+
+def _sentences(reader: Any, text: str, failure: str) -> Iterator[Any]:
+    """What a reader of UDPipe finds in a text; a reader that is None finds nothing."""
+    from ufal import udpipe
+
+    error, count = udpipe.ProcessingError(), 0
+    if reader is None:
+        return
+    # a zero byte would end the text for the library, half a character its call
+    reader.setText(text.replace("\0", " ").encode("utf-8", "replace").decode())
+    while reader.nextSentence(sentence := udpipe.Sentence(), error):
+        count += 1
+        yield sentence
+    if error.occurred() or not count:
+        raise TstmetaError(f"{failure}, sentence {count + 1}: {error.message or 'no word'}")
+
+
+def _words(sentence: Any) -> list[Word]:
+    """The words of a sentence of UDPipe, whose first one is a root of its own."""
+    return [
+        Word(word.form, word.lemma or "_", word.upostag or "_", word.head, word.deprel or "_")
+        for word in list(sentence.words)[1:]
+    ]
 
 
 def _joined(sentences: Iterable[list[Word]]) -> Tree:
@@ -158,82 +159,48 @@ def _joined(sentences: Iterable[list[Word]]) -> Tree:
     return tuple(words)
 
 
-def _blocks(path: Path) -> Iterator[list[tuple[int, str]]]:
-    """Lines with their numbers, in blocks that blank lines part."""
-    lines = [line.rstrip("\r") for line in read_text(path, remedy="save it as UTF-8").split("\n")]
-    for filled, block in groupby(enumerate(lines, 1), key=lambda line: bool(line[1].strip())):
-        if filled:
-            yield list(block)
-
-
-def _fault(path: Path, line: int, what: str, remedy: str) -> TstmetaError:
-    return TstmetaError(f"{path}, line {line}: {what}. Remedy: {remedy}")
-
-
 def read_conllu(path: Path) -> dict[str, Tree]:
-    """Dependency trees by text, from a file in CoNLL-U.
+    """Dependency trees by text, from a file in CoNLL-U, which UDPipe reads.
 
     A text is a document (from ``# newdoc`` to the next), a paragraph (``# newpar``) or a sentence
     of the file; where texts are equal, the first one of the largest kind counts.
     """
-    sentences = [_sentence(path, block) for block in _blocks(path)]
-    if not sentences:
-        raise TstmetaError(f"{path} holds no sentence: is it the right file?")
+    from ufal import udpipe
+
+    failure = f"{path} is not read as CoNLL-U; write it with a CoNLL-U writer, as parsers have one"
+    text = read_text(path, remedy="save it as UTF-8")
+    sentences = list(_sentences(udpipe.InputFormat.newConlluInputFormat(), text, failure))
+    for number, sentence in enumerate(sentences, 1):
+        reached = [0]
+        for place in reached:
+            reached += list(sentence.words[place].children)
+        if lost := sorted(set(range(len(sentence.words))) - {*reached}):
+            raise TstmetaError(
+                f"{path}, sentence {number}: {sentence.words[lost[0]].form!r} (word {lost[0]}) does"
+                " not lead to a root by heads. Remedy: parse the text; tags alone make no tree"
+            )
     trees: dict[str, Tree] = {}
-    for starts in ({"newdoc"}, {"newdoc", "newpar"}, None):
-        groups: list[list[tuple[str, list[Word], set[str]]]] = []
+    for level in range(3):
+        groups: list[list[Any]] = []
         for sentence in sentences:
-            if not groups or starts is None or sentence[2] & starts:
+            starts = (sentence.getNewDoc(), sentence.getNewDoc() or sentence.getNewPar(), True)
+            if not groups or starts[level]:
                 groups.append([])
             groups[-1].append(sentence)
         for group in groups:
-            texts, words, _ = zip(*group, strict=True)
-            trees.setdefault(_key("".join(texts)), _joined(words))
+            trees.setdefault(_key("".join(map(_surface, group))), _joined(map(_words, group)))
     return trees
 
 
-def _sentence(path: Path, block: list[tuple[int, str]]) -> tuple[str, list[Word], set[str]]:
-    """A sentence's text, words, and the keys of its comments, such as ``newdoc``."""
-    # "# key = value", or a mark such as "# newdoc id = 3", whose first word is the key
-    marks = [line.lstrip("#").partition("=") for _, line in block if line.startswith("#")]
-    comments = {(key.split() or [""])[0]: value.strip() for key, _, value in marks}
-    rows = [(number, line) for number, line in block if not line.startswith("#")]
-    words: list[Word] = []
-    surface = [""]
-    covered = 0
-    for number, line in rows:
-        columns = line.split("\t")
-        if len(columns) != 10:
-            what = f"{len(columns)} columns, separated by tabs, where CoNLL-U has 10"
-            raise _fault(path, number, what, "write the file with a CoNLL-U writer")
-        place, form, lemma, upos, _, _, head, relation, _, misc = columns
-        if re.fullmatch(r"\d+\.\d+", place):  # an empty node is in no tree
-            continue
-        many = re.fullmatch(r"\d+-(\d+)", place)  # one token, several words
-        if many or len(words) + 1 > covered:
-            surface.append(form + " " * ("SpaceAfter=No" not in misc.split("|")))
-        if many:
-            covered = int(many[1])
-            continue
-        if place != str(len(words) + 1):
-            what = f"the word's number is {place!r} where {len(words) + 1} follows"
-            raise _fault(path, number, what, "number words from 1; part sentences by a blank line")
-        if not re.fullmatch(r"[0-9]+", head):
-            what = f"the head of {form!r} is {head!r}, no number"
-            raise _fault(path, number, what, "parse the text: tags alone make no tree")
-        words.append(Word(form, lemma, upos, int(head), relation))
-    if not words:
-        raise _fault(path, block[0][0], "a sentence without words", "remove the block, or parse it")
-    reached, before = {0}, 0
-    while len(reached) > before:
-        before = len(reached)
-        reached |= {place for place, word in enumerate(words, 1) if word.head in reached}
-    if lost := set(range(1, len(words) + 1)) - reached:
-        what = f"word {min(lost)} ({words[min(lost) - 1].form!r}) does not lead to a root by heads"
-        remedy = "heads are 0 or numbers of words, without circles"
-        raise _fault(path, rows[0][0], what, remedy)
-    text = (comments.get("text") or "".join(surface)).strip() + " " * surface[-1].endswith(" ")
-    return text, words, set(comments)
+def _surface(sentence: Any) -> str:
+    """A sentence's text, with the space that follows it."""
+    several = {token.idFirst: token for token in sentence.multiwordTokens}
+    shown, place = "", 1
+    while place < len(sentence.words):
+        token = several.get(place, sentence.words[place])
+        shown += token.form + " " * token.getSpaceAfter()
+        place = getattr(token, "idLast", place) + 1
+    return (sentence.getText() or shown).strip() + " " * shown.endswith(" ")
 
 
 def read_amr(path: Path) -> dict[str, Graph]:
@@ -244,21 +211,28 @@ def read_amr(path: Path) -> dict[str, Graph]:
     the attribute TOP.  Where texts are equal, the first one counts.
     """
     graphs: dict[str, Graph] = {}
-    for block in _blocks(path):
-        body = [(number, line) for number, line in block if not line.startswith("#")]
-        if not body:  # a heading
+    lines = enumerate(read_text(path, remedy="save it as UTF-8").split("\n"), 1)
+    for filled, block in groupby(lines, key=lambda line: bool(line[1].strip())):
+        text, body = "", []
+        for number, line in block:
+            if match := re.match(r"#\s*::snt\s+(.*)", line):
+                text = text or match[1]
+            elif not line.startswith("#"):
+                body.append((number, line.strip()))
+        if not filled or not body:  # blank lines, or a heading
             continue
-        texts = [match[1] for _, line in block if (match := re.match(r"#\s*::snt\s+(.*)", line))]
-        if not texts:
-            what = "a graph without its text"
-            raise _fault(path, body[0][0], what, "write the text before it: # ::snt The text.")
+        where = f"{path}, line {body[0][0]}"
+        if not text:
+            what = "a graph without its text. Remedy: write it before: # ::snt The text."
+            raise TstmetaError(f"{where}: {what}")
         try:
-            graph = _graph(" ".join(line.strip() for _, line in body))
+            graph = _graph(" ".join(line for _, line in body))
         except ValueError as error:
-            what = f"a graph that cannot be read ({error})"
-            remedy = "write the graph anew in PENMAN notation, as (w / want-01 :ARG0 (b / boy))"
-            raise _fault(path, body[0][0], what, remedy) from error
-        graphs.setdefault(_key(texts[0]), graph)
+            raise TstmetaError(
+                f"{where}: a graph that cannot be read ({error}). Remedy: write the graph anew in "
+                "PENMAN notation, as (w / want-01 :ARG0 (b / boy))"
+            ) from error
+        graphs.setdefault(_key(text), graph)
     if not graphs:
         raise TstmetaError(f"{path} holds no graph: is it the right file?")
     return graphs

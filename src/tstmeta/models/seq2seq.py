@@ -9,8 +9,9 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from . import hub
-from .causal import Backbone, progress_bar
-from .sequence import batches, padded
+from .causal import Backbone
+from .forest import batches
+from .sequence import padded
 
 #: Pieces that are joined by the end-of-sequence token, such as (question, text).
 Prompt = tuple[str, ...]
@@ -19,7 +20,7 @@ _BUDGET = {"cpu": 2048, "cuda": 16384}
 
 
 class Written(NamedTuple):
-    """What a model writes for a prompt, of whose ``tokens`` tokens the first ``used`` were read.
+    """What a model writes for a prompt, of whose ``tokens`` tokens as many as fit were read.
 
     ``chance``: the probability that the text begins as the watched word does; NaN without one.
     """
@@ -27,35 +28,23 @@ class Written(NamedTuple):
     text: str
     chance: float
     tokens: int
-    used: int
 
 
 class Seq2Seq:
-    """A loaded encoder-decoder model; ``identity`` is all that changes what it writes.
+    """A loaded encoder-decoder model.
 
     A text that spells ``</s>`` is read as those letters and cannot open a piece of its own.
     ``window`` and ``new_tokens`` are the most tokens that are read and written, the likeliest one
     at each step.
     """
 
-    def __init__(
-        self,
-        model: Any,
-        tokenizer: Any,
-        name: str,
-        *,
-        window: int = 512,
-        new_tokens: int = 19,
-    ):
+    def __init__(self, model: Any, tokenizer: Any, window: int = 512, new_tokens: int = 19):
         self.model, self.tokenizer = model.eval(), tokenizer
-        self.identity = described(name, window, new_tokens)
         self.window, self.new_tokens = window, new_tokens
         self.budget = _BUDGET["cpu" if model.device.type == "cpu" else "cuda"]
         self.start, self.end = model.config.decoder_start_token_id, tokenizer.eos_token_id
 
-    def write(
-        self, prompts: Sequence[Prompt], *, watched: str = "", progress: bool = False
-    ) -> list[Written]:
+    def write(self, prompts: Sequence[Prompt], watched: str = "") -> list[Written]:
         """What the model writes for each prompt.
 
         ``watched`` is a word; :attr:`Written.chance` is the probability of its first token at the
@@ -70,13 +59,11 @@ class Seq2Seq:
         cut = [[*ids[:-1][: self.window - 1], self.end] for ids in rows]
         first = self._ids([watched])[0][0] if watched else None
         answers: dict[int, Written] = {}
-        with progress_bar(len(prompts), progress, "prompt") as bar, torch.inference_mode():
+        with torch.inference_mode():
             for batch in batches([len(ids) for ids in cut], self.budget):
                 written = self._written([cut[place] for place in batch], first)
                 for place, (text, chance) in zip(batch, written, strict=True):
-                    tokens, used = len(rows[place]), len(cut[place])
-                    answers[place] = Written(text, chance, tokens, used)
-                bar.update(len(batch))
+                    answers[place] = Written(text, chance, len(rows[place]))
         return [answers[place] for place in range(len(prompts))]
 
     def _ids(self, texts: Sequence[str]) -> list[list[int]]:
@@ -112,6 +99,7 @@ class Seq2Seq:
 
 
 def described(name: str, window: int, new_tokens: int) -> str:
+    """All that changes what a model writes."""
     return f"{name} window:{window} new:{new_tokens} beams:1"
 
 
@@ -121,4 +109,4 @@ def load(model: Backbone, **options: int) -> Seq2Seq:
     from transformers import AutoModelForSeq2SeqLM
 
     network = hub.weights(model, AutoModelForSeq2SeqLM, dtype="float32").to(hub.device_of())
-    return Seq2Seq(network, hub.tokenizer(model), hub.identity(model), **options)
+    return Seq2Seq(network, hub.tokenizer(model), **options)

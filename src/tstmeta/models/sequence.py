@@ -6,22 +6,18 @@ differences below 1e-5).
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
-from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from pydantic import TypeAdapter
 
 from . import hub
-from .causal import Backbone, progress_bar
+from .causal import Backbone
 from .classifiers import About, Estimates, StyleModel, Task, by_length
 
-Pair = tuple[str, str]
-#: Tokens of a batch, padding included: what keeps a processor or a card busy.
-BUDGET = {"cpu": 2048, "cuda": 32768}
 #: Where ``config.json`` keeps what we know of a model: its task and temperature.
 KEY = "tstmeta_task"
 _BATCH = 64
@@ -37,10 +33,9 @@ class Transformer(StyleModel):
     @classmethod
     def read(cls, model: Backbone, device: str = "auto") -> Self:
         """The model of a hub or a folder."""
-        import torch
         from transformers import AutoModelForSequenceClassification
 
-        network = hub.weights(model, AutoModelForSequenceClassification, dtype=torch.float32)
+        network = hub.weights(model, AutoModelForSequenceClassification, dtype="float32")
         config = network.config
         if kept := getattr(config, KEY, None):  # what we wrote, else the labels as they are called
             task = TypeAdapter(Task).validate_python(kept)
@@ -51,15 +46,20 @@ class Transformer(StyleModel):
         about = About("transformer", (task,), config.num_labels == 1)
         return cls(about, network.to(hub.device_of(device)), hub.tokenizer(model))
 
-    def logits(self, texts: Sequence[str], task: int) -> Estimates:
-        rows, lengths = encode(self.tokenizer, texts, window=self.window)
-        cut = [f"{n} tokens, first {self.window} used" if n > self.window else "" for n in lengths]
+    def judge(self, *sides: Sequence[str]) -> tuple[np.ndarray, list[int]]:
+        """Logits [n, k] of n texts, or pairs in two lists, and their tokens before the cut."""
+        rows, tokens = encode(self.tokenizer, *sides, window=self.window)
 
         def answer(batch: list[dict[str, list[int]]]) -> Any:
             return self.model(**padded(self.tokenizer, batch, self.model.device)).logits
 
         kept = [len(row["input_ids"]) for row in rows]
-        return Estimates(by_length(rows, kept, self.model.config.num_labels, _BATCH, answer), cut)
+        return by_length(rows, kept, self.model.config.num_labels, _BATCH, answer), tokens
+
+    def logits(self, texts: Sequence[str], task: int) -> Estimates:
+        values, tokens = self.judge(texts)
+        cut = [f"{n} tokens, first {self.window} used" if n > self.window else "" for n in tokens]
+        return Estimates(values, cut)
 
     def write(self, folder: Path) -> None:
         task, config = self.about.tasks[0], self.model.config
@@ -72,15 +72,16 @@ class Transformer(StyleModel):
 
 
 def encode(
-    tokenizer: Any, *sides: Sequence[str], window: int, **options: Any
+    tokenizer: Any, *sides: Sequence[str], window: int
 ) -> tuple[list[dict[str, list[int]]], list[int]]:
     """The input of each text, or pair of texts, cut to the window; its tokens before the cut.
 
-    Of a pair the longer text is cut first, token by token.
+    Of a pair the longer text is cut first, token by token.  A text that spells a control token,
+    such as ``[SEP]``, is read as those letters.
     """
     if not sides[0]:
         return [], []
-    options |= {"verbose": False}
+    options: dict[str, Any] = {"verbose": False, "split_special_tokens": True}
     whole = tokenizer(*map(list, sides), **options)
     rows = [{name: whole[name][place] for name in whole} for place in range(len(sides[0]))]
     lengths = [len(row["input_ids"]) for row in rows]
@@ -98,73 +99,21 @@ def beginning(base: Backbone, labels: int, seed: int) -> tuple[Any, Any]:
 
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        model, report = hub.read(
+        model = hub.weights(
             base,
             AutoModelForSequenceClassification,
-            use_safetensors=True,
-            output_loading_info=True,
+            "head",
             num_labels=labels,
             ignore_mismatched_sizes=True,
-            dtype=torch.float32,
+            dtype="float32",
         )
-    body = getattr(model, "base_model_prefix", "") + "."
-    # a pooler stands between body and head: language models come without one
-    absent = [k for k in report["missing_keys"] if k.startswith(body) and ".pooler." not in k]
-    if absent:
-        raise hub.missing(base, f"missing weights: {', '.join(absent[:3])}")
     return model, hub.tokenizer(base)
-
-
-class PairLogits(NamedTuple):
-    """``logits`` float32 [pairs, labels]; ``tokens`` [pairs] of each pair before it was cut."""
-
-    logits: np.ndarray
-    tokens: np.ndarray
-
-
-class PairClassifier:
-    """A sequence classifier of transformers with its tokenizer.
-
-    A text that spells a control token, such as ``[SEP]``, is read as those letters.
-    """
-
-    def __init__(self, model: Any, tokenizer: Any):
-        self.model, self.tokenizer = model.eval(), tokenizer
-        self.window = longest(model.config, tokenizer)
-        self.budget = BUDGET["cpu" if model.device.type == "cpu" else "cuda"]
-        self.labels = int(model.config.num_labels)
-
-    def judge(self, pairs: Sequence[Pair], *, progress: bool = False) -> PairLogits:
-        """Logits of each pair and its number of tokens; :func:`encode` cuts long ones."""
-        import torch
-
-        options = {"window": self.window, "split_special_tokens": True}
-        encoded, tokens = encode(self.tokenizer, *zip(*pairs, strict=True), **options)
-        logits = np.zeros((len(pairs), self.labels), dtype=np.float32)
-        lengths = [len(row["input_ids"]) for row in encoded]
-        with progress_bar(sum(lengths), progress) as bar, torch.inference_mode():
-            for batch in batches(lengths, self.budget):
-                rows = [encoded[place] for place in batch]
-                inputs = padded(self.tokenizer, rows, self.model.device)
-                logits[batch] = self.model(**inputs).logits.float().cpu().numpy()
-                bar.update(sum(lengths[place] for place in batch))
-        return PairLogits(logits, np.array(tokens))
 
 
 def padded(tokenizer: Any, rows: Sequence[dict[str, list[int]]], device: Any) -> Any:
     """Tensors [rows, longest row]; padding stands at the right and is masked."""
     batch = tokenizer.pad(list(rows), padding_side="right", return_tensors="pt", verbose=False)
     return batch.to(device)
-
-
-def batches(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
-    """Places of rows, longest first, in batches of at most ``budget`` tokens, padding included."""
-    order = sorted(range(len(lengths)), key=lambda place: -lengths[place])
-    start = 0
-    while start < len(order):
-        size = max(1, budget // max(1, lengths[order[start]]))
-        yield order[start : start + size]
-        start += size
 
 
 def longest(config: Any, tokenizer: Any) -> int:
@@ -174,12 +123,3 @@ def longest(config: Any, tokenizer: Any) -> int:
         positions -= (config.pad_token_id or 0) + 1  # they count from behind the padding's number
     # a tokenizer without a limit says an enormous number
     return int(min(positions, tokenizer.model_max_length))
-
-
-@lru_cache(maxsize=2)
-def load(model: Backbone, *, device: str = "auto") -> PairClassifier:
-    """A classifier of a hub or a folder, in float32; the last two are kept."""
-    from transformers import AutoModelForSequenceClassification
-
-    network = hub.weights(model, AutoModelForSequenceClassification, dtype="float32")
-    return PairClassifier(network.to(hub.device_of(device)), hub.tokenizer(model))

@@ -32,11 +32,7 @@ _OTHER_TOKENS = (
 
 
 class ServerError(TstmetaError):
-    """A server that cannot be used; ``status`` is its HTTP status, 0 when there was none."""
-
-    def __init__(self, message: str, status: int = 0):
-        super().__init__(message)
-        self.status = status
+    """A server that cannot be used."""
 
 
 def address(url: str) -> httpx.URL:
@@ -77,24 +73,23 @@ class ServerModel:
     #: See :func:`~tstmeta.retrying.retrying`.
     retries, pause = 5, 0.5
 
-    def __init__(
-        self,
-        url: str,
-        model: str,
-        tokenizer: Any,
-        *,
-        label: str = "",
-    ):
+    def __init__(self, url: str, model: str, tokenizer: Any, *, label: str = ""):
         where = address(url)
-        self._user = (where.username, where.password) if where.userinfo else None
         self.url = where.copy_with(username=None, password=None)
         self.model, self.tokenizer = model, tokenizer
         self.identity = f"{model}|server" + (f"|{label}" if label else "")
         self.vocabulary = len(tokenizer)
-        self._key = os.environ.get("OPENAI_API_KEY", "").strip()
-        if not (self._key.isascii() and self._key.isprintable()):
+        key = os.environ.get("OPENAI_API_KEY", "").strip()
+        if not (key.isascii() and key.isprintable()):
             raise TstmetaError("the API key has a sign that no HTTP header takes; copy it anew")
-        self._mask = mask_of(self._key, *(self._user or ()))
+        self._mask = mask_of(key, where.username, where.password)
+        self._client = httpx.Client(
+            base_url=where,  # its user and password go before the key
+            headers={"Authorization": f"Bearer {key}"} if key else {},
+            limits=httpx.Limits(max_keepalive_connections=0),  # nothing to be closed later
+            # a proxy does not know what listens on this machine
+            trust_env=where.host not in ("localhost", "127.0.0.1", "::1"),
+        )
         self._tried = False
 
     def logprobs(
@@ -111,22 +106,30 @@ class ServerModel:
             return
         self.check()
         distinct = list(places)
-        with progress_bar(sum(map(len, distinct)), progress) as bar, self._client() as client:
+        with progress_bar(sum(map(len, distinct)), progress) as bar:
             for start in range(0, len(distinct), self.batch):
                 prompts = distinct[start : start + self.batch]
-                answers = self._read(client, prompts)
                 yield [
                     (place, values[len(requests[place].context) - 1 :])
-                    for prompt, (values, _) in zip(prompts, answers, strict=True)
+                    for prompt, (values, _) in zip(prompts, self._read(prompts), strict=True)
                     for place in places[prompt]
                 ]
                 bar.update(sum(map(len, prompts)))
 
     @cached_property
     def window(self) -> int:
-        """What the server says, or else the tokenizer."""
-        limit = getattr(self.tokenizer, "model_max_length", None)
-        whole = self._served_window() or limit or _NO_LIMIT
+        """What the server says (``max_model_len`` in /models), or else the tokenizer."""
+        whole, served = getattr(self.tokenizer, "model_max_length", None) or _NO_LIMIT, {}
+        try:
+            models = self._ask("/models")["data"]
+            served = {str(card["id"]): card.get("max_model_len") for card in models}
+        except (AttributeError, KeyError, TypeError):  # not every server has such a list
+            pass
+        if served and self.model not in served:
+            names = ", ".join(excerpt(name, 80) for name in list(served)[:20])
+            raise ServerError(f"the server has no model {self.model!r}. Remedy: one of {names}")
+        if isinstance(limit := served.get(self.model), int):
+            whole = limit
         if whole >= _NO_LIMIT:
             raise ServerError(
                 "neither server (max_model_len in /models) nor tokenizer (model_max_length) says "
@@ -144,8 +147,7 @@ class ServerModel:
         if self._tried:
             return
         probe = self.tokenizer(_PROBE, add_special_tokens=False)["input_ids"][: self.window + 1]
-        with self._client() as client:
-            [(_, read)] = self._read(client, [tuple(probe)])
+        [(_, read)] = self._read([tuple(probe)])
         ours = self.tokenizer.decode(probe[1:])
         if _letters(read) not in ("", _letters(ours)):
             raise ServerError(
@@ -154,26 +156,10 @@ class ServerModel:
             )
         self._tried = True
 
-    def _served_window(self) -> int | None:
-        try:
-            with self._client() as client:
-                cards = {str(card["id"]): card for card in self._ask(client, "/models")["data"]}
-            window = cards.get(self.model, {}).get("max_model_len")
-        except ServerError as error:
-            if error.status in (404, 405):  # not every server has a list
-                return None
-            raise
-        except (AttributeError, KeyError, TypeError):
-            return None
-        if cards and self.model not in cards:
-            names = ", ".join(excerpt(name, 80) for name in list(cards)[:20])
-            raise ServerError(f"the server has no model {self.model!r}. Remedy: one of {names}")
-        return window if isinstance(window, int) else None
-
-    def _read(self, client: httpx.Client, prompts: list[Prompt]) -> list[tuple[np.ndarray, str]]:
+    def _read(self, prompts: list[Prompt]) -> list[tuple[np.ndarray, str]]:
         """Of each prompt's tokens, less the first: log-probabilities, float32, and the text."""
         body = {"model": self.model, "prompt": list(map(list, prompts)), **_OPTIONS}
-        answer = self._ask(client, "/completions", body)
+        answer = self._ask("/completions", body)
         try:
             # ids are held against those of the prompt: no answer can be taken for another one
             choices = sorted(answer["choices"], key=lambda choice: choice["index"])
@@ -184,50 +170,44 @@ class ServerModel:
                 f"{excerpt(str(error))}). Remedy: the URL of a completion server"
             ) from error
 
-    def _client(self) -> httpx.Client:
-        return httpx.Client(
-            timeout=httpx.Timeout(self.timeout, connect=10),
-            headers={"Authorization": f"Bearer {self._key}"} if self._key else {},
-            auth=self._user,
-            # a proxy does not know what listens on this machine
-            trust_env=self.url.host not in ("localhost", "127.0.0.1", "::1"),
-        )
-
-    def _ask(
-        self, client: httpx.Client, path: str, body: dict[str, Any] | None = None
-    ) -> dict[str, Any]:
+    def _ask(self, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
+        """What the server answers; of /models nothing where it has no such list."""
         try:
-            return retrying(self.retries, self.pause)(self._answer, client, path, body)
+            return retrying(self.retries, self.pause)(self._answer, path, body)
         except Again as failure:
             raise ServerError(
                 f"{failure}. Remedy: see the server's log, and run again: what was answered is kept"
             ) from failure
 
-    def _answer(self, client: httpx.Client, path: str, body: dict[str, Any] | None) -> Any:
-        where = f"{self.url}{path}"
+    def _answer(self, path: str, body: dict[str, Any] | None) -> dict[str, Any]:
+        limits = httpx.Timeout(self.timeout, connect=10)
         try:
-            response = client.request("POST" if body else "GET", where, json=body)
+            response = self._client.request(
+                "POST" if body else "GET", path, json=body, timeout=limits
+            )
         except httpx.ConnectError as error:
             words = excerpt(str(error), mask=self._mask)
             raise ServerError(
                 f"no connection to {self.url}: {words}. Remedy: start the server, or mend the URL"
             ) from error
         except httpx.HTTPError as error:  # too slow, or broken
-            raise Again(f"no answer of {where} ({type(error).__name__})") from error
+            raise Again(f"no answer of {self.url}{path} ({type(error).__name__})") from error
         status = response.status_code
+        if not body and status in (404, 405):
+            return {}
         try:
             answer = response.json() if status == 200 else None
         except ValueError:
             answer = None
         if isinstance(answer, dict):
             return answer
-        words = f"{where} answers {status}: {excerpt(response.text, mask=self._mask)}"
+        words = f"{self.url}{path} answers {status}: {excerpt(response.text, mask=self._mask)}"
         if status in PASSING or status >= 500:
             raise Again(words, retry_after(response.headers))
         remedy = "see whether the URL ends where the interface starts (/v1 for most)"
         if status in (401, 403):
             remedy = "set OPENAI_API_KEY to the server's API key"
-        raise ServerError(f"{words}. Remedy: {remedy}", status)
+        raise ServerError(f"{words}. Remedy: {remedy}")
 
 
 def _read_choice(choice: dict[str, Any], prompt: Prompt) -> tuple[np.ndarray, str]:

@@ -1,17 +1,23 @@
 """Vectors of words that do not depend on their neighbours, and how rare words are.
 
-A file with a fault is a model that is missing: all that need it say so.
+BERTScore with idf weights needs counts of tokens.  A table of them is named in the signature, so
+that a score does not depend on what else is scored.  A file with a fault is a model that is
+missing: all that need it say so.
 """
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cached_property, lru_cache
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, PositiveInt
 
+from .. import storage
+from ..schema import TstmetaError
 from . import hub
 from .causal import MissingModel
 from .encoders import Encoder
@@ -140,6 +146,14 @@ def identity(path: Path) -> str:
     return f"{path.name}@{hub.file_hash(path)[:12]}"
 
 
+# ------------------------------------------------------------------------------- how rare words are
+
+#: The table of the embedded encoder's tokens, and the data sets whose sources it is counted in: too
+#: small to say much of how rare a word is.
+COUNTS = Path(__file__).parent / "weights" / "idf" / "contrast-world.json"
+COUNTED = ("contrast", "world")
+
+
 class Frequencies(NamedTuple):
     """In how many of ``total`` texts each number (of a token, of a word) occurs."""
 
@@ -147,7 +161,53 @@ class Frequencies(NamedTuple):
     total: int
 
 
+class _Table(BaseModel):
+    """A file of frequencies: number of texts, and in how many of them each token stands."""
+
+    model_config = ConfigDict(strict=True)
+    texts: int
+    tokens: Annotated[dict[str, PositiveInt], Field(min_length=1)]
+
+
 def frequencies(bags: Iterable[Iterable[int]]) -> Frequencies:
     """Of texts as bags of numbers."""
     sets = [set(bag) for bag in bags]
     return Frequencies(Counter(chain.from_iterable(sets)), len(sets))
+
+
+def read_counts(encoder: Encoder, path: Path) -> Frequencies:
+    """Frequencies of tokens by a table (``.json``) or, of any other file, in its texts, one a line.
+
+    Control tokens are among them: they stand in every text.
+    """
+    if path.suffix != ".json":
+        return frequencies(encoder.ids(texts_of(path)))
+    hub.file_hash(path)  # says what to do about a file that cannot be read
+    try:
+        texts, tokens = _Table.model_validate_json(path.read_bytes()).model_dump().values()
+        if max(tokens.values()) > texts:
+            raise ValueError
+    except ValueError:
+        raise MissingModel(
+            f"{path} is no table of counts: tstmeta train idf writes one; or name a file of texts,"
+            " one a line, that does not end in .json"
+        ) from None
+    known = encoder.tokenizer.get_vocab()
+    if strange := next((token for token in tokens if token not in known), None):
+        raise MissingModel(
+            f"{path.name} counts {strange!r}, which is no token of {encoder.model.name}: it was"
+            " made for another encoder; name a file of texts, one a line"
+        )
+    return Frequencies({known[token]: count for token, count in tokens.items()}, texts)
+
+
+def write_counts(encoder: Encoder, texts: Sequence[str], path: Path) -> Frequencies:
+    """Count and write a table: number of texts, then each token with its count, sorted."""
+    if not texts:
+        raise TstmetaError("there is no text to count tokens in; name a data set that has sources")
+    counts = frequencies(encoder.ids(texts))
+    tokens = encoder.tokenizer.convert_ids_to_tokens(list(counts.counts))
+    table = dict(sorted(zip(tokens, counts.counts.values(), strict=True)))
+    text = json.dumps({"texts": counts.total, "tokens": table}, ensure_ascii=False, indent=0)
+    storage.write(path, text + "\n")
+    return counts

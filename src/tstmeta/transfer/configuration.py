@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, PositiveInt
 
 from ..data import paths
-from ..models.training.options import Options
+from ..models.training.loop import Options
 from ..schema import TstmetaError
 
 Loss = Literal[

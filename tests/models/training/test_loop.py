@@ -9,8 +9,16 @@ import torch
 from tests.models.training.conftest import KINDS, TEXTS, Killed, killed
 from tstmeta import storage
 from tstmeta.models.training.lm import share_of_rate
-from tstmeta.models.training.loop import CHECKPOINT, REPORT, read_checkpoint, rows_of
-from tstmeta.models.training.options import FINE_TUNING, STYLE, LmOptions, configure
+from tstmeta.models.training.loop import (
+    CHECKPOINT,
+    FINE_TUNING,
+    REPORT,
+    STYLE,
+    LmOptions,
+    configure,
+    read_checkpoint,
+    rows_of,
+)
 from tstmeta.schema import TstmetaError
 
 

@@ -19,8 +19,17 @@ from .. import hub
 from ..causal import Backbone
 from ..classifiers import PACKAGES, About, Linear, StyleModel, Task, features, modules
 from ..splits import PARTS, corpus_hash
-from .loop import CHECKPOINT, Learner, finished, follow, rows_of, versions, write_report
-from .options import STYLE, StyleOptions
+from .loop import (
+    CHECKPOINT,
+    STYLE,
+    Learner,
+    StyleOptions,
+    finished,
+    follow,
+    rows_of,
+    versions,
+    write_report,
+)
 
 #: Bins of the expected calibration error (Guo et al., 2017, use 15).
 BINS = 15

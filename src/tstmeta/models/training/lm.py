@@ -15,8 +15,17 @@ from ...schema import TstmetaError
 from .. import hub, lm
 from ..causal import Backbone
 from ..template import Template
-from .loop import CHECKPOINT, Learner, finished, follow, rows_of, versions, write_report
-from .options import FINE_TUNING, LmOptions
+from .loop import (
+    CHECKPOINT,
+    FINE_TUNING,
+    Learner,
+    LmOptions,
+    finished,
+    follow,
+    rows_of,
+    versions,
+    write_report,
+)
 
 if TYPE_CHECKING:
     import torch

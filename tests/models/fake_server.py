@@ -25,7 +25,7 @@ TEXTS = [
     "gimme the stuff now, we watched and walked all day long!",
 ]
 
-#: What a server answers instead: status, headers, body.  Status 0: the connection breaks.
+#: What a server answers instead: status (0: the connection breaks), headers, body.
 Instead = tuple[int, dict[str, str], bytes]
 
 
@@ -51,7 +51,6 @@ class Fake:
     engine: Engine
     name: str = "tiny"
     window: int | None = 128
-    knows_prompts: bool = True
     models_page: bool = True
     key: str = ""
     instead: Callable[[int, dict], Instead | None] = lambda number, body: None
@@ -68,10 +67,7 @@ class Fake:
     def models(self) -> Instead:
         if not self.models_page:
             return _json(404, {"detail": "Not Found"})
-        card: dict[str, Any] = {"id": self.name, "object": "model"}
-        if self.window:
-            card["max_model_len"] = self.window
-        return _json(200, {"data": [card]})
+        return _json(200, {"data": [{"id": self.name, "max_model_len": self.window}]})
 
     def complete(self, body: dict) -> Instead:
         self.bodies.append(body)
@@ -82,25 +78,21 @@ class Fake:
         prompts = body["prompt"]
         if self.window and max(map(len, prompts)) + body["max_tokens"] > self.window:
             return _json(400, {"error": {"message": "maximum context length is too small"}})
-        choices = [self.choice(i, ids, body) for i, ids in enumerate(prompts)]
-        choices.reverse()  # the order is the index's business
-        return _json(200, self.edit({"choices": choices}))
+        choices = [self.choice(i, ids) for i, ids in enumerate(prompts)]
+        return _json(200, self.edit({"choices": choices[::-1]}))  # the order is the index's
 
-    def choice(self, index: int, ids: list[int], body: dict) -> dict:
+    def choice(self, index: int, ids: list[int]) -> dict:
         [[(_, logs)]] = self.engine.logprobs([Continuation((ids[0],), tuple(ids[1:]))])
-        values = [None, *map(float, logs)]
-        words = [self.engine.tokenizer.decode([token]) for token in ids]
-        choice: dict[str, Any] = {"index": index, "text": "!", "finish_reason": "length"}
-        if body.get("prompt_logprobs") and self.knows_prompts:
-            rows = [
-                {
-                    str((token + 1) % len(self.engine.tokenizer)): {"logprob": -0.5, "rank": 1},
-                    str(token): {"logprob": value, "rank": 2, "decoded_token": word},
-                }
-                for token, value, word in zip(ids, values, words, strict=True)
-            ]
-            choice["prompt_logprobs"] = [None, *rows[1:]]
-        return choice
+        rows = [
+            {
+                str((token + 1) % len(self.engine.tokenizer)): {"logprob": -0.5},
+                str(token): {"logprob": float(log), "decoded_token": word},
+            }
+            for token, log, word in zip(
+                ids[1:], logs, map(self.engine.tokenizer.decode, ids[1:]), strict=True
+            )
+        ]
+        return {"index": index, "text": "!", "prompt_logprobs": [None, *rows]}
 
 
 def _json(status: int, body: Any) -> Instead:
@@ -128,9 +120,8 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
             return
         self.send_response(status)
-        for name, value in headers.items():
+        for name, value in {"Content-Length": str(len(content)), **headers}.items():
             self.send_header(name, value)
-        self.send_header("Content-Length", str(len(content)))
         self.end_headers()
         self.wfile.write(content)
 
@@ -149,14 +140,11 @@ class _Server(ThreadingHTTPServer):
 @contextmanager
 def serving(fake: Fake):
     """Serve ``fake`` on a free port; its ``url`` is set."""
-    server = _Server(("127.0.0.1", 0), _Handler)
-    server.fake = fake
-    fake.url = f"http://127.0.0.1:{server.server_port}/v1"
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-    thread.start()
-    try:
-        yield fake
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    with _Server(("127.0.0.1", 0), _Handler) as server:
+        server.fake = fake
+        fake.url = f"http://127.0.0.1:{server.server_port}/v1"
+        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}).start()
+        try:
+            yield fake
+        finally:
+            server.shutdown()

@@ -1,0 +1,294 @@
+"""The server backend against a real HTTP server: answers, windows, faults with their remedies."""
+
+import socket
+import time
+
+import pytest
+
+from tests.models.fake_server import TEXTS, Fake, serving, tiny_engine, tiny_tokenizer
+from tests.models.tiny import answers, distance
+from tstmeta.models.causal import Continuation, LanguageModel
+from tstmeta.models.server import ServerError, ServerModel, address
+from tstmeta.models.tokencache import Cached
+from tstmeta.schema import TstmetaError
+
+KEY = "sk-very-secret-0123456789"
+
+
+@pytest.fixture(scope="module")
+def tokenizer():
+    return tiny_tokenizer(TEXTS)
+
+
+@pytest.fixture(scope="module")
+def engine(tokenizer):
+    return tiny_engine(tokenizer)
+
+
+@pytest.fixture
+def fake(engine, monkeypatch):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with serving(Fake(engine)) as running:
+        yield running
+
+
+@pytest.fixture
+def served(fake, tokenizer):
+    """A model of the server, after its trial."""
+
+    def build(url="", label="", **options):
+        model = ServerModel(url or fake.url, "tiny", tokenizer, label=label)
+        for name, value in {"pause": 0.01, "retries": 2, **options}.items():
+            setattr(model, name, value)
+        model.check()
+        return model
+
+    return build
+
+
+@pytest.fixture(scope="module")
+def requests(tokenizer):
+    """Shared contexts, equal requests, texts in two scripts."""
+    texts = ["the ships", "lemons!", "we", "the ships", "Grüße, 京都", "so kind as to send me 12"]
+    ids = [tuple(tokenizer(text)["input_ids"]) for text in texts]
+    contexts = [tuple(tokenizer(text)["input_ids"]) for text in TEXTS[:2]]
+    return [Continuation(context, tokens) for context in contexts for tokens in ids]
+
+
+@pytest.fixture(scope="module")
+def wanted(engine, requests):
+    """What the model itself answers."""
+    return answers(engine, requests)
+
+
+@pytest.mark.parametrize("batch", [1, 3, 50])
+def test_a_server_says_what_its_model_says(fake, served, requests, wanted, batch):
+    model = served(batch=batch, label="bfloat16")
+    assert isinstance(model, LanguageModel)
+    assert model.identity == "tiny|server|bfloat16"
+    assert distance(answers(model, requests), wanted) < 1e-5
+    # samples would come from the whole distribution
+    sampled = {(body["temperature"], body["top_p"], body["max_tokens"]) for body in fake.bodies}
+    assert sampled == {(1.0, 1.0, 1)}
+
+
+def test_equal_texts_are_sent_once_and_known_ones_never(fake, served, requests, wanted):
+    model = served(batch=1)
+    trial, known = len(fake.bodies), {1, 2, 4}
+    batches = model.logprobs(requests, known=known)
+    values = {place: values for batch in batches for place, values in batch}
+    rest = sorted(set(range(len(requests))) - known)
+    assert sorted(values) == rest
+    assert distance([values[n] for n in rest], [wanted[n] for n in rest]) < 1e-5
+    sent = fake.prompts[trial:]
+    assert len(sent) == len(set(sent))
+    assert not set(sent) & {(*requests[place].context, *requests[place].tokens) for place in (1, 4)}
+
+
+def test_a_run_that_a_dead_server_stopped_goes_on_where_it_was(
+    fake, served, requests, wanted, tmp_path
+):
+    cached = Cached(served(batch=1), tmp_path)
+    alive = len(fake.bodies) + 3
+    fake.instead = lambda number, body: (503, {}, b"") if number > alive else None
+    with pytest.raises(ServerError, match="503"):
+        answers(cached, requests)
+    fake.instead = lambda number, body: None
+    before = len(fake.bodies)
+    assert distance(answers(cached, requests), wanted) < 1e-5
+    texts = {(*request.context, *request.tokens) for request in requests}
+    assert len(fake.bodies) - before == len(texts) - 3
+
+
+# ------------------------------------------------------------------------------------ windows
+
+
+@pytest.mark.parametrize(
+    ("of_server", "limit", "window"),
+    [(128, 10**30, 126), (None, 96, 94), (128, 96, 126)],  # the server knows better
+)
+def test_the_window_leaves_room_for_the_last_token_and_a_generated_one(
+    fake, served, tokenizer, monkeypatch, of_server, limit, window
+):
+    fake.window = of_server
+    monkeypatch.setattr(tokenizer, "model_max_length", limit)
+    assert served().window == window
+
+
+def test_a_text_that_fills_the_window_is_answered_and_a_longer_one_refused(fake, served):
+    fake.window = 24
+    model = served()
+    full = Continuation((5,) * 10, (6,) * (model.window - 9))
+    assert len(answers(model, [full])[0]) == model.window - 9
+    before = len(fake.bodies)
+    with pytest.raises(TstmetaError, match="do not fit into the model's window"):
+        answers(model, [full, full._replace(tokens=(*full.tokens, 6))])
+    assert len(fake.bodies) == before
+
+
+# ----------------------------------------------------------------------------- servers that fail
+
+
+def failing(status, body=b"{}", since=1, until=10**6, **headers):
+    """An answer of another status to completion requests; the first is the trial."""
+    names = {name.replace("_", "-"): value for name, value in headers.items()}
+    return lambda number, _: (status, names, body) if since <= number <= until else None
+
+
+def test_nobody_listens_is_an_error_at_once(served):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    started = time.monotonic()
+    with pytest.raises(ServerError, match=r"no connection to .*Remedy: start the server"):
+        served(url=f"http://127.0.0.1:{port}", pause=5)
+    assert time.monotonic() - started < 4
+
+
+@pytest.mark.parametrize(
+    ("url", "wanted"),
+    [
+        ("http://host:8000", "http://host:8000/v1"),
+        (" https://host/api/v1/completions?key=1#x ", "https://host/api/v1"),
+        *((url, None) for url in ("", "localhost:8000", "ftp://host/v1", "http://", "http://a b/")),
+        ("http://h:123456", None),
+    ],
+)
+def test_the_address_is_where_the_interface_starts(url, wanted):
+    if wanted:
+        assert str(address(url)) == wanted
+    else:
+        with pytest.raises(ServerError, match="no URL of a server"):
+            address(url)
+
+
+@pytest.mark.parametrize(
+    ("status", "headers", "body"),
+    [
+        *((status, {}, b"busy") for status in (408, 429, 500, 503, 0)),
+        # headers promise more bytes than come
+        (200, {"Content_Length": "999", "Connection": "close"}, b'{"cho'),
+    ],
+)
+def test_what_passes_is_tried_again(fake, served, requests, wanted, status, headers, body):
+    model = served(batch=50, timeout=2)
+    trial = len(fake.bodies)
+    fake.instead = failing(status, body, trial + 1, trial + 2, **headers)
+    assert distance(answers(model, requests), wanted) < 1e-5
+    assert len(fake.bodies) == trial + 3
+
+
+@pytest.mark.parametrize("status", [400, 403, 404, 302])
+def test_what_does_not_pass_is_asked_once(fake, served, requests, status):
+    model = served(batch=50)
+    trial = len(fake.bodies)
+    fake.instead = failing(status, b"this \x1b[31mis\n why")
+    with pytest.raises(ServerError, match=rf"answers {status}: this \[31mis why\. Remedy: "):
+        answers(model, requests)
+    assert len(fake.bodies) == trial + 1
+
+
+def test_a_server_that_stays_silent_is_given_up(fake, served, requests):
+    model = served(timeout=0.2, retries=1)
+    fake.instead = lambda number, body: time.sleep(1)
+    with pytest.raises(ServerError, match=r"no answer of http://.*/completions \(ReadTimeout\)"):
+        answers(model, requests[:1])
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b"[]", b"{}", b'{"choices": 3}', b'{"choices": [{}]}', b"", b"<title>Hi</title>", b"\xff\xfe"],
+)
+def test_an_answer_of_another_form_is_refused(fake, served, body):
+    fake.instead = failing(200, body)
+    with pytest.raises(ServerError, match="Remedy"):
+        served()
+
+
+@pytest.mark.parametrize(
+    ("models_page", "words"),
+    [(True, r"no model 'tiny'\. Remedy: one of meta/llama"), (False, "Remedy: name a tokenizer")],
+)
+def test_a_wrong_model_or_a_window_that_nobody_knows_is_named(
+    fake, served, tokenizer, monkeypatch, models_page, words
+):
+    monkeypatch.setattr(tokenizer, "model_max_length", 10**30)
+    fake.name, fake.models_page = "meta/llama", models_page
+    with pytest.raises(ServerError, match=words):
+        served()
+
+
+def test_the_key_comes_from_the_environment_and_is_never_shown(fake, served, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    fake.key = KEY
+    served()
+    fake.key = "another"
+    with pytest.raises(ServerError, match=r"401: .*Bearer \*\*\*.*Remedy: set OPENAI") as raised:
+        served()
+    assert KEY not in str(raised.value)
+    assert fake.seen_keys == {f"Bearer {KEY}"}
+    monkeypatch.setenv("OPENAI_API_KEY", "two\nlines")
+    with pytest.raises(TstmetaError, match="copy it anew") as raised:
+        served()
+    assert "two" not in str(raised.value)
+
+
+# --------------------------------------------------------------------------------- wrong numbers
+
+
+def each(change):
+    def edit(answer):
+        for choice in answer["choices"]:
+            change(choice)
+        return answer
+
+    return edit
+
+
+def put(value):
+    def change(choice):
+        for row in choice["prompt_logprobs"][1:]:
+            row.update({token: {**facts, "logprob": value} for token, facts in row.items()})
+
+    return change
+
+
+def other_tokens(choice):
+    rows = choice["prompt_logprobs"]
+    rows[1:] = [{f"1{token}": facts for token, facts in row.items()} for row in rows[1:]]
+
+
+@pytest.mark.parametrize(
+    ("edit", "words"),
+    [
+        (each(lambda choice: choice.pop("prompt_logprobs")), "no log-probabilities.*vllm serve"),
+        (each(lambda choice: choice["prompt_logprobs"].pop()), "other tokens than we sent"),
+        *((each(put(value)), "no log-prob") for value in (None, float("nan"), "much", -(10**400))),
+        (each(put(7.5)), "logits are.*raw_logprobs"),
+        (each(other_tokens), "other tokens than we sent.*Remedy: name the tokenizer"),
+        (lambda answer: {"choices": answer["choices"][1:]}, "in another form"),
+    ],
+)
+def test_wrong_numbers_are_refused(fake, served, requests, edit, words):
+    model = served()
+    fake.edit = edit
+    with pytest.raises(ServerError, match=words):
+        answers(model, requests)
+
+
+def test_another_vocabulary_is_noticed_though_it_takes_our_ids(fake, engine):
+    ours = tiny_tokenizer(["Zwölf Boxkämpfer jagen Viktor quer über den großen Sylter Deich"])
+    assert len(ours) <= len(engine.tokenizer)  # so it takes all our ids
+    with pytest.raises(ServerError, match="tokens are not those of the tokenizer: it reads"):
+        ServerModel(fake.url, "tiny", ours).check()
+
+
+@pytest.mark.parametrize("blank", ["▁", "Ġ", ""])
+def test_servers_write_blanks_in_their_own_way(fake, served, blank):
+    def change(choice):
+        for row in filter(None, choice["prompt_logprobs"]):
+            for facts in row.values():
+                facts["decoded_token"] = facts.get("decoded_token", "x").replace(" ", blank)
+
+    fake.edit = each(change)
+    served()
