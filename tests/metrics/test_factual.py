@@ -49,11 +49,11 @@ class Questioner:
     def __init__(self):
         self.calls = []
 
-    def write(self, prompts, *, watched="", progress=False):
+    def write(self, prompts, watched=""):
         self.calls.append(list(prompts))
         assert not watched
         assert all(prompt[0] == PREFIX and prompt[1] in prompt[2] for prompt in prompts)
-        return [Written(f"{prompt[1]}?", math.nan, 9, 9) for prompt in prompts]
+        return [Written(f"{prompt[1]}?", math.nan, 9) for prompt in prompts]
 
 
 class Answerer:
@@ -62,10 +62,10 @@ class Answerer:
     def __init__(self):
         self.calls, self.tokens = [], 9
 
-    def write(self, prompts, *, watched="", progress=False):
+    def write(self, prompts, watched=""):
         self.calls.append(list(prompts))
         assert watched == UNANSWERABLE
-        return [Written(*REPLIES[prompt], self.tokens, min(self.tokens, 512)) for prompt in prompts]
+        return [Written(*REPLIES[prompt], self.tokens) for prompt in prompts]
 
 
 class Alike(BatchedMetric):

@@ -66,12 +66,11 @@ def test_the_vocabulary_may_be_cut_into_slices_and_positions_into_chunks(kind, m
     assert off(engine(kind), tiny.draw(0)) < NEAR
 
 
-@pytest.mark.parametrize("rounded", [False, True])
-def test_a_bias_of_the_output_layer_counts(rounded, monkeypatch):
+def test_a_bias_of_the_output_layer_counts(monkeypatch):
     monkeypatch.setattr(engine_module, "_SLICE", 50)
-    subject = tiny.engine("phi", rounded=rounded)
+    subject = tiny.engine("phi")
     assert subject.bias is not None
-    assert off(subject, tiny.draw(0)) < (0.1 if rounded else NEAR)
+    assert off(subject, tiny.draw(0)) < NEAR
 
 
 # ----------------------------------------------------------------------------------- the borders
@@ -150,8 +149,6 @@ def test_a_bfloat16_model_agrees_with_torch_run_on_one_sequence_a_time(kind):
     family = tiny.tokenizer(tiny.FAMILY[kind])
     alone = tiny.Engine(model, family, kind, rounded=True, reuse=False, budget=1)
     assert tiny.distance(tiny.answers(alone, requests), wanted) < NEAR
-    trees = tiny.answers(tiny.Engine(model, family, kind, rounded=True), requests)
-    assert np.abs(np.concatenate(trees) - np.concatenate(wanted)).mean() < 0.1
 
 
 # ---------------------------------------------------------------------------------------- memory
@@ -209,16 +206,12 @@ def test_a_model_that_caps_or_scales_its_logits_is_refused(kind, changes, dtype)
     assert tiny.engine("granite", dtype=dtype, logits_scaling=1.0).reuse
 
 
-def test_a_model_whose_numbers_are_none_is_refused():
+def test_a_model_whose_numbers_are_none_or_that_takes_other_arguments_is_refused():
     model = tiny.network("llama")
     with torch.no_grad():
         model.model.layers[1].mlp.down_proj.weight.fill_(float("nan"))
     with pytest.raises(TstmetaError, match="no numbers"):
         tiny.Engine(model, tiny.tokenizer(), "broken")
-
-
-def test_a_model_with_other_arguments_is_refused_in_words():
-    model = tiny.network("llama")
     model.model.forward = lambda input_ids: None
     with pytest.raises(TstmetaError, match=r"does not take token ids .* \(TypeError: "):
         tiny.Engine(model, tiny.tokenizer(), "other")

@@ -57,17 +57,16 @@ def test_a_folder_is_loaded_as_it_was_saved(llama_folder, offline):
     assert not offline, "no socket is opened"
 
 
-@pytest.mark.parametrize("rounded", [False, True])
-def test_a_lazy_model_says_the_same_of_itself_before_and_after_it_is_loaded(llama_folder, rounded):
-    lazy = Lazy(backbone(str(llama_folder)), "cpu", "bfloat16", rounded, budget=77)
+def test_a_lazy_model_says_the_same_of_itself_before_and_after_it_is_loaded(llama_folder):
+    lazy = Lazy(backbone(str(llama_folder)), "cpu", "bfloat16", True, budget=77)
     assert isinstance(lazy, LanguageModel)
     before = (lazy.identity, lazy.window, lazy.vocabulary)
-    assert lazy.identity.endswith("|bfloat16|sdpa" + "|rounded" * rounded)
+    assert lazy.identity.endswith("|bfloat16|sdpa|rounded")
     assert "engine" not in vars(lazy)
     tiny.answers(lazy, tiny.draw(0))
     engine = lazy.engine
     assert before == (engine.identity, engine.window, engine.vocabulary)
-    assert (engine.model.dtype, engine.rounded, engine.budget) == (torch.bfloat16, rounded, 77)
+    assert (engine.model.dtype, engine.rounded, engine.budget) == (torch.bfloat16, True, 77)
 
 
 # ------------------------------------------------------------------------------------ fingerprints
@@ -180,17 +179,14 @@ def filled(name, content):
 @pytest.mark.parametrize(
     "spoil",
     [
-        *(cut_weights(size) for size in (0, 4, 100, 20_000)),
+        *(cut_weights(size) for size in (0, 100, 20_000)),
         # they would be filled with random numbers
         changed_tensor(lambda name, weight: {}),
         changed_tensor(lambda name, weight: {name: weight[:, :-1].contiguous()}),
         without("config.json"),
         without("tokenizer.json", "tokenizer_config.json"),
-        *(
-            filled(name, content)
-            for name in ("config.json", "tokenizer.json")
-            for content in ("", "{", "[]", '{"model_type": "unheard-of"}')
-        ),
+        *(filled("config.json", text) for text in ("", "[]", '{"model_type": "unheard-of"}')),
+        *(filled("tokenizer.json", text) for text in ("", "[]")),
     ],
 )
 def test_a_folder_with_a_fault_is_an_error_with_the_remedy(folder, spoil):
@@ -202,9 +198,7 @@ def test_a_folder_with_a_fault_is_an_error_with_the_remedy(folder, spoil):
 # ---------------------------------------------------------------------------------- names and hubs
 
 
-@pytest.mark.parametrize(
-    "name", ["", "no-such-model", "/no/such/folder", "~/no", "a/b/c", "owner/..", "owner/a--b"]
-)
+@pytest.mark.parametrize("name", ["", "no-such-model", "/no/such/folder", "a/b/c", "owner/.."])
 def test_an_unknown_name_is_an_error_that_lists_the_known_ones(name):
     with pytest.raises(TstmetaError, match=r"no model is called .* embedded, 3b, 8b"):
         load(name)
@@ -254,10 +248,7 @@ def test_half_a_model_in_the_cache_is_not_here(llama_folder, offline, tmp_path, 
         load("owner/name", device="cpu")
 
 
-@pytest.mark.parametrize(
-    "content",
-    ["{", "[]", '{"weight_map": []}', '{"weight_map": {}}', '{"weight_map": {"a": "gone"}}'],
-)
+@pytest.mark.parametrize("content", ["{", '{"weight_map": []}', '{"weight_map": {"a": "gone"}}'])
 def test_a_model_whose_index_names_no_files_that_are_here_is_not_here(folder, content):
     assert here(backbone(str(folder)))
     (folder / "model.safetensors.index.json").write_text(content)

@@ -4,6 +4,7 @@ A backend is an ``Engine`` (a model here), a ``ServerModel`` (elsewhere) or ``Ca
 """
 
 import re
+import tomllib
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -110,42 +111,35 @@ class Backbone:
         return Path(self.where).expanduser()
 
 
-def named(*models: Backbone) -> dict[str, Backbone]:
-    """Models by name."""
-    return {model.name: model for model in models}
-
-
 def described(name: str, dtype: str, rounded: bool = False) -> str:
     """The identity of a model that runs here: all that changes a log-probability."""
     return f"{name}|{dtype}|sdpa" + ("|rounded" if rounded else "")
 
 
 ENGLISH = ("en",)
+_FOLDER = Path(__file__).parent
 #: The demonstration model that comes with the package, trained by us on generated text.
-EMBEDDED = Path(__file__).parent / "weights" / "backbone"
-#: Models of a hub; the Llamas are those of Pauli et al. (2025, Section 4.3).
-_HUB = {
-    "3b": ("meta-llama/Llama-3.2-3B-Instruct", "0cb88a4f764b7a12671c53f0838cd831a0843b95"),
-    "8b": ("meta-llama/Llama-3.1-8B-Instruct", "0e9e39f249a16976918f6564b8830bc894c89659"),
-    "smollm2-135m": (
-        "HuggingFaceTB/SmolLM2-135M-Instruct",
-        "12fd25f77366fa6b3b4b768ec3050bf629380bac",
-    ),
-    "qwen2.5-0.5b": ("Qwen/Qwen2.5-0.5B-Instruct", "7ae557604adf67be50417f59c2c2f167def9a775"),
-}
-#: Models by name.
-BACKBONES = {
-    "embedded": Backbone("embedded", str(EMBEDDED), profile="embedded", languages=ENGLISH)
-} | {
-    name: Backbone(
-        name,
-        where,
-        revision,
-        gated=where.startswith("meta-llama/"),
-        languages=ENGLISH if name.startswith("smollm2") else (),
-    )
-    for name, (where, revision) in _HUB.items()
-}
+EMBEDDED = _FOLDER / "weights" / "backbone"
+
+
+def catalogue(use: str) -> dict[str, Backbone]:
+    """The models of a table in ``models.toml``, by name."""
+    tables = tomllib.loads((_FOLDER / "models.toml").read_text(encoding="utf-8"))
+    models = {}
+    for name, facts in tables[use].items():
+        where, facts["languages"] = facts["where"], tuple(facts.get("languages", ()))
+        if "profile" in facts:
+            where = str(_FOLDER / "weights" / where)
+        elif "course" in facts:
+            from ..data import paths  # takes time to import
+
+            where = str(paths.scores() / "models" / where)
+        models[name] = Backbone(**{"name": name, **facts, "where": where})
+    return models
+
+
+#: Models for the likelihood method.
+BACKBONES = catalogue("causal")
 
 #: An id of a hub: two names, each with letters or digits at its ends.
 _HUB_ID = re.compile(r"\w([\w.-]*\w)?/\w([\w.-]*\w)?", re.ASCII)

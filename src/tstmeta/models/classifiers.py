@@ -7,7 +7,7 @@ The target style of a rewrite picks one of a model's *tasks*.
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -18,41 +18,23 @@ from pydantic import TypeAdapter
 from scipy.special import softmax
 
 from .. import storage
-from ..data import paths
 from ..extras import lacking
 from ..schema import TstmetaError
 from ..secrecy import excerpt
 from . import hub
-from .causal import ENGLISH, Backbone, MissingModel
+from .causal import Backbone, MissingModel, catalogue
 
 FILE = "style.safetensors"
 #: A word with its marks and joiners, or one other character: punctuation is style.
 _TOKEN = regex.compile(r"[\p{L}\p{N}_][\p{L}\p{N}\p{M}_'’\u200c\u200d]*|[^\s]")
-_WEIGHTS = Path(__file__).parent / "weights"
 #: Packages whose version can change a value, by kind.
 PACKAGES = {
     "linear": ("scikit-learn",),
     "textcnn": ("torch",),
     "transformer": ("torch", "transformers"),
 }
-#: Words after ``tstmeta train`` for Yelp sentences by sentiment (Shen et al., 2017).
-COURSE = "classifier --corpus yelp"
-#: The same as the TextCNN of Pang and Gimpel (2019); none of their compared sources is tuned on.
-CNN_COURSE = f"{COURSE} --kind textcnn" + "".join(
-    f" --keep-out {name}" for name in ("mir", "li2018@yelp", "dualrl", "mis@yelp")
-)
-#: Models by name: two linear demonstrations, trained by us on generated text, English toxicity
-#: (Logacheva et al., 2022), and sentiment on Yelp, trained where its sentences are here.
-MODELS = {
-    model.name: replace(model, languages=ENGLISH)
-    for model in (
-        Backbone("embedded", str(_WEIGHTS / "style"), profile="embedded"),
-        Backbone("embedded-strength", str(_WEIGHTS / "style_strength"), profile="embedded"),
-        Backbone("toxicity", "s-nlp/roberta_toxicity_classifier"),
-        Backbone("yelp", str(paths.scores() / "models" / "yelp-style"), course=COURSE),
-        Backbone("yelp-cnn", str(paths.scores() / "models" / "yelp-cnn"), course=CNN_COURSE),
-    )
-}
+#: Models by name.
+MODELS = catalogue("style")
 
 
 @dataclass(frozen=True)

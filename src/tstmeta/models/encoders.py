@@ -16,7 +16,7 @@ import numpy as np
 
 from ..extras import lacking
 from . import hub
-from .causal import ENGLISH, Backbone, MissingModel, named
+from .causal import ENGLISH, Backbone, MissingModel, catalogue
 from .forest import batches
 from .sequence import longest, padded
 
@@ -45,15 +45,7 @@ _KNOWN = (
     "Transformer>Pooling>Normalize@92592da6",
 )
 #: Encoders by name.
-ENCODERS = named(
-    MINILM,
-    Backbone("deberta-xlarge-mnli", "microsoft/deberta-xlarge-mnli", languages=ENGLISH),
-    Backbone("roberta-large", "FacebookAI/roberta-large", languages=ENGLISH),
-    Backbone("xlm-roberta-large", "FacebookAI/xlm-roberta-large"),
-    Backbone("mbert", "google-bert/bert-base-multilingual-cased"),
-    Backbone("labse", "sentence-transformers/LaBSE"),
-    Backbone("multilingual-minilm", "sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2"),
-)
+ENCODERS = {MINILM.name: MINILM, **catalogue("encoders")}
 
 
 class TokenVectors(NamedTuple):

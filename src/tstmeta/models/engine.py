@@ -107,11 +107,9 @@ class Engine:
         plan = forest.plan(distinct, reuse=self.reuse)
         # batches do not depend on what is known; one in which all is known is left out
         sizes = [row.size for row in plan.rows]
-        batches = ([plan.rows[at] for at in batch] for batch in forest.batches(sizes, self.budget))
+        batches = [[plan.rows[at] for at in batch] for batch in forest.batches(sizes, self.budget)]
         todo = [
-            batch
-            for batch in batches
-            if any(wanted[rank] for row in batch for rank, _ in row.members)
+            each for each in batches if any(wanted[rank] for row in each for rank, _ in row.members)
         ]
         if not todo:
             return
@@ -241,9 +239,6 @@ class Engine:
         A model with another kind of output layer would give wrong numbers in silence.
         """
         config = self.model.config.get_text_config(decoder=True)
-        if getattr(config, "final_logit_softcapping", None):
-            # by name too: at bfloat16's precision a cap moves the logits of a trial too little
-            raise TstmetaError(_OTHER_HEAD)
         layers = getattr(config, "layer_types", None)
         windowed = getattr(config, "sliding_window", None) if layers is None else None
         trees = self.reuse and not windowed and set(layers or ()) <= {"full_attention"}
@@ -254,22 +249,22 @@ class Engine:
         trial = [Continuation((*shared, tail[0]), tail[1:]) for tail in tails]
         trial += [Continuation(shared, tail) for tail in tails[:3]]
         # without rounding, which moves a large logit by more than any tolerance worth having
-        rounded, self.reuse, self.rounded = self.rounded, False, False
-        try:
-            plain = self._trial(trial)
-        except _FAULTS as error:
-            raise TstmetaError(
-                "this model does not take token ids with positions and a mask, as the engine gives "
-                f"them ({type(error).__name__}: {error})"
-            ) from error
-        own = np.concatenate([self._model_answer(request) for request in trial])
-        if not np.abs(plain - own).max() <= near:  # NaN where a value is no number
+        rounded, self.rounded, fault = self.rounded, False, _OTHER_HEAD
+        for self.reuse in (True, False) if trees else (False,):
+            try:
+                ours, own = self._trial(trial), [self._model_answer(request) for request in trial]
+                if np.abs(ours - np.concatenate(own)).max() <= near:  # not NaN
+                    break
+            except _FAULTS as error:  # it takes no mask of ours, or no cache
+                fault = (
+                    "this model does not take token ids with positions and a mask, as the engine "
+                    f"gives them ({type(error).__name__}: {error})"
+                )
+        else:
+            raise TstmetaError(fault)
+        if getattr(config, "final_logit_softcapping", None):
+            # by name too: at bfloat16's precision a cap moves the logits of a trial too little
             raise TstmetaError(_OTHER_HEAD)
-        try:
-            self.reuse = trees
-            self.reuse = trees and bool(np.abs(plain - self._trial(trial)).max() <= near)
-        except _FAULTS:  # it takes no mask of ours, or no cache
-            self.reuse = False
         self.rounded, self.computed = rounded, 0
 
     def _trial(self, requests: list[Continuation]) -> np.ndarray:

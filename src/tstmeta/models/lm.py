@@ -14,29 +14,19 @@ import numpy as np
 import pandas as pd
 
 from .. import storage
-from ..data import paths
 from ..data.checks import check, fault, numeric
 from ..data.files import read_csv
 from ..schema import TstmetaError
 from . import hub
-from .causal import ENGLISH, Backbone, Continuation, LanguageModel, named
+from .causal import Backbone, Continuation, LanguageModel, catalogue
 from .template import ControlMark, Template
 
 #: The demonstration model that comes with the package.
 EMBEDDED = Path(__file__).parent / "weights" / "lm"
 #: Token frequencies beside a model.
 UNIGRAMS = "unigrams.csv"
-#: Words after ``tstmeta train`` for a small model of 25,600 Yelp sentences (Shen et al., 2017).
-COURSE = "lm --corpus yelp --set vocabulary=2048 --set layers=2 --set batch=64 --set steps=400"
-COURSE += " --set mixed=false"  # as quick here, and the same course on other processors
-_GPT2, _YELP = "607a30d783dfa663caf39e06633721c8d4cfcd7e", paths.scores() / "models" / "yelp-lm"
-#: Models by the names they have as words of fluency metrics: those of Mukherjee et al. (2025,
-#: Appendix C), and one of Yelp, trained where its sentences are here.
-MODELS = {"embedded": Backbone("lm", str(EMBEDDED), profile="embedded", languages=ENGLISH)} | named(
-    Backbone("gpt2", "openai-community/gpt2", _GPT2, languages=ENGLISH),
-    Backbone("mgpt", "ai-forever/mGPT"),
-    Backbone("yelp", str(_YELP), course=COURSE, languages=ENGLISH),
-)
+#: Models by the names they have as words of fluency metrics.
+MODELS = catalogue("fluency")
 
 
 class Reading(NamedTuple):
