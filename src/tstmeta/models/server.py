@@ -84,7 +84,8 @@ class ServerModel:
             raise TstmetaError("the API key has a sign that no HTTP header takes; copy it anew")
         self._mask = mask_of(key, where.username, where.password)
         self._client = httpx.Client(
-            base_url=where,  # its user and password go before the key
+            base_url=self.url,
+            auth=(where.username, where.password) if where.userinfo else None,
             headers={"Authorization": f"Bearer {key}"} if key else {},
             limits=httpx.Limits(max_keepalive_connections=0),  # nothing to be closed later
             # a proxy does not know what listens on this machine
