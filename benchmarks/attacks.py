@@ -43,7 +43,7 @@ ATTACKS = [
     ("hostile answer", "answers of a judge", "judge/test_answers.py", "a_text_q", "a_quoted"),
     ("hostile answer", "answers of a judge", "judge/test_answers.py", "no_answer"),
     ("hostile answer", "answers of a judge", "judge/test_client.py", "what_is_no", "nothing_that"),
-    ("hostile answer", "answers of a judge", "judge/test_client.py", "malformed", "a_server"),
+    ("hostile answer", "answers of a judge", "judge/test_client.py", "a_server"),
     (
         "hostile answer",
         "the key of a server",

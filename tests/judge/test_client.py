@@ -1,6 +1,7 @@
 """A chat model behind a server that behaves, and one that does not: real HTTP on loopback."""
 
 import json
+import math
 import sys
 from contextlib import suppress
 from typing import Any
@@ -36,10 +37,9 @@ def test_every_setting_is_sent_for_servers_have_defaults_of_their_own():
         ]
 
 
-@pytest.mark.parametrize("ending", ["/", "/chat/completions/"])
-def test_the_url_may_end_where_people_copy_it(ending):
+def test_the_url_may_end_where_people_copy_it():
     with serving() as server:
-        served = Served(server.url + ending, "tiny", key="")
+        served = Served(f"{server.url}/chat/completions/", "tiny", key="")
         assert served.server == server.url
         assert replies(served, question()) == [PLAIN]
 
@@ -49,53 +49,37 @@ def answer(**message: Any) -> bytes:
     return json.dumps({"choices": [{"message": message, "finish_reason": finish}]}).encode()
 
 
-@pytest.mark.parametrize(
-    ("data", "expected"),
-    [
-        (answer(content="4", finish=None), Reply(text="4")),
-        (answer(content=None, finish="length"), Reply(finish="length")),
-        (answer(content=None, finish="content_filter"), Reply(finish="content_filter")),
-        (answer(content="\0"), Reply(text="\0")),
-    ],
-)
-def test_odd_answers_are_still_answers(data, expected):
-    assert reply(data) == expected
+def counted(**usage: Any) -> bytes:
+    return json.dumps(json.loads(answer(content="4")) | {"usage": usage}).encode()
 
 
-#: What is no answer; other ways to give none stand in ``test_faults.py``.
-RUBBISH = {
-    "nothing": b"",
-    "server-sent events": b'data: {"choices": []}',
-    "a list": b"[1, 2]",
-    "an empty choice": b'{"choices": [{}]}',
-    "a number": answer(content=3),
-    "parts": answer(content=[{"type": "text", "text": "4"}]),
-}
+def drawn(**token: Any) -> bytes:
+    return says("4", usage=None, model=None, logprobs=[{"token": "4", "logprob": -0.1}, token]).data
 
 
-@pytest.mark.parametrize("data", RUBBISH.values(), ids=RUBBISH)
-def test_what_is_no_answer_is_a_failure_that_says_so(data):
-    assert reply(data).failure.startswith("no chat completion came: ")
+#: What a server sends, and the reply; None: it is no answer (more of that in ``test_faults.py``).
+BODIES = [
+    (answer(content="4", finish=None), Reply(text="4")),
+    (answer(content=None, finish="length"), Reply(finish="length")),
+    (answer(content=None, finish="content_filter"), Reply(finish="content_filter")),
+    (answer(content="\0"), Reply(text="\0")),
+    *((counted(prompt_tokens=odd), Reply(text="4")) for odd in (None, -1, True, "7", 10**30)),
+    *((drawn(token="4", logprob=odd), Reply(text="4")) for odd in ("-1", math.nan)),
+    (b"", None),
+    (b'data: {"choices": []}', None),
+    (b"[1, 2]", None),
+    (b'{"choices": [{}]}', None),
+    (answer(content=3), None),
+    (answer(content=[{"type": "text", "text": "4"}]), None),
+]
 
 
-@pytest.mark.parametrize("value", [None, -1, True, "7", 7.5, 10**30, float("nan")])
-def test_a_count_of_tokens_that_is_none_is_not_taken(value):
-    data = json.loads(says("4").data) | {"usage": {"prompt_tokens": value}}
-    read = reply(json.dumps(data).encode())
-    assert (read.text, read.prompt_tokens, read.answer_tokens) == ("4", None, None)
-
-
-@pytest.mark.parametrize(
-    "broken",
-    [
-        {"token": "4"},
-        {"token": "4", "logprob": "-1"},
-        {"token": "4", "logprob": float("nan")},
-    ],
-)
-def test_malformed_log_probabilities_are_dropped_whole(broken):
-    read = reply(says("4", logprobs=[{"token": "4", "logprob": -0.1}, broken]).data)
-    assert (read.text, read.tokens) == ("4", ())
+@pytest.mark.parametrize(("data", "expected"), BODIES)
+def test_what_is_no_answer_is_a_failure_and_an_odd_one_is_still_an_answer(data, expected):
+    if expected:
+        assert reply(data) == expected
+    else:
+        assert reply(data).failure.startswith("no chat completion came: ")
 
 
 #: Names of the protocol, for objects that hold anything under them.

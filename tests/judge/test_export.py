@@ -71,7 +71,8 @@ def test_the_folder_has_our_reader_and_the_form_of_the_prompt(dataset, tmp_path,
     export(replace(dataset, items=dataset.items.assign(**style)), prompt, "inspect", tmp_path)
     assert (tmp_path / "reading.py").read_bytes() == Path(reading.__file__).read_bytes()
     form = json.loads((tmp_path / "prompt.json").read_text())["form"]
-    assert form == json.loads(json.dumps(prompt.form._asdict()))
+    wanted = {name: getattr(prompt, name) for name in reading.FORM}
+    assert form == json.loads(json.dumps(wanted))
 
 
 def test_an_answer_that_was_cut_off_is_no_rating_there_either(dataset, tmp_path):

@@ -63,7 +63,7 @@ def read(reply: Reply, prompt: Prompt, items: int) -> list[dict[str, Rating]]:
     """
     status, why = _no_answer(reply)
     if not why:
-        rows = readings(reply.text, prompt.form, items, cut=reply.finish == "length")
+        rows = readings(reply.text, prompt, items, cut=reply.finish == "length")
         ratings = [{name: _rating(row[name], reply, prompt) for name in row} for row in rows]
         is_rated = any(rating.status is Status.OK for row in ratings for rating in row.values())
         spoken = aloud(reply.text).lstrip()[:300].replace("’", "'")

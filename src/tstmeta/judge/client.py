@@ -13,7 +13,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from ..extras import needs
-from ..models.server import ServerError, address
+from ..models.server import address
 from ..schema import TstmetaError
 from ..secrecy import excerpt, mask_of
 from .base import Question, Reply, Unusable
@@ -63,10 +63,7 @@ class Served:
         key = (os.environ.get("OPENAI_API_KEY", "") if key is None else key).strip()
         if not (key.isascii() and key.isprintable()) or " " in key:
             raise TstmetaError("the API key has a sign that no HTTP header takes; copy it anew")
-        try:
-            parsed = address(url)
-        except ServerError as fault:
-            raise Unusable(str(fault)) from None
+        parsed = address(url)
         self._sender = f"Bearer {key}" if key else ""
         if parsed.userinfo:
             user = f"{parsed.username}:{parsed.password}".encode()

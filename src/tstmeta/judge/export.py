@@ -17,6 +17,7 @@ from ..schema import TstmetaError
 from ..storage import write
 from . import ratings
 from .prompts import Prompt
+from .reading import FORM
 
 Harness = Literal["lm-eval", "inspect"]
 _METRIC = """\
@@ -51,9 +52,10 @@ def export(dataset: Dataset, prompt: Prompt, to: Harness, folder: Path) -> list[
         how["logprobs"] = True
     else:
         del how["top_logprobs"]
-    facts = {"name": prompt.name, "hash": prompt.hash, "sampling": how}
+    form = {name: getattr(prompt, name) for name in FORM}
+    facts = {"name": prompt.name, "hash": prompt.hash, "sampling": how, "form": form}
     write(folder / "docs.jsonl", "".join(docs))
-    write(folder / "prompt.json", json.dumps(facts | {"form": prompt.form._asdict()}, indent=1))
+    write(folder / "prompt.json", json.dumps(facts, indent=1))
     write(folder / "reading.py", _file("reading.py"))
     write(folder / "measures.py", _file("exports/measures.py"))
     if to == "inspect":

@@ -63,7 +63,6 @@ from pydantic import BaseModel, ValidationError, model_validator
 from ..metrics.base import Request
 from ..schema import DataError, Problem, TstmetaError
 from .base import Message, Question, Role, Sampling
-from .reading import AnswerForm
 
 #: Counts up when slots are filled, or answers read, in another way: it is part of every hash, one
 #: more for a fence, which has the style in it since then.
@@ -176,12 +175,6 @@ class Prompt(BaseModel, frozen=True, extra="forbid"):
     def high(self) -> float:
         """The highest rating."""
         return self.scale[1]
-
-    @property
-    def form(self) -> AnswerForm:
-        """All that its answers are read by."""
-        facts = (self.answer, self.unit, self.dimensions, self.low, self.high, self.keys)
-        return AnswerForm(*facts)
 
     @property
     def hash(self) -> str:

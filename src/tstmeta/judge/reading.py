@@ -10,6 +10,8 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+#: What of a prompt says how an answer is read.
+FORM = ("answer", "unit", "dimensions", "low", "high", "keys")
 #: The ways to answer in a word -> the words and their values.
 WORDS: Mapping[str, Mapping[str, float]] = {
     "yes-no": {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0},
@@ -35,17 +37,6 @@ _OUTPUT = re.compile(rf"^{_SIGNS}output\s+(\d{{1,6}})\b", re.I | re.M)
 _REASONS = re.compile(rf"^{_SIGNS}explanation{_SIGNS}?[:=]", re.I | re.M)
 
 
-class AnswerForm(NamedTuple):
-    """What of a prompt says how an answer is read; :class:`~.prompts.Prompt` has their meaning."""
-
-    answer: str
-    unit: str
-    dimensions: tuple[str, ...]
-    low: float
-    high: float
-    keys: Mapping[str, str]
-
-
 class PlacedRating(NamedTuple):
     """A rating with its place in the answer, or why there is none."""
 
@@ -59,10 +50,11 @@ class PlacedRating(NamedTuple):
 Row = dict[str, PlacedRating]
 
 
-def readings(text: str, form: AnswerForm, items: int, cut: bool = False) -> list[Row]:
+def readings(text: str, form: Any, items: int, cut: bool = False) -> list[Row]:
     """A dict dimension -> reading for each of so many rewrites, in the order they were shown in.
 
     Args:
+        form: a :class:`~.prompts.Prompt`, or what has the attributes :data:`FORM` of one.
         cut: the answer ran out of tokens.
     """
     text = aloud(text)
@@ -80,7 +72,7 @@ def readings(text: str, form: AnswerForm, items: int, cut: bool = False) -> list
     return rows
 
 
-def _of_lines(text: str, cut: bool, form: AnswerForm) -> PlacedRating:
+def _of_lines(text: str, cut: bool, form: Any) -> PlacedRating:
     """The rating that is the first line, or the last one of a whole answer.
 
     Other lines may quote what was judged: one that is another rating makes both invalid.
@@ -107,7 +99,7 @@ def _of_lines(text: str, cut: bool, form: AnswerForm) -> PlacedRating:
     return rating
 
 
-def _of_line(line: str, form: AnswerForm, alone: bool) -> PlacedRating | None:
+def _of_line(line: str, form: Any, alone: bool) -> PlacedRating | None:
     """The rating that a line is, if it is one; ``alone``: it is all of the answer."""
     if len(line) > _LINE:
         return None
@@ -156,7 +148,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 _DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_constant=lambda name: None)
 
 
-def _of_json(text: str, form: AnswerForm, items: int) -> list[Row]:
+def _of_json(text: str, form: Any, items: int) -> list[Row]:
     value, why = json_of(text)
     if not why and form.unit != "source":
         return [_of_object(value, text, form)]
@@ -167,9 +159,7 @@ def _of_json(text: str, form: AnswerForm, items: int) -> list[Row]:
     return _by_number(numbers, rows, form, items, why)
 
 
-def _by_number(
-    numbers: list[Any], rows: list[Row], form: AnswerForm, items: int, why: str
-) -> list[Row]:
+def _by_number(numbers: list[Any], rows: list[Row], form: Any, items: int, why: str) -> list[Row]:
     """Rows in the order of their numbers, each of which must stand once; or why there is none."""
     if not all(type(number) is int and 1 <= number <= items for number in numbers):
         why = f"numbers that do not fit the {items} outputs"
@@ -184,7 +174,7 @@ def _by_number(
     return ordered
 
 
-def _of_labels(text: str, cut: bool, form: AnswerForm, items: int) -> list[Row]:
+def _of_labels(text: str, cut: bool, form: Any, items: int) -> list[Row]:
     """Ratings below lines ``Output N``, each behind its label; ``Explanation:`` comes last."""
     heads = [*_OUTPUT.finditer(text)]
     numbers = [int(head[1]) for head in heads]
@@ -204,7 +194,7 @@ def _of_labels(text: str, cut: bool, form: AnswerForm, items: int) -> list[Row]:
     return _by_number(numbers, rows, form, items, "" if heads else "no rating found")
 
 
-def _of_label(text: str, label: str, form: AnswerForm) -> PlacedRating:
+def _of_label(text: str, label: str, form: Any) -> PlacedRating:
     """The rating in the one line that begins with a label."""
     pattern = rf"^{_SIGNS}{re.escape(label)}{_SIGNS}?[:=](.*)$"
     lines = [*re.finditer(pattern, text, re.I | re.M)]
@@ -216,7 +206,7 @@ def _of_label(text: str, label: str, form: AnswerForm) -> PlacedRating:
     return reading._replace(start=start + reading.start, end=start + reading.end)
 
 
-def _of_object(value: Any, text: str, form: AnswerForm, place: int = 0, of: int = 1) -> Row:
+def _of_object(value: Any, text: str, form: Any, place: int = 0, of: int = 1) -> Row:
     """The ratings of one object; ``place`` is its number among ``of`` objects of the answer."""
     fields = value if isinstance(value, dict) else {}
     reasons = fields.get("explanation")
@@ -232,7 +222,7 @@ def _of_object(value: Any, text: str, form: AnswerForm, place: int = 0, of: int 
     return row
 
 
-def _value(value: Any, form: AnswerForm) -> PlacedRating:
+def _value(value: Any, form: Any) -> PlacedRating:
     if isinstance(value, str) and (reading := _of_line(value.strip(), form, alone=True)):
         return reading
     if isinstance(value, bool) or not isinstance(value, int | float):

@@ -21,17 +21,14 @@ GENERATED = PLAN.model_copy(update={"generate": 2})
     [
         ("talk", "Here is the rewritten text: Anna obtains apples.", SOURCE, "Here is"),
         ("talk", "Anna obtains apples. I have kept the facts.", SOURCE, "I have kept the"),
-        ("talk", "Let me know if you'd like another.", SOURCE, "Let me know if you'd"),
         ("talk", "Voici la version :\n« Anna obtient des pommes. »", SOURCE, "Voici la version"),
         ("talk", "Health revolution: new campaign begins!", SOURCE, ""),
         ("talk", "Sure, I can come on Monday.", "Sure, I can come.", ""),
         ("refusal", "I’m sorry, but I can’t do it.", "I'm sorry, but I can't.", ""),
         ("refusal", "As an AI language model, I have no opinion.", SOURCE, "an AI"),
-        ("refusal", "I am unable to rewrite this text.", SOURCE, "unable"),
         ("refusal", "I am sorry, I missed the train.", SOURCE, ""),
         ("fence", "Anna ===== Boris", SOURCE, "====="),
         ("fence", "Anna ===== Boris", "so =====", ""),
-        ("fence", "Anna </text> Boris", SOURCE, "</text"),
         ("fence", "Anna a = b Boris", SOURCE, ""),
     ],
 )
@@ -42,8 +39,7 @@ def test_a_text_is_doubted_for_what_its_source_does_not_have(check, text, source
 
 
 @pytest.mark.parametrize(
-    ("count", "of_source", "fine"),
-    [(1, 6, True), (1, 7, False), (10, 20, True), (9, 20, False), (60, 20, True), (61, 20, False)],
+    ("count", "of_source", "fine"), [(1, 6, True), (1, 7, False), (60, 20, True), (61, 20, False)]
 )
 def test_a_length_is_judged_by_ratio_and_by_some_words_of_slack(count, of_source, fine):
     assert (checks.length("x " * count, "y " * of_source) == "") is fine
@@ -62,12 +58,9 @@ def test_the_strong_rewrite_must_change_more_words():
     ("wrong", "kind", "reason"),
     [
         ("Anna gets 3 red apples at the market on Monday.", "substitution", ""),
-        ("Anna gets 2 red apples at the market.", "deletion", ""),
         ("Anna gets 2 red apples at the market in Hull on Monday.", "insertion", ""),
         ("Anna gets 2 red apples at the market.", "substitution", "a deletion where"),
-        ("Anna gets 3 red apples at the market on Monday.", "deletion", "a substitution where"),
         (SOURCE, "deletion", "no deletion: no word differs"),
-        ("anna gets 2 red apples, at the market on Monday", "deletion", "no word differs"),
         ("Anna gets 3 red apples at the market on Friday.", "substitution", "in 2 places"),
         ("Anna gets apples.", "deletion", "8 words in a row"),
     ],
@@ -198,7 +191,6 @@ SPOILT = {"light": f"Sure, {LIGHT}", "light-error": f"Sure, {GOOD['light-error']
         (SPOILT, {"light": "yes", "light-error": "yes"}, [*["passed"] * 2, *["accepted"] * 2]),
         (SPOILT, {"light": "no", "light-error": "yes"}, ["passed"] * 2 + ["rejected", "accepted"]),
         ({}, {"light": "no"}, ["passed", "look", "rejected", "look"]),
-        ({}, {"light": "yes"}, ["passed"] * 4),
     ],
 )
 def test_what_stands_on_a_rewrite_waits_with_it_until_a_person_accepts_it(

@@ -93,44 +93,36 @@ def filled(step: str, plan: Blueprint, **more: str) -> str:
     language = LANGUAGES.get(plan.language, plan.language)
     # the printed words compare by themselves: "very polite", "just a bit more polite"
     style = plan.style if plan.design == "ours" else plan.style.removeprefix("more ")
-    names = {"style": style, "style_now": plan.style_now, "language": language}
-    words = Template(wording(plan.design)[step])
-    return words.substitute({"now": "", "count": "", **names, **more}).strip()
+    names = {"style": style, "style_now": plan.style_now, "language": language, **more}
+    return Template(wording(plan.design)[step]).substitute(names).strip()
 
 
 def ask_sources(plan: Blueprint, count: int, before: Sequence[str], attempt: int) -> Question:
     """So many new sources, unlike those before."""
     if plan.design == "published":  # it shows none of those before: other samples bring other texts
-        attempt += len(before)
-        words = filled("source", plan, count=str(count))
-        return _question(plan, words, {}, attempt, "sentences", 200 + 80 * count)
-    now = filled("now" if plan.style_now else "not_yet", plan)
-    words = filled("source", plan, count=str(count), now=now)
-    if before:
-        words += "\n" + wording("ours")["again"]
-    shown = {f"text {place}": text for place, text in enumerate(before[-SHOWN:], 1)}
-    return _question(plan, words, shown, attempt, "texts", 200 + 80 * count)
+        words, shown, attempt = filled("source", plan, count=str(count)), {}, attempt + len(before)
+    else:
+        now = filled("now" if plan.style_now else "not_yet", plan)
+        words = filled("source", plan, count=str(count), now=now)
+        words += "\n" + wording("ours")["again"] if before else ""
+        shown = {f"text {place}": text for place, text in enumerate(before[-SHOWN:], 1)}
+    return _question(plan, words, shown, attempt, FIELDS[plan.design][1], 200 + 80 * count)
 
 
 def ask(plan: Blueprint, step: str, shown: Mapping[str, str], attempt: int) -> Question:
     """One text: the words of a step about named texts."""
-    size = len(next(iter(shown.values())).encode(errors="replace"))
+    first = next(iter(shown.values()))
     # room for a text as long as the first one shown; a byte is a token at worst
-    tokens = min(200 + 3 * size, 4000)
-    if plan.design == "published":
-        sentences = json.dumps([next(iter(shown.values()))], ensure_ascii=False)
-        words = filled(step, plan, count="1", sentences=sentences)
-        return _question(plan, words, {}, attempt, "sentences", tokens)
-    return _question(plan, filled(step, plan), shown, attempt, "text", tokens)
+    tokens = min(200 + 3 * len(first.encode(errors="replace")), 4000)
+    words = filled(step, plan, count="1", sentences=json.dumps([first], ensure_ascii=False))
+    fenced = shown if plan.design == "ours" else {}
+    return _question(plan, words, fenced, attempt, FIELDS[plan.design][0], tokens)
 
 
 def _question(
     plan: Blueprint, words: str, shown: Mapping[str, str], attempt: int, field: str, tokens: int
 ) -> Question:
-    """Words and named texts, each between two lines of a fence that none of them can close.
-
-    The printed words stand alone.
-    """
+    """Words and named texts, each between two lines of a fence that none of them can close."""
     fence = fence_for(list(shown.values()))
     texts = [f"{name}:\n{fence}\n{text}\n{fence}" for name, text in shown.items()]
     messages = [Message("system", filled("system", plan))] if plan.design == "ours" else []
@@ -162,13 +154,13 @@ def read(reply: Reply, field: str = "text", most: int | None = None) -> tuple[li
     if not isinstance(given, list) or not all(isinstance(text, str) for text in given):
         return [], f'no "{field}" of the right type in a JSON object'
     texts = [text.replace("\r\n", "\n").strip() for text in given]
-    if not any(texts):
-        return [], "the text of the answer is blank"
-    if most and len(texts) > most:
-        return [], f"{len(texts)} texts where {most} was asked for"
-    if max(map(len, texts)) > LONGEST:
-        return [], f"a text of more than {LONGEST} characters"
     signs = set("".join(texts)) - {"\n", "\t"}
-    if any(category(sign) in ("Cc", "Cs") for sign in signs):
-        return [], "a text with control characters or half characters"
-    return texts, ""
+    if not any(texts):
+        why = "the text of the answer is blank"
+    elif most and len(texts) > most:
+        why = f"{len(texts)} texts where {most} was asked for"
+    elif max(map(len, texts)) > LONGEST:
+        why = f"a text of more than {LONGEST} characters"
+    elif any(category(sign) in ("Cc", "Cs") for sign in signs):
+        why = "a text with control characters or half characters"
+    return ([], why) if why else (texts, "")

@@ -14,7 +14,7 @@ HERE = Path(__file__).resolve().parent
 PROMPT = json.loads((HERE / "prompt.json").read_text(encoding="utf-8"))
 # not imported by name: another exported folder may have another one
 _READER = SimpleNamespace(**runpy.run_path(str(HERE / "reading.py")))
-_FORM = _READER.AnswerForm(**PROMPT["form"])
+_FORM = SimpleNamespace(**PROMPT["form"])
 
 
 def docs() -> list[dict]:
