@@ -22,9 +22,8 @@ import simulated
 from coverage_cases import CONFIDENCE, DRAWS, Case, cases
 from simulated import Array, Effects, Generator
 
-from tstmeta.stats import Draws, ResamplingPlan, Setting, draw
+from tstmeta.stats import Draws, ResamplingPlan, Setting, draw, rank_sets, simultaneous_p
 from tstmeta.stats.intervals import Interval, Resample, difference, of_draws, of_resample
-from tstmeta.stats.ranks import rank_sets, simultaneous_p
 
 LIBRARIES = ("tstmeta", "numpy", "scipy")
 METHODS = ("percentile", "bca")
@@ -114,7 +113,7 @@ def ranked(name: str, correlations: Sequence[float], replicates: int, rng: Gener
         resampled = of_draws(*sample, setting, plan, draws)
         estimates, values, units = resampled.estimates, resampled.values, resampled.fewest
         p = simultaneous_p(estimates, values, units=units)
-        sets = rank_sets(estimates, p, confidence=CONFIDENCE)
+        sets = rank_sets(estimates, p)
         pairs = zip(sets, truth, strict=True)
         right += all(low <= best and high >= worst for (low, high), (best, worst) in pairs)
         sizes.append(np.mean([high - low + 1 for low, high in sets]))
@@ -179,7 +178,7 @@ def checks(cases_measured: Sequence[tuple[Case, Row]], of_ranks: Sequence[Row]) 
 
 NOTES = (
     "coverage: share of data sets whose 95 % interval holds the true value; naive takes items for"
-    " independent; percentile is what auto chooses",
+    " independent; percentile is the default",
     "matrix: sources x systems; all above, all below: share of percentile intervals that miss, by"
     " the side they miss on; width of rank sets in ranks; doubted: share of intervals that give a"
     " reason for doubt; sources and systems drawn: half as many data sets",

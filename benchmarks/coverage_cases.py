@@ -20,7 +20,7 @@ from simulated import Array, Effects, Generator, Sample
 
 from tstmeta.stats import STATISTICS, Draws, Resample, ResamplingPlan, Setting, of_draws
 from tstmeta.stats.resampling import Units
-from tstmeta.stats.ties import Level, TieCalibrated, held_out, pairs_once, tie_calibrated
+from tstmeta.stats.ties import TieCalibrated, held_out, tie_calibrated
 
 DRAWS = 1000
 CONFIDENCE = 0.95
@@ -330,15 +330,11 @@ def gaps() -> list[Case]:
 
 def credited() -> list[Case]:
     """Ties credited (acc_eq) under a threshold that was fitted on other sources."""
-    table: list[tuple[str, tuple[int, int], Level, str]] = [
-        ("ties credited", (40, 6), "source", ""),
-        ("ties credited", (40, 3), "pooled", ""),
-        ("", (20, 5), "source", "over few sources the threshold itself varies, the draws keep it"),
-    ]
-    return [_credited(*each) for each in table]
+    few = "over few sources the threshold itself varies, the draws keep it"
+    return [_credited("ties credited", (40, 6), ""), _credited("", (20, 5), few)]
 
 
-def _credited(group: str, shape: tuple[int, int], level: Level, remark: str) -> Case:
+def _credited(group: str, shape: tuple[int, int], remark: str) -> Case:
     """Five-point ratings, fine scores; the true value is the mean over many data sets."""
 
     def make(rng: Generator) -> Sample:
@@ -346,23 +342,24 @@ def _credited(group: str, shape: tuple[int, int], level: Level, remark: str) -> 
         return np.digitize(human, simulated.STEPS) + 1.0, metrics
 
     def fitted(sample: Sample) -> TieCalibrated:
-        return tie_calibrated(sample[0], sample[1][0], level, rng=np.random.default_rng(0))
+        return tie_calibrated(sample[0], sample[1][0], rng=np.random.default_rng(0))
 
     def resample(sample: Sample, plan: ResamplingPlan, draws: Draws) -> Resample:
-        setting = Setting(held_out([fitted(sample)], level), level)
-        drawn = of_draws(*sample, setting, plan, draws)
-        return pairs_once(drawn) if level == "pooled" else drawn
+        return of_draws(*sample, Setting(held_out([fitted(sample)]), "source"), plan, draws)
 
     def naive(sample: Sample, estimates: Array) -> Limits:
         """All pairs as independent."""
-        pairs = fitted(sample).n * (math.comb(shape[1], 2) if level == "source" else 1)
+        pairs = fitted(sample).n * math.comb(shape[1], 2)
         reach = Z * np.sqrt(estimates * (1 - estimates) / max(1, pairs))
         return estimates - reach, estimates + reach
 
     rng = np.random.default_rng(measure.SEED + 2)
     values = np.array([fitted(make(rng)).value for _ in range(2000)])
     error = float(values.std() / math.sqrt(len(values)))
-    name, true = f"ties credited, {level}", [float(values.mean())]
-    setting = Setting("acc_eq", level)
+    name, true, setting = (
+        "ties credited, source",
+        [float(values.mean())],
+        Setting("acc_eq", "source"),
+    )
     case = Case(name, group, shape, setting, _SOURCES, make, true, naive, error)
     return case._replace(remark=remark, resample=resample)

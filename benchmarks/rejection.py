@@ -23,8 +23,15 @@ import numpy as np
 import simulated
 from simulated import Array, Effects, Generator
 
-from tstmeta.stats import ResamplingPlan, Setting, correlate, draw, of_draws, simultaneous_p
-from tstmeta.stats.correlation import williams
+from tstmeta.stats import (
+    ResamplingPlan,
+    Setting,
+    correlate,
+    draw,
+    of_draws,
+    simultaneous_p,
+    williams,
+)
 from tstmeta.stats.permutation import Units, permutation_test
 
 LIBRARIES = ("tstmeta", "numpy", "scipy")

@@ -1,21 +1,54 @@
-"""Hybrids: what they choose and weigh, and that they never see what they score."""
+"""Folds and hybrids: what they choose and weigh, and that they never see what they score."""
 
 import itertools
 
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.stats import gmean, pearsonr
 
 from tests.combine.examples import noisy, rated, rating, score, several
 from tstmeta.combine import CombineError, Settings, hybrid
-from tstmeta.combine.folds import splits
 from tstmeta.combine.hybrids import grid
 from tstmeta.combine.orient import Scaling
+from tstmeta.combine.parts import folds, splits
 from tstmeta.ledger.cells import cells
 
 KINDS = ("simulation", "learned")
 SMALL = Settings(outer=3, inner=2, trees=10)
+
+
+SOURCES = st.lists(st.sampled_from([f"s{n}" for n in range(12)]), min_size=20, max_size=60)
+
+
+@given(SOURCES, st.integers(2, 4), st.integers(0, 50))
+def test_all_rewrites_of_a_source_lie_in_one_fold(sources, k, seed):
+    if len(set(sources)) < k:
+        sources = [f"s{n}" for n in range(k)]
+    number = folds(np.array(sources), k, seed)
+    for name in set(sources):
+        assert len({n for n, each in zip(number, sources, strict=True) if each == name}) == 1
+    sizes = [len({s for n, s in zip(number, sources, strict=True) if n == f}) for f in range(k)]
+    assert max(sizes) - min(sizes) <= 1
+    assert min(sizes) >= 1
+
+
+@given(st.permutations(list(range(24))), st.integers(0, 9))
+def test_the_order_of_rows_changes_no_fold(order, seed):
+    sources = np.array([f"s{n // 3}" for n in range(24)])
+    assert folds(sources[order], 4, seed).tolist() == folds(sources, 4, seed)[order].tolist()
+
+
+def test_every_item_is_judged_once_and_never_by_what_saw_it():
+    sources = np.array([f"s{n // 2}" for n in range(30)])
+    judged = np.zeros(30, dtype=int)
+    for train, own in splits(sources, 5, 0):
+        judged += own
+        assert (own != train).all()
+        assert not set(sources[own]) & set(sources[train])
+    assert judged.tolist() == [1] * 30
 
 
 @pytest.mark.parametrize("parts", [1, 2, 3, 4])
@@ -92,12 +125,12 @@ def test_ratings_of_a_fold_never_reach_the_scores_of_that_fold(kind):
     people = data.means["content"].to_numpy(float)
     sources = data.items["source_id"].to_numpy(str)
     first = hybrid(data, scores, "content", kind, SMALL).scores
-    for split in splits(sources, SMALL.outer, SMALL.seed):
-        other = np.where(split.judged, -people, people)
+    for train, judged in splits(sources, SMALL.outer, SMALL.seed):
+        other = np.where(judged, -people, people)
         again = hybrid(rating(data, other), scores, "content", kind, SMALL).scores
-        assert again["value"][split.judged].tolist() == first["value"][split.judged].tolist()
-        assert again["detail"][split.judged].tolist() == first["detail"][split.judged].tolist()
-        assert again["value"][split.train].tolist() != first["value"][split.train].tolist()
+        assert again["value"][judged].tolist() == first["value"][judged].tolist()
+        assert again["detail"][judged].tolist() == first["detail"][judged].tolist()
+        assert again["value"][train].tolist() != first["value"][train].tolist()
         assert again["signature"][0] != first["signature"][0]
 
 
@@ -146,9 +179,9 @@ def test_one_metric_on_two_bases_is_two_parts():
     ("arguments", "what"),
     [
         ({"kind": "magic"}, "unknown kind of hybrid 'magic'"),
-        ({"settings": SMALL._replace(top=9)}, "needs as many that claim content"),
+        ({"settings": SMALL._replace(top=9)}, "takes 9 or more metrics of content"),
         ({"settings": SMALL._replace(outer=99)}, "12 sources"),
-        ({"dimension": "overall"}, "no scores of overall"),
+        ({"dimension": "overall"}, "3 or more metrics of overall; there are none"),
     ],
 )
 def test_mistakes_say_what_is_wrong(arguments, what):
@@ -184,7 +217,7 @@ def test_equal_weights_look_at_no_rating():
     assert first.equals(other)
     expected = np.full(36, np.nan)
     rows = scores["value"].to_numpy(float).reshape(4, -1)
-    for split in splits(data.items["source_id"].to_numpy(str), SMALL.outer, SMALL.seed):
-        scale = Scaling.fitted(rows[:, split.train], np.zeros(4, dtype=bool))
-        expected[split.judged] = gmean(scale(rows[:, split.judged]), axis=0)
+    for train, judged in splits(data.items["source_id"].to_numpy(str), SMALL.outer, SMALL.seed):
+        scale = Scaling.fitted(rows[:, train], np.zeros(4, dtype=bool))
+        expected[judged] = gmean(scale(rows[:, judged]), axis=0)
     assert first["value"].to_numpy() == pytest.approx(expected)

@@ -20,7 +20,7 @@ from tstmeta.analysis.committed import whole
 from tstmeta.analysis.frame import pairs
 from tstmeta.analysis.matrices import matrices
 from tstmeta.combine import Settings, hybrid
-from tstmeta.combine.folds import folds
+from tstmeta.combine.parts import folds
 from tstmeta.data import Card, Dataset, names, paths
 from tstmeta.data.tables import items_table, ratings_table
 from tstmeta.ledger import Claims, Inputs, claims, evidence

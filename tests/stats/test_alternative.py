@@ -160,7 +160,7 @@ NOBODY = {
     "one source": (
         np.ones((1, 40, 3)),
         np.ones((1, 40)),
-        "the metric has no scores, or one source",
+        "no items to compare on",
     ),
     "few items": (np.ones((5, 2, 3)), np.ones((5, 2)), "10 items, fewer than 30"),
 }

@@ -1,14 +1,19 @@
-"""Every statistic at every level, under draws, against loops over repeated rows and columns."""
+"""Every statistic at every level, under draws, against loops over repeated rows and columns; the
+weighted sums that they are made of.
+"""
 
+import itertools
 import math
-import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy import stats as scipy_stats
 
 from tests.stats import oracles
 from tstmeta.stats import (
     LEVELS,
+    STATISTICS,
     Draws,
     ResamplingPlan,
     Setting,
@@ -117,8 +122,7 @@ def test_a_threshold_ties_what_is_near(monkeypatch, level, threshold, few):
 
 
 #: every statistic where it is defined, those of matrices too
-ALL = oracles.PLACES
-all_of_them = pytest.mark.parametrize(("name", "level"), ALL)
+all_of_them = pytest.mark.parametrize(("name", "level"), oracles.PLACES)
 
 
 @all_of_them
@@ -173,17 +177,13 @@ def test_draws_in_slices_give_the_same_as_all_at_once(monkeypatch, name, level):
 
 
 @pytest.mark.parametrize("units", ["sources", "both"])
-def test_differences_of_all_pairs_over_common_groups_are_those_of_each_and_cost_little(units):
-    random, shape, m = oracles.rng(), (120, 4), 40
+def test_differences_over_common_groups_are_those_of_each(units):
+    random, shape, m = oracles.rng(), (30, 4), 6
     human, metrics = random.normal(size=shape).round(), random.normal(size=(m, *shape)).round()
-    metrics[:, :40] += 0.1 * random.normal(size=(m, 40, 4))
-    setting, draws = Setting("pearson", "source"), draw(ResamplingPlan(units, 60), shape, random)
-    seconds = [time.process_time()]
-    for pairs in ((), np.transpose(np.triu_indices(m, 1))):
-        values = resampled(human, metrics, setting, draws, pairs)
-        seconds.append(time.process_time())
-    assert units == "sources" or seconds[2] - seconds[1] < 10 * (seconds[1] - seconds[0])
-    for place, at in ((0, 0), (300, 1), (779, 2)):
+    setting, draws = Setting("pearson", "source"), draw(ResamplingPlan(units, 9), shape, random)
+    pairs = np.transpose(np.triu_indices(m, 1))
+    values = resampled(human, metrics, setting, draws, pairs)
+    for place, at in ((0, 0), (7, 1), (14, 2)):
         i, j = pairs[place]
         rows, columns = (oracles.repeated(counts[at]) for counts in draws)
         x, a, b = (side[rows][:, columns] for side in (human, metrics[i], metrics[j]))
@@ -191,10 +191,118 @@ def test_differences_of_all_pairs_over_common_groups_are_those_of_each_and_cost_
         assert values[m + place, at] == pytest.approx(np.nanmean(np.subtract(*each)))
 
 
-def test_peoples_ranks_are_computed_once_for_all_metrics(monkeypatch):
-    ranked, own = [], kernels._standings
-    monkeypatch.setattr(kernels, "_standings", lambda *sides: ranked.append(1) or own(*sides))
+# ------------------------------------------------------------------------ soft pairwise accuracy
+
+SOFT = Setting("soft-pairwise-accuracy", "system")
+
+
+def sureness(differences):
+    """One-sided p of a sum under flips of signs, by the normal approximation."""
+    square = math.fsum(d * d for d in differences)
+    z = math.fsum(differences) / math.sqrt(square) if square else 0.0
+    return scipy_stats.norm.sf(z)
+
+
+def soft(human, metric, rows, columns):
+    """Over pairs of different systems among the drawn ones."""
+    gaps = []
+    for i, j in itertools.combinations(columns, 2):
+        shared = [s for s in rows if np.isfinite([human[s, [i, j]], metric[s, [i, j]]]).all()]
+        if i != j and shared:
+            of_human, of_metric = (
+                sureness([side[s, i] - side[s, j] for s in shared]) for side in (human, metric)
+            )
+            gaps.append(abs(of_human - of_metric))
+    return 1 - math.fsum(gaps) / len(gaps) if gaps else NAN
+
+
+def test_values_and_draws_are_those_of_loops():
+    compared, random = 0, oracles.rng(1, 9)
+    for _ in range(150):
+        human, metric = oracles.table(random, sources=6)
+        expected = soft(human, metric, *map(range, human.shape))
+        assert correlate(human, metric, SOFT).value == pytest.approx(
+            expected, abs=1e-9, nan_ok=True
+        )
+        compared += not math.isnan(expected)
+        draws = draw(ResamplingPlan("both", 3), human.shape, random)
+        metrics = np.stack([metric, metric[::-1]])
+        result = resampled(human, metrics, SOFT, draws)
+        for m, d in np.ndindex(2, 3):
+            drawn = (oracles.repeated(side[d]) for side in (draws.sources, draws.systems))
+            expected = soft(human, metrics[m], *drawn)
+            assert result[m, d] == pytest.approx(expected, abs=1e-9, nan_ok=True)
+    assert compared > 60
+
+
+#: people, metric, value
+EDGES = {
+    "no source in common": ([[1, NAN], [NAN, 1]], [[1, 2], [1, 2]], NAN),
+    "all ties": (np.ones((4, 3)), np.ones((4, 3)), 1),
+    "ties but for rounding": (np.full((4, 2), 0.3), [[0.3, 0.1 + 0.2]] * 4, 1),
+    "systems with the same values in another order": ([[1, 2], [2, 1]], [[1, 2], [2, 1]], 1),
+}
+
+
+@pytest.mark.parametrize(("human", "metric", "value"), EDGES.values(), ids=EDGES)
+def test_edges(human, metric, value):
+    result = correlate(human, metric, SOFT).value
+    assert result == pytest.approx(value, nan_ok=True)
+
+
+# --------------------------------------------------------------------------- sums and means
+
+
+@pytest.mark.parametrize("size", [128, 129, 400])
+def test_long_vectors_take_blocks_and_give_the_same(size, monkeypatch):
+    rng = np.random.default_rng(5)
+    x, y = rng.integers(0, 9, (1, size)).astype(float), np.round(rng.normal(size=(2, 1, size)), 1)
+    weights = rng.multinomial(size, np.full(size, 1 / size), 3).astype(float)
+    functions = (np.multiply, np.equal)
+
+    def values():
+        pairs = kernels.pair_totals(functions, x, y, weights, 0.2)
+        others = [f(side, weights) for f in (kernels.untied, kernels.standings) for side in (x, y)]
+        return [*pairs, *others]
+
+    first = values()
+    for few, block in ((10**6, 2**24), (0, 2**24), (0, 1)):
+        monkeypatch.setattr(kernels, "FEW", few)
+        monkeypatch.setattr(kernels, "_BLOCK", block)
+        for before, after in zip(first, values(), strict=True):
+            np.testing.assert_array_equal(before, after)
+
+
+def test_means_of_columns_do_not_depend_on_the_order_of_rows_to_the_last_bit():
+    rng = np.random.default_rng(8)
+    for scale in (1.0, 1e-9, 1e9):
+        column = rng.normal(size=300) * scale * 10.0 ** rng.integers(-6, 6, 300)
+        moved = [rng.permutation(column) for _ in range(40)]
+        table = np.stack([column, *moved], axis=1)
+        means, _ = kernels.column_means(table[None], table[None, None], np.ones((1, 300)))
+        assert len(set(means.ravel().tolist())) == 1
+
+
+PEARSON = STATISTICS["pearson"]
+CELLS = Setting(replace(PEARSON, of_rows=None))
+
+
+def rows(count: int = 500):
+    """Small matrices with ties, gaps, constant metrics and a far-away mean; draws of rows."""
     rng = np.random.default_rng(0)
-    human, metrics = rng.normal(size=(60, 4)), rng.normal(size=(3, 60, 4))
-    estimate(human, metrics, Setting("spearman"))
-    assert len(ranked) == 1 + len(metrics)
+    for _ in range(count):
+        lines, columns, metrics = rng.integers(1, 7), rng.integers(1, 5), rng.integers(1, 4)
+        x = rng.integers(0, 4, (lines, columns)) / 3
+        y = rng.integers(0, 4, (metrics, lines, columns)) / 7 + rng.choice([0.0, 1e6])
+        x[rng.random(x.shape) < 0.15] = np.nan
+        y[rng.random(y.shape) < rng.choice([0.0, 0.15])] = np.nan
+        yield x, y, draw(ResamplingPlan(rng.choice(["sources", "both"]), 20), x.shape, rng)
+
+
+def test_rows_and_cells_give_the_same_values_and_the_same_gaps():
+    compared = 0
+    for x, y, draws in rows():
+        quick, slow = (resampled(x, y, setting, draws) for setting in (Setting(), CELLS))
+        np.testing.assert_allclose(quick, slow, atol=1e-9)
+        compared += int(np.isfinite(quick).sum())
+    assert compared > 3_000

@@ -99,8 +99,3 @@ def test_ten_families_give_back_mean_and_tau_and_cover_a_new_set(tau):
     assert np.mean(means) == pytest.approx(0.65, abs=0.005)
     assert np.mean(squares) == pytest.approx(tau**2 * (1 + 0.25**2), abs=0.0004 + 0.1 * tau**2)
     assert np.mean(covered) > 0.92
-
-
-def test_the_interval_score_is_the_width_and_a_fine_for_missing():
-    given = stats.winkler([0.4, 0.4, 0.4], [0.6, 0.6, 0.6], [0.5, 0.65, 0.3])
-    assert given == pytest.approx([0.2, 0.2 + 40 * 0.05, 0.2 + 40 * 0.1])

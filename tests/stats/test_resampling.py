@@ -45,13 +45,13 @@ def test_clusters_are_drawn_whole_and_strata_keep_their_number_of_clusters(label
     ("plan", "message"),
     [
         (ResamplingPlan("rows"), "unknown unit 'rows'; known: sources, systems, both"),  # type: ignore[arg-type]
-        (ResamplingPlan(clusters=[1, 2]), "clusters needs a label for each of 3"),
+        (ResamplingPlan(clusters=[1, 2]), "clusters must be 3 labels"),
         (
             ResamplingPlan(clusters=[1, 1, 2], strata=[1, 2, 2]),
             "a cluster lies in more than one stratum",
         ),
-        (ResamplingPlan(clusters=[1, math.nan, 2]), "clusters needs a label"),
-        (ResamplingPlan(strata=["a", None, "b"]), "strata needs a label"),
+        (ResamplingPlan(clusters=[1, math.nan, 2]), "clusters must be 3 labels"),
+        (ResamplingPlan(strata=["a", None, "b"]), "strata must be 3 labels"),
     ],
 )
 def test_plans_that_cannot_be_are_refused(plan, message):

@@ -1,4 +1,4 @@
-"""Statistics of two vectors: known values, scikit-learn's; what has no value says why."""
+"""Statistics of two vectors: known values, scipy's, scikit-learn's; what has no value."""
 
 import math
 
@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats as scipy_stats
 from sklearn.metrics import roc_auc_score
 
+from tests.stats.oracles import PLACES
 from tstmeta.stats import (
     LEVELS,
     STATISTICS,
@@ -21,10 +23,79 @@ from tstmeta.stats import (
 )
 
 NAN, INF = math.nan, math.inf
+SCIPY = {
+    "pearson": scipy_stats.pearsonr,
+    "spearman": scipy_stats.spearmanr,
+    "kendall": scipy_stats.kendalltau,
+}
+every_statistic = pytest.mark.parametrize("name", SCIPY)
+
+#: ratings, scores, then what Pearson, Spearman and Kendall give
+KNOWN = {
+    "the same order": ([1, 2, 3], [1, 2, 3], 1, 1, 1),
+    "one swap of three": ([1, 2, 3], [1, 3, 2], 0.5, 0.5, 1 / 3),
+    "a curve keeps the order": ([1, 2, 3, 4], [1, 10, 100, 1000], 0.8241, 1, 1),
+    "a tie in the ratings": ([1, 1, 2], [1, 2, 3], math.sqrt(3) / 2, math.sqrt(3) / 2, 0.8165),
+    "ties on both sides": ([1, 1, 2, 2], [1, 1, 2, 3], 0.9045, 0.9428, 0.8944),
+    "an infinite score is dropped": ([1, 9, 2, 3], [1, -INF, 3, 2], 0.5, 0.5, 1 / 3),
+    "very large numbers": ([1e150, 2e150, 3e150], [1, 3, 2], 0.5, 0.5, 1 / 3),
+}
+
+
+@pytest.mark.parametrize(("human", "metric", "r", "rho", "tau"), KNOWN.values(), ids=KNOWN)
+def test_known_values(human, metric, r, rho, tau):
+    result = [STATISTICS[name](human, metric) for name in SCIPY]
+    assert [first.value for first in result] == pytest.approx([r, rho, tau], abs=1e-4)
+    assert {first.reason for first in result} == {""}
+    x, y = np.array([human, metric])[:, np.isfinite(human) & np.isfinite(metric)]
+    for first, peer in zip(result, SCIPY.values(), strict=True):
+        p = peer(x, y).pvalue or 2 / math.factorial(len(x))
+        assert (first.p, first.n) == pytest.approx((p, len(x)), abs=1e-12)
+
+
+FEW = "fewer than 3 items with both values"
+#: ratings, scores, pairs left, reason
+DEGENERATE = {
+    "nothing": ([], [], 0, FEW),
+    "two pairs left": ([1, 2, NAN], [1, 2, 3], 2, FEW),
+    "infinite ones do not count": ([1, 2, INF, -INF], [1, 2, 3, 4], 2, FEW),
+    "constant ratings": ([2, 2, 2], [1, 2, 3], 3, "all ratings are equal"),
+    "constant scores": ([1, 2, 3], [0, 0, 0], 3, "all scores are equal"),
+    "equal but for rounding": ([0.1 + 0.2, 0.3, 0.3], [1, 2, 3], 3, "all ratings are equal"),
+    "equal to thirteen digits": ([1, 2, 3], [1, 1, 1 + 1e-13], 3, "all scores are equal"),
+}
+
+
+@every_statistic
+@pytest.mark.parametrize(("human", "metric", "n", "reason"), DEGENERATE.values(), ids=DEGENERATE)
+def test_what_has_no_correlation_says_why(name, human, metric, n, reason):
+    result = STATISTICS[name](human, metric)
+    assert math.isnan(result.value)
+    assert math.isnan(result.p)
+    assert (result.n, result.reason) == (n, reason)
+
+
+@every_statistic
+@pytest.mark.parametrize(
+    ("human", "metric"), [([1, 2], [1, 2, 3]), ([[1, 2, 3]], [[1, 2, 3]]), (1, 1)]
+)
+def test_vectors_of_other_shapes_are_refused(name, human, metric):
+    with pytest.raises(ValueError, match="two vectors of one length are needed"):
+        STATISTICS[name](human, metric)
+
+
+@pytest.mark.parametrize("name", SCIPY)
+@pytest.mark.parametrize("n", [3, 4, 60, 400])
+def test_no_p_value_is_zero_even_on_a_line(name, n):
+    x = np.arange(float(n))
+    for y in (2 * x + 1, -x):
+        result = STATISTICS[name](x, y)
+        assert abs(result.value) == pytest.approx(1)
+        assert 0 < result.p <= max(2.1 / math.factorial(min(n, 150)), 1e-15)
+
 
 #: ratings, scores, then tau-c, pairwise accuracy, preference and acc_eq with threshold 1
-KNOWN = {
-    "two alike": ([1, 2], [1, 3], 1, 1, 1, 1),
+PAIRS = {
     "two apart": ([1, 2], [3, 1], -1, 0, 0, 0),
     "people tie": ([1, 1], [1, 3], NAN, 0, NAN, 0),
     "the metric ties": ([1, 2], [1, 1], NAN, 0, 0.5, 0),
@@ -34,14 +105,13 @@ KNOWN = {
     "one swap of three": ([1, 2, 3], [1, 3, 2], 1 / 3, 2 / 3, 2 / 3, 1 / 3),
     "good and bad": ([0, 0, 1, 1], [1, 2, 2, 5], 0.75, 3 / 6, 7 / 8, 3 / 6),
     "a missing one drops its pairs": ([1, 2, NAN], [1, 3, 9], 1, 1, 1, 1),
-    "an infinite one too": ([1, 2, 3], [1, 3, -INF], 1, 1, 1, 1),
 }
 
 
 @pytest.mark.parametrize(
-    ("human", "metric", "tau", "accuracy", "auc", "near"), KNOWN.values(), ids=KNOWN
+    ("human", "metric", "tau", "accuracy", "auc", "near"), PAIRS.values(), ids=PAIRS
 )
-def test_known_values(human, metric, tau, accuracy, auc, near):
+def test_known_values_of_pairs(human, metric, tau, accuracy, auc, near):
     names = ("tau-c", "pairwise-accuracy", "preference")
     result = [STATISTICS[name](human, metric).value for name in names]
     assert result == pytest.approx([tau, accuracy, auc], nan_ok=True)
@@ -91,3 +161,86 @@ def test_any_vectors_give_a_value_in_range_or_a_reason(name, pairs):
     low = -1 if STATISTICS[name].chance == 0 else 0
     assert result.reason or low <= result.value <= 1 + 1e-12
     assert math.isnan(result.value) == bool(result.reason)
+
+
+NORMAL = np.random.default_rng(6).integers(0, 4, (5, 4)).astype(float)
+ONE = np.zeros((5, 4))
+HALF = np.where(np.arange(5)[:, None] < 2, NORMAL, NAN)
+#: people, metric
+TABLES = {
+    "nothing": (np.empty((0, 0)), np.empty((0, 0))),
+    "no system": (np.empty((5, 0)), np.empty((5, 0))),
+    "one cell": (NORMAL[:1, :1], NORMAL[:1, :1]),
+    "one system": (NORMAL[:, :1], NORMAL[:, 1:2]),
+    "one source": (NORMAL[:1], NORMAL[1:2]),
+    "two sources and systems": (NORMAL[:2, :2], NORMAL[2:4, 1:3]),
+    "a constant metric": (NORMAL, ONE),
+    "constant ratings": (ONE, NORMAL),
+    "all ties": (ONE, ONE),
+    "all missing": (ONE * NAN, NORMAL),
+    "never both there": (HALF, np.where(np.isnan(HALF), NORMAL, NAN)),
+    "infinite scores": (NORMAL, ONE + INF),
+    "one system missing": (NORMAL, np.where(np.arange(4) == 1, NAN, NORMAL[::-1])),
+    "equal but for rounding": (NORMAL, 0.3 + 1e-17 + ONE + np.eye(5, 4) * 1e-16),
+}
+
+
+@pytest.mark.parametrize("case", TABLES)
+@pytest.mark.parametrize("name", STATISTICS)
+def test_any_table_gives_a_value_or_a_reason_and_no_warning(name, case):
+    human, metric = TABLES[case]
+    tasks = np.arange(len(human)) % 2
+    for level in (level for each, level in PLACES if each == name):
+        setting = Setting(name, level, tasks)
+        result = correlate(human, metric, setting)
+        assert math.isfinite(result.value) != bool(result.reason), (setting, result)
+        assert result.n >= 0
+        alone = estimate(human, metric[None], setting)[0]
+        assert alone == pytest.approx(result.value, abs=1e-9, nan_ok=True), setting
+        for units in ("sources", "both"):
+            draws = draw(ResamplingPlan(units, 3), human.shape, np.random.default_rng(1))
+            values = resampled(human, np.stack([metric, metric]), setting, draws)
+            assert values.shape == (2, 3)
+            assert not np.isinf(values).any()
+
+
+#: people, metric, statistic, level, n and reason
+REASONS = [
+    (NORMAL, ONE, "pearson", "pooled", 20, "all scores are equal"),
+    (ONE, NORMAL, "kendall", "system", 4, "all ratings are equal"),
+    (NORMAL[:, :1], NORMAL[:, :1], "tau-c", "system", 1, "fewer than 2 systems with both values"),
+    (NORMAL, ONE, "pearson", "source", 0, "no source has a value: fewer than 3 items with both"),
+    (
+        *(NORMAL, ONE, "pearson", "within-task", 0),
+        "fewer than 3 items with both values, in tasks where both vary",
+    ),
+    (
+        *(NORMAL * NAN, ONE, "soft-pairwise-accuracy", "system", 0),
+        "no two systems share a source with both values",
+    ),
+]
+
+
+@pytest.mark.parametrize(("human", "metric", "name", "level", "n", "reason"), REASONS)
+def test_reasons_are_specific(human, metric, name, level, n, reason):
+    result = correlate(human, metric, Setting(name, level, np.arange(len(human)) % 2))
+    assert (result.n, result.reason[: len(reason)]) == (n, reason)
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        (Setting("pearsons"), "unknown statistic 'pearsons'; known: pearson, spearman"),
+        (Setting("pearson", "rows"), "unknown level 'rows'; known: pooled, source"),  # type: ignore[arg-type]
+        (Setting("pearson", "task", [1, 2]), "tasks of level task must be 5 labels"),
+        (
+            Setting("pearson", "within-task", [1, 2, 1, 2, NAN]),
+            "tasks of level within-task",
+        ),
+    ],
+)
+def test_settings_that_cannot_be_are_refused(setting, message):
+    with pytest.raises(ValueError, match=message):
+        estimate(NORMAL, NORMAL[None], setting)
+    with pytest.raises(ValueError, match=message):
+        correlate(NORMAL, NORMAL, setting)

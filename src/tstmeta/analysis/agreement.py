@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple, cast
+from statistics import fmean
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -18,17 +19,15 @@ from .. import stats
 from ..data import Dataset
 from ..schema import TstmetaError
 from ..stats import Correlation, Resample, ResamplingPlan, Setting, TieCalibrated
-from ..stats.limits import FEW_UNITS
+from ..stats.intervals import FEW_UNITS
 from ..stats.partial_correlation import by_two, levels_known
 from ..stats.resampling import clusters_of, leave_one_out
-from ..stats.ties import Level, held_out, pairs_once
+from ..stats.ties import held_out
 from .frame import corpus_metric
 from .matrices import Matrices, matrices, single_ratings
 
 #: Accuracy that credits ties.
 ACC_EQ = "acc_eq"
-#: Rewrites whose pairs, 50 million, still fit into 6 GB of memory.
-MOST = 10_000
 #: Purposes of random numbers: a stream each, so that one does not change the draws of another.
 DRAWS, TESTS, FOLDS = 0, 1, 2
 #: What a row of results is of.
@@ -62,15 +61,15 @@ class Analysis(NamedTuple):
         """A metric's tie threshold for ``acc_eq``, fitted on other sources than it is judged on."""
         own = self.matrices
         sides = own.human.tobytes(), own.metrics[place].tobytes(), own.human.shape
-        return _tie_calibrated(*sides, cast(Level, self.setting.level), self.seed)
+        return _tie_calibrated(*sides, self.seed)
 
 
 @lru_cache(maxsize=64)  # a value, its draws and its note ask for the same fit
 def _tie_calibrated(
-    human: bytes, metric: bytes, shape: tuple[int, int], level: Level, seed: int
+    human: bytes, metric: bytes, shape: tuple[int, int], seed: int
 ) -> TieCalibrated:
     x, y = (np.frombuffer(side).reshape(shape) for side in (human, metric))
-    return stats.tie_calibrated(x, y, level, rng=np.random.default_rng([seed, FOLDS]))
+    return stats.tie_calibrated(x, y, rng=np.random.default_rng([seed, FOLDS]))
 
 
 def analyses(
@@ -90,16 +89,10 @@ def analyses(
             setting = own.setting(statistic, level, undefined=undefined)
             analysis = Analysis(own, setting, own.plan(unit, draws, clustered), seed)
             analysis.rng(DRAWS)  # refuses a seed below 0
-            if statistic == ACC_EQ and level not in ("pooled", "source"):
+            if statistic == ACC_EQ and level != "source":
                 raise TstmetaError(
-                    f"acc_eq has a tie threshold at level pooled or source, not {level!r}:"
-                    " use pairwise-accuracy"
-                )
-            rated = int(np.isfinite(own.human).sum())
-            if statistic == ACC_EQ and level == "pooled" and rated > MOST:
-                raise TstmetaError(
-                    f"acc_eq at level pooled sorts all pairs of rewrites, too many of {rated:,} (at"
-                    f" most {MOST:,}); use level source, or pairwise-accuracy"
+                    f"acc_eq has a tie threshold at level source, not {level!r}: use that level, or"
+                    " pairwise-accuracy"
                 )
         except (TstmetaError, ValueError) as error:
             raise TstmetaError(f"{name}: {error}") from error
@@ -212,7 +205,9 @@ def at_corpus_level(own: pd.DataFrame, statistic: str, level: str) -> dict[str, 
         return Correlation(math.nan, math.nan, 0, reason)._asdict()
     own = own[(own["statistics"] != "") & own["human"].notna() & (own["system"] != "")]
     systems = own["system"].to_numpy(str)
-    names, people = stats.means(own["human"].to_numpy(float), systems)
+    names = list(dict.fromkeys(systems.tolist()))
+    # exact sums: systems with the same ratings have the same mean
+    people = np.array([fmean(own["human"][systems == name]) for name in names])
     parts = own["statistics"].to_numpy()
     whole = np.array([corpus.combine(list(parts[systems == name])) for name in names])
     value = function(people, whole)
@@ -228,10 +223,8 @@ def resample(analysis: Analysis) -> Resample:
     if setting.function.name != ACC_EQ:
         return stats.of_draws(own.human, own.metrics, setting, plan, draws)
     fits = [analysis.tie_calibrated(place) for place in range(len(own.metrics))]
-    tied = setting._replace(statistic=held_out(fits, cast(Level, setting.level)))
+    tied = setting._replace(statistic=held_out(fits))
     drawn = stats.of_draws(own.human, own.metrics, tied, plan, draws)
-    if setting.level == "pooled" and plan.units != "both":
-        drawn = pairs_once(drawn)
     return drawn._replace(setting=setting)
 
 

@@ -147,7 +147,7 @@ def tell_failures(table: pd.DataFrame) -> int:
 def known_combinations(names: list[str] | None) -> list[str]:
     """Each once; an unknown one is refused before anything is scored."""
     for name in names or []:
-        from ..combine.by_name import known
+        from ..combine import known
 
         known(name)
     return list(dict.fromkeys(names or []))

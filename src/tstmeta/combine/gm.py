@@ -17,9 +17,8 @@ from numpy.typing import ArrayLike
 from scipy.optimize import differential_evolution
 
 from ..data import Dataset
-from .folds import splits
 from .orient import Array
-from .parts import Combination, CombineError, Fit, Parts, digest, emit, pick
+from .parts import Combination, CombineError, Fit, Parts, digest, emit, pick, splits
 
 #: Names of Acc, Sim and PP.
 PARTS = ("style-accuracy", "sim", "corpus-perplexity")
@@ -57,13 +56,6 @@ def gm(
     return np.cbrt(accurate * similar * fluent)
 
 
-class Learned(NamedTuple):
-    """Thresholds learned from pairs, and their mean hinge loss."""
-
-    thresholds: Thresholds
-    loss: float
-
-
 def hinge(thresholds: ArrayLike, better: Array, worse: Array) -> Array:
     """Mean hinge loss, max(0, 1 - GM(better) + GM(worse)), of thresholds ``[4]`` or ``[4, C]``.
 
@@ -75,7 +67,7 @@ def hinge(thresholds: ArrayLike, better: Array, worse: Array) -> Array:
     return np.maximum(0.0, MARGIN - (good - bad)).mean(axis=-1)
 
 
-def learn(better: ArrayLike, worse: ArrayLike, seed: int = 0) -> Learned:
+def learn(better: ArrayLike, worse: ArrayLike, seed: int = 0) -> Thresholds:
     """Thresholds that order pairs as people do: the least mean :func:`hinge` loss, as in the paper.
 
     Chosen here: differential evolution (scipy), as the loss is flat wherever both of a pair are
@@ -104,18 +96,13 @@ def learn(better: ArrayLike, worse: ArrayLike, seed: int = 0) -> Learned:
         vectorized=True,
         updating="deferred",
     )
-    thresholds = Thresholds(*map(float, best.x))
-    return Learned(thresholds, float(hinge(thresholds, good, bad)))
+    return Thresholds(*map(float, best.x))
 
 
 def gm_scores(
-    dataset: Dataset,
-    scores: pd.DataFrame,
-    *,
-    names: Sequence[str] = PARTS,
-    thresholds: Thresholds = PRINTED,
+    dataset: Dataset, scores: pd.DataFrame, *, names: Sequence[str] = PARTS
 ) -> pd.DataFrame:
-    """GM of each text with given thresholds, as a ``scores`` table.
+    """GM of each text with the printed thresholds, as a ``scores`` table.
 
     Args:
         names: of the metrics that are Acc, Sim and PP.
@@ -124,8 +111,7 @@ def gm_scores(
         CombineError: one of the three is missing, there twice, or out of its range.
     """
     parts = _three(dataset, scores, names)
-    acc, sim, pp = parts.matrix
-    return emit(parts, gm(acc, sim, pp, thresholds), "gm", {"t": thresholds})
+    return emit(parts, gm(*parts.matrix), "gm", {"t": PRINTED})
 
 
 def learned_gm(
@@ -152,14 +138,12 @@ def learned_gm(
     values = np.full(len(parts.item_ids), np.nan)
     details = np.full(len(values), "", dtype=object)
     fits = []
-    for split in splits(parts.sources, outer, seed):
-        better, worse = pairs[:, split.train[pairs].all(axis=0)]
-        t, n = learn(parts.matrix[:, better], parts.matrix[:, worse], seed).thresholds, len(better)
-        acc, sim, pp = parts.matrix[:, split.judged]
-        values[split.judged] = gm(acc, sim, pp, t)
-        details[split.judged] = f"fold {split.number + 1} of {outer}: t {t}, from {n} pairs"
-        judged_on = int(split.judged[pairs].all(axis=0).sum())
-        fits.append(Fit(split.number, t._asdict(), n, judged_on))
+    for fold, (train, judged) in enumerate(splits(parts.sources, outer, seed)):
+        better, worse = pairs[:, train[pairs].all(axis=0)]
+        t, n = learn(parts.matrix[:, better], parts.matrix[:, worse], seed), len(better)
+        values[judged] = gm(*parts.matrix[:, judged], t)
+        details[judged] = f"fold {fold + 1} of {outer}: t {t}, from {n} pairs"
+        fits.append(Fit(fold, t._asdict(), n))
     fields = {
         "t": "learned",
         "loss": f"hinge-{MARGIN:g}",
@@ -171,7 +155,7 @@ def learned_gm(
 
 
 def _three(dataset: Dataset, scores: pd.DataFrame, names: Sequence[str]) -> Parts:
-    """Acc, Sim and PP in that order, checked."""
+    """Acc, Sim and PP in that order."""
     ranges = {"accuracy": (0.0, 1.0), "similarity": (-1.0, 1.0), "perplexity": (0.0, np.inf)}
     wanted = {what: (name, *ends) for name, (what, ends) in zip(names, ranges.items(), strict=True)}
     return pick(dataset, scores, "GM", wanted)

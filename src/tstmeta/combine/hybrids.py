@@ -18,7 +18,7 @@ inner folds.
 """
 
 import itertools
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from importlib.metadata import version
 from typing import Literal, NamedTuple
 
@@ -29,9 +29,8 @@ from .. import stats
 from ..data import Dataset
 from ..extras import lacking
 from ..stats import Setting
-from .folds import Split, splits
 from .orient import ENDS, FLOOR, Array, Scaling, geometric_mean, oriented
-from .parts import Combination, CombineError, Fit, Parts, digest_of_values, emit, gather
+from .parts import Combination, CombineError, Fit, Parts, digest_of_values, emit, gather, splits
 
 Kind = Literal["simulation", "learned", "equal"]
 KINDS: tuple[Kind, ...] = ("simulation", "learned", "equal")
@@ -68,7 +67,7 @@ class Settings(NamedTuple):
             own["inner"] = self.inner
         return own | {"seed": self.seed}
 
-    def splits(self, sources: np.ndarray) -> Iterator[Split]:
+    def splits(self, sources: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
         return splits(sources, self.outer, self.seed, in_sample=self.in_sample)
 
     def where(self, fold: int) -> str:
@@ -111,24 +110,25 @@ def hybrid(
     """
     if kind not in KINDS:
         raise CombineError(f"unknown kind of hybrid {kind!r}; known: {', '.join(KINDS)}")
-    parts = gather(dataset, scores, dimension, lower)
-    people = ratings_of(dataset, dimension)
-    if kind != "equal" and len(parts.names) < settings.top:
+    scores, least = scores[scores["dimension"] == dimension], 1 if kind == "equal" else settings.top
+    heads = scores[["metric", "basis", "signature"]].drop_duplicates()
+    if len(heads) < least:
         raise CombineError(
-            f"a hybrid of {settings.top} metrics needs as many that claim {dimension}; the scores"
-            f" hold {', '.join(parts.names)}"
+            f"{dataset.name}: a hybrid takes {least} or more metrics of {dimension}; there are"
+            f" {', '.join(heads['metric']) or 'none'}"
         )
+    parts, people = gather(dataset, scores, lower), ratings_of(dataset, dimension)
     values = np.full(len(people), np.nan)
     details = np.full(len(people), "", dtype=object)
     fits = []
-    for split in settings.splits(parts.sources):
-        chosen = fit(parts, people, split.train, kind, settings)
-        values[split.judged] = chosen(parts.matrix[:, split.judged])
+    for fold, (train, judged) in enumerate(settings.splits(parts.sources)):
+        chosen = fit(parts, people, train, kind, settings)
+        values[judged] = chosen(parts.matrix[:, judged])
         weights = weights_by_name(parts, chosen)
         listed = ", ".join(f"{name} {weight:.2f}" for name, weight in weights.items())
-        details[split.judged] = f"{settings.where(split.number)}: {listed}"
-        rated = split.train & parts.complete & np.isfinite(people)
-        fits.append(Fit(split.number, weights, int(rated.sum()), int(split.judged.sum())))
+        details[judged] = f"{settings.where(fold)}: {listed}"
+        rated = train & parts.complete & np.isfinite(people)
+        fits.append(Fit(fold, weights, int(rated.sum())))
     fields = {"dimension": dimension, **settings.fields(kind)}
     if kind != "equal":
         fields["ratings-hash"] = digest_of_values(parts.item_ids, people)
@@ -173,7 +173,7 @@ def _by_correlation(
 ) -> tuple[np.ndarray, Array]:
     """The metrics that agree best and, of all weights on the grid, those that agree best."""
     sources = parts.sources[used]
-    inner = list(splits(sources, settings.inner, settings.seed + 1, in_sample=settings.in_sample))
+    inner = splits(sources, settings.inner, settings.seed + 1, in_sample=settings.in_sample)
     matrix, ratings, lower = parts.matrix[:, used], people[used], parts.lower
     upright = oriented(matrix, lower)
 
@@ -183,13 +183,12 @@ def _by_correlation(
         values = stats.estimate(ratings[judged][:, None], rows[:, :, None], setting)
         return np.nan_to_num(values, nan=0.0)
 
-    single = [agreements(split.judged, upright[:, split.judged]) for split in inner]
+    single = [agreements(judged, upright[:, judged]) for _, judged in inner]
     places, tried = top_places(np.mean(single, axis=0), settings.top), grid(settings.top)
     each = []
-    for split in inner:
-        scale = Scaling.fitted(matrix[places][:, split.train], lower[places])
-        means = geometric_mean(scale(matrix[places][:, split.judged]), tried)
-        each.append(agreements(split.judged, means))
+    for train, judged in inner:
+        scale = Scaling.fitted(matrix[places][:, train], lower[places])
+        each.append(agreements(judged, geometric_mean(scale(matrix[places][:, judged]), tried)))
     # the first of equals is the one nearest to equal weights, as the grid is ordered
     return places, tried[int(np.argmax(np.round(np.mean(each, axis=0), 12)))]
 

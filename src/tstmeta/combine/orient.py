@@ -76,14 +76,12 @@ def oriented(values: Array, lower: np.ndarray) -> Array:
     return np.where(np.asarray(lower, dtype=bool)[:, None], -np.asarray(values), values)
 
 
-def geometric_mean(values: Array, weights: Array | None = None) -> Array:
+def geometric_mean(values: Array, weights: Array) -> Array:
     """Weighted geometric mean over metrics: ``[M, n]``, above 0, and weights ``[M]`` to ``[n]``.
 
-    Weights are divided by their sum; without any, all count the same.  Weights ``[C, M]`` give
-    ``[C, n]``.  NaN where any part of a positive weight is NaN.
+    Weights are divided by their sum.  Weights ``[C, M]`` give ``[C, n]``.  NaN where any part of a
+    positive weight is NaN.
     """
-    some = np.asarray(values, dtype=float)
-    given = np.ones(len(some)) if weights is None else np.asarray(weights, dtype=float)
-    total = given.sum(axis=-1, keepdims=True)
-    used = given.reshape(-1, len(some)).any(axis=0)
-    return np.exp((given / total)[..., used] @ np.log(some[used]))
+    total = weights.sum(axis=-1, keepdims=True)
+    used = weights.reshape(-1, len(values)).any(axis=0)
+    return np.exp((weights / total)[..., used] @ np.log(values[used]))

@@ -16,28 +16,16 @@ is open; notebook 06 has the readings.  These scores (``grid:ours``) follow othe
 Paraphrase Generation): accuracy x similarity x fluency of each text, averaged over texts.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from typing import Literal
 
 import numpy as np
 import pandas as pd
 
 from ..data import Dataset
-from .folds import Split
 from .hybrids import Chosen, Kind, Settings, fit, ratings_of, weights_by_name
-from .orient import Array, Scaling, geometric_mean
-from .parts import (
-    Combination,
-    CombineError,
-    Fit,
-    Parts,
-    digest,
-    digest_of_values,
-    emit,
-    gather,
-    join,
-    pick,
-)
+from .orient import Scaling, geometric_mean
+from .parts import Combination, CombineError, Fit, digest, digest_of_values, emit, gather, pick
 
 Which = Literal["existing", "ours1", "ours2"]
 #: Dimensions that count, in the order in which they are shown.
@@ -77,63 +65,47 @@ def overall_scores(
     """
     if which not in HYBRID:
         raise CombineError(f"unknown overall score {which!r}; known: {', '.join(HYBRID)}")
-    kind = HYBRID[which]
-    sides = [_side(dataset, scores, name, which, lower) for name in THREE]
-    parts = join(sides)
-    people: dict[str, Array] = {}
-    if kind:
-        people = {name: ratings_of(dataset, name) for name in ("style", "content")}
+    kind, sides = HYBRID[which], []
+    for name in THREE:
+        rows, used = scores[scores["dimension"] == name], ""
+        if which == "existing":
+            rows = rows[rows["metric"].str.split(":").str[0].isin(PREVIOUSLY_USED[name])]
+            used = f" (one of {', '.join(sorted(PREVIOUSLY_USED[name]))})"
+        if rows.empty:
+            raise CombineError(
+                f"{dataset.name}: overall-{which} needs scores of {name}{used}, and none of"
+                " those given is one; score such a metric"
+            )
+        sides.append(gather(dataset, rows, lower))
+    parts = sides[0]._replace(
+        heads=pd.concat([side.heads for side in sides], ignore_index=True),
+        matrix=np.concatenate([side.matrix for side in sides]),
+        statuses=np.concatenate([side.statuses for side in sides]),
+    )
+    people = {name: ratings_of(dataset, name) for name in ("style", "content") if kind}
     values = np.full(len(parts.item_ids), np.nan)
     details = np.full(len(values), "", dtype=object)
     fits = []
-    for split in settings.splits(parts.sources):
-        means, weights = _means(sides, people, split, kind, settings)
-        values[split.judged] = geometric_mean(np.array(means))
-        details[split.judged] = settings.where(split.number)
-        fits.append(Fit(split.number, weights, int(split.train.sum()), int(split.judged.sum())))
+    for fold, (train, judged) in enumerate(settings.splits(parts.sources)):
+        means, weights = [], {}
+        for name, side in zip(THREE, sides, strict=True):
+            if kind and name in people:
+                chosen = fit(side, people[name], train, kind, settings)
+            else:
+                n, scale = len(side.names), Scaling.fitted(side.matrix[:, train], side.lower)
+                chosen = Chosen(np.arange(n), np.full(n, 1.0 / n), scale)
+            means.append(chosen(side.matrix[:, judged]))
+            for metric, weight in weights_by_name(side, chosen).items():
+                weights[f"{name}: {metric}"] = weight / len(THREE)
+        values[judged] = geometric_mean(np.array(means), np.ones(len(THREE)))
+        details[judged] = settings.where(fold)
+        fits.append(Fit(fold, weights, int(train.sum())))
     fields = {"grid": "ours", **settings.fields(kind)}
     if kind:
         hashes = (digest_of_values(parts.item_ids, people[name]) for name in sorted(people))
         fields |= {"hybrid": kind, "ratings-hash": digest(*hashes)}
     table = emit(parts, values, f"overall-{which}", fields, details.tolist())
     return Combination(table, tuple(fits))
-
-
-def _side(
-    dataset: Dataset, scores: pd.DataFrame, dimension: str, which: str, lower: Collection[str]
-) -> Parts:
-    rows, used = scores[scores["dimension"] == dimension], ""
-    if which == "existing":
-        rows = rows[rows["metric"].str.split(":").str[0].isin(PREVIOUSLY_USED[dimension])]
-        used = f" (one of {', '.join(sorted(PREVIOUSLY_USED[dimension]))})"
-    if rows.empty:
-        raise CombineError(
-            f"{dataset.name}: overall-{which} needs scores of {dimension}{used}, and none of"
-            " those given is one; score such a metric"
-        )
-    return gather(dataset, rows, dimension, lower)
-
-
-def _means(
-    sides: list[Parts],
-    people: Mapping[str, Array],
-    split: Split,
-    kind: Kind | None,
-    settings: Settings,
-) -> tuple[list[Array], dict[str, float]]:
-    """The mean of each dimension ``[judged]``, and the weight of each metric in the whole."""
-    means: list[Array] = []
-    weights: dict[str, float] = {}
-    for dimension, side in zip(THREE, sides, strict=True):
-        if kind and dimension in people:
-            chosen = fit(side, people[dimension], split.train, kind, settings)
-        else:
-            n, scale = len(side.names), Scaling.fitted(side.matrix[:, split.train], side.lower)
-            chosen = Chosen(np.arange(n), np.full(n, 1.0 / n), scale)
-        means.append(chosen(side.matrix[:, split.judged]))
-        for name, weight in weights_by_name(side, chosen).items():
-            weights[f"{dimension}: {name}"] = weight / len(THREE)
-    return means, weights
 
 
 def j(

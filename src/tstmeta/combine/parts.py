@@ -1,4 +1,4 @@
-"""Scores of several metrics as a matrix, one row a metric, and a combination as scores again."""
+"""Scores of several metrics as a matrix, folds of sources, and a combination as scores again."""
 
 import hashlib
 from collections.abc import Collection, Mapping, Sequence
@@ -43,24 +43,18 @@ class Parts(NamedTuple):
         return self.heads["lower"].to_numpy(bool)
 
     @property
-    def basis(self) -> str:
-        bases = set(self.heads["basis"])
-        return next((basis for basis in ("reference", "source") if basis in bases), "none")
-
-    @property
     def complete(self) -> np.ndarray:
         return np.asarray(np.isfinite(self.matrix).all(axis=0))
 
 
 class Fit(NamedTuple):
-    """What was fitted to judge a fold: weights that sum to 1, or thresholds, by name; ``fitted_on``
-    and ``judged_on`` count items, or pairs of items.
+    """What was fitted to judge a fold: weights that sum to 1, or thresholds, by name, from so many
+    items or pairs of items.
     """
 
     fold: int
     parameters: dict[str, float]
     fitted_on: int
-    judged_on: int
 
 
 class Combination(NamedTuple):
@@ -70,21 +64,11 @@ class Combination(NamedTuple):
     fits: tuple[Fit, ...]
 
 
-def gather(
-    dataset: Dataset,
-    scores: pd.DataFrame,
-    dimension: str | None = None,
-    lower: Collection[str] = (),
-) -> Parts:
-    """The metrics of a ``scores`` table (of one dimension) in order of appearance, over all items.
+def gather(dataset: Dataset, scores: pd.DataFrame, lower: Collection[str] = ()) -> Parts:
+    """The metrics of a ``scores`` table in order of appearance, over all items.
 
     ``lower`` as in :func:`.orient.lower_is_better`.
     """
-    if dimension is not None:
-        scores = scores[scores["dimension"] == dimension]
-    if scores.empty:
-        what = f"of {dimension}" if dimension else "at all"
-        raise CombineError(f"{dataset.name}: no scores {what} were given; score some metrics first")
     if len(set(scores["sample"])) > 1:
         raise CombineError(
             f"{dataset.name}: scores of several samples cannot be combined; average them, or keep"
@@ -113,14 +97,6 @@ def gather(
     )
 
 
-def join(several: Sequence[Parts]) -> Parts:
-    return several[0]._replace(
-        heads=pd.concat([each.heads for each in several], ignore_index=True),
-        matrix=np.concatenate([each.matrix for each in several]),
-        statuses=np.concatenate([each.statuses for each in several]),
-    )
-
-
 def pick(
     dataset: Dataset,
     scores: pd.DataFrame,
@@ -128,24 +104,57 @@ def pick(
     wanted: Mapping[str, tuple[str, float, float]],
 ) -> Parts:
     """The metrics of a whole (GM, J) by what each is to it: its name, least and largest value."""
-    tables = [scores[scores["metric"] == name] for name, *_ in wanted.values()]
-    parts = gather(dataset, pd.concat(tables, ignore_index=True))
+    tables = []
     for what, (name, low, high) in wanted.items():
-        if (count := parts.names.count(name)) != 1:
-            known = ", ".join(dict.fromkeys(parts.names))
+        own = scores[scores["metric"] == name]
+        if (count := own[["basis", "signature"]].drop_duplicates().shape[0]) != 1:
+            known = ", ".join(scores["metric"].drop_duplicates())
             raise CombineError(
                 f"{'more than one' if count else 'no'} metric called {name!r} is in the scores,"
                 f" wanted for the {what} of {whole}; there are {known}"
             )
-        row = parts.matrix[parts.names.index(name)]
-        row = row[np.isfinite(row)]
         # cosines of equal texts are above 1 by rounding
-        if len(row) and not (low - 1e-6 <= row.min() and row.max() <= high + 1e-6):
+        if own["value"].min() < low - 1e-6 or own["value"].max() > high + 1e-6:
             raise CombineError(
                 f"{whole} wants {name} between {low:g} and {high:g}, but its scores lie between"
-                f" {row.min():.3g} and {row.max():.3g}; name another metric"
+                f" {own['value'].min():.3g} and {own['value'].max():.3g}; name another metric"
             )
-    return parts
+        tables.append(own)
+    return gather(dataset, pd.concat(tables, ignore_index=True))
+
+
+def folds(sources: np.ndarray, k: int, seed: int) -> np.ndarray:
+    """Number of the fold of each item ``[N]``, 0 to k - 1; folds differ by at most one source.
+
+    All rewrites of a source, which share much of their score, go into one fold.
+
+    Raises:
+        CombineError: fewer sources than folds.
+    """
+    # sorted names: the order of rows changes nothing
+    names, place = np.unique(np.asarray(sources, dtype=str), return_inverse=True)
+    if len(names) < k:
+        raise CombineError(
+            f"{len(names)} sources cannot be put into {k} folds: rate more sources, or ask for"
+            " fewer folds"
+        )
+    number = np.empty(len(names), dtype=int)
+    number[np.random.default_rng(seed).permutation(len(names))] = np.arange(len(names)) % k
+    return number[place.reshape(-1)]
+
+
+def splits(
+    sources: np.ndarray, k: int, seed: int, *, in_sample: bool = False
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Masks ``[N]`` of what is fitted on and what is judged, each fold judged once.
+
+    ``in_sample`` gives one split with everything in both: what one should not do.
+    """
+    if in_sample:
+        every = np.ones(len(sources), dtype=bool)
+        return [(every, every)]
+    number = folds(sources, k, seed)
+    return [(number != fold, number == fold) for fold in range(k)]
 
 
 def emit(
@@ -161,37 +170,33 @@ def emit(
     Status: ``invalid`` where the combination has no value; otherwise the least good one of the
     parts.  The signature names ``fields``, the parts and a hash of their signatures.
     """
+    bases = set(parts.heads["basis"])
+    basis = next((known for known in ("reference", "source") if known in bases), "none")
     texts = parts.heads["signature"] + "|" + parts.heads["basis"]
     own = {"parts": "+".join(parts.names), "parts-hash": digest(*texts)}
-    signature = Signature.of(name, {"basis": parts.basis, **fields, **own})
-    each = zip(parts.item_ids, values, details or [""] * len(values), strict=True)
-    rows = [
-        (item, *_outcome(parts, place, value, detail))
-        for place, (item, value, detail) in enumerate(each)
-        # what was never scored (a source without a reference) has no row here either
-        if (parts.statuses[:, place] != "").any()
-    ]
-    frame = pd.DataFrame(rows, columns=["item_id", "value", "status", "detail"]).assign(
-        dataset=parts.dataset,
-        metric=name,
-        dimension=dimension,
-        basis=parts.basis,
-        signature=str(signature),
-        sample=0,
+    lacking, names = ~np.isfinite(parts.matrix.T), np.array(parts.names)
+    invalid = lacking.any(axis=1) | ~np.isfinite(values)
+    worse = [(parts.statuses == status).any(axis=0) for status in (Status.TRUNCATED, Status.EMPTY)]
+    each = zip(lacking, details or [""] * len(values), strict=True)
+    frame = pd.DataFrame(
+        {
+            "dataset": parts.dataset,
+            "item_id": parts.item_ids,
+            "metric": name,
+            "dimension": dimension,
+            "basis": basis,
+            "signature": str(Signature.of(name, {"basis": basis, **fields, **own})),
+            "sample": 0,
+            "value": np.where(invalid, np.nan, values),
+            "status": np.select([invalid, *worse], ["invalid", "truncated", "empty"], "ok"),
+            "detail": [
+                f"no value of {', '.join(names[none])}" if none.any() else d for none, d in each
+            ],
+        }
     )
-    order = ["dataset", "item_id", "metric", "dimension", "basis", "signature", "sample"]
-    return schema.validate(frame[[*order, "value", "status", "detail"]], "scores", name)
-
-
-def _outcome(parts: Parts, place: int, value: float, detail: str) -> tuple[float, str, str]:
-    lacking = ~np.isfinite(parts.matrix[:, place])
-    if lacking.any():
-        names = ", ".join(np.array(parts.names)[lacking].tolist())
-        return np.nan, str(Status.INVALID), f"no value of {names}"
-    if not np.isfinite(value):
-        return np.nan, str(Status.INVALID), detail
-    worse = [str(s) for s in (Status.TRUNCATED, Status.EMPTY) if s in parts.statuses[:, place]]
-    return float(value), worse[0] if worse else str(Status.OK), detail
+    # what was never scored (a source without a reference) has no row here either
+    frame = frame[(parts.statuses != "").any(axis=0)].reset_index(drop=True)
+    return schema.validate(frame, "scores", name)
 
 
 def digest(*texts: str) -> str:

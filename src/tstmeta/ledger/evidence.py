@@ -21,8 +21,8 @@ from ..analysis.agreement import agreement as agreement_of
 from ..analysis.committed import trajectories, whole
 from ..analysis.frame import DISTANCES, pairs
 from ..combine import Settings, hybrid
-from ..combine.folds import folds
 from ..combine.hybrids import Kind
+from ..combine.parts import folds
 from ..stats import Interval, Resample, ResamplingPlan
 from ..stats.intervals import difference, pair_of
 from .cells import cells, names

@@ -15,8 +15,8 @@ from scipy import stats
 from scipy.optimize import isotonic_regression
 
 from .kernels import Array, finite, snapped
-from .multiple import benjamini_yekutieli
 from .raters import mean_of_ratings, no_pair
+from .significance import benjamini_yekutieli
 
 #: Groups of sources for the cross-fitted map; fewest items of a rater; level of the tests.
 FOLDS, LEAST, ALPHA = 5, 30, 0.05
@@ -96,11 +96,8 @@ def alternative_annotator_test(
     ]
     tested = [row for row in rows if not row.reason]
     if not tested:
-        reason = no_pair(ratings)
-        if not reason and not np.isfinite(scores).any():
-            reason = "the metric has no scores, or one source only"
         reasons = "; ".join(sorted({row.reason for row in rows}))
-        reason = reason or f"no rater has enough items: {reasons}"
+        reason = no_pair(ratings) or f"no rater has enough items: {reasons}"
         return AlternativeTest(math.nan, math.nan, False, tuple(rows), 0, reason)
     omega = float(np.mean([row.beaten for row in tested]))
     rho = float(np.mean([row.metric for row in tested]))

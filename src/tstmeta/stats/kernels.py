@@ -7,7 +7,6 @@ which a rank statistic would take for an order: means are exact, or rounded wher
 """
 
 import itertools
-import math
 from collections.abc import Callable
 
 import numpy as np
@@ -233,17 +232,6 @@ def _groups(x: Array) -> tuple[Array, Array]:
     fresh = np.ones(len(x), dtype=bool)
     fresh[1:] = x[order][1:] != x[order][:-1]
     return order, np.flatnonzero(fresh)
-
-
-def means(values: ArrayLike, groups: ArrayLike) -> tuple[list[str], Array]:
-    """Mean of the finite values of each group, groups in order of first appearance.
-
-    Sums are exact (math.fsum): groups with the same values have the same mean.
-    """
-    x, labels = np.asarray(values, float), np.asarray(groups)
-    names = list(dict.fromkeys(labels.tolist()))
-    parts = [x[(labels == name) & np.isfinite(x)] for name in names]
-    return names, np.array([math.fsum(v) / len(v) if len(v) else math.nan for v in parts])
 
 
 def column_means(x: Array, y: Array, of_sources: Array) -> tuple[Array, Array]:

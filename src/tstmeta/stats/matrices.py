@@ -21,10 +21,9 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .correlation import Correlation
 from .kernels import Array, column_means, finite, standardised
-from .resampling import Draws, everything, labels_of
-from .statistic import STATISTICS, Parts, Statistic, ratio
+from .resampling import Draws, everything, numbered
+from .statistic import STATISTICS, Correlation, Parts, Statistic, ratio
 
 Level = Literal["pooled", "source", "same-source", "within-system", "system", "task", "within-task"]
 LEVELS: tuple[Level, ...] = get_args(Level)
@@ -70,47 +69,24 @@ def correlate(human: ArrayLike, metric: ArrayLike, setting: Setting) -> Correlat
     if level == "pooled" and x.shape == y.shape:
         return function(x.ravel(), y.ravel())
     value = float(resampled(x, y[None], setting)[0, 0])
-    fine = math.isfinite(value)
     if function.whole is not None:
         n = int((np.isfinite(x) & np.isfinite(y)).any(axis=0).sum())
-        reason = "" if fine else "no two systems share a source with both values"
-        return Correlation(value, math.nan, n, reason)
-    if level == "system":
+        reason = "no two systems share a source with both values"
+    elif level == "system":
         of_x, of_y = column_means(x[None], y[None, None], np.ones((1, len(x))))
         result = function(of_x[0, 0], of_y[0, 0])
-        reason = function.why(of_x[0, 0], of_y[0, 0], items="systems")
+        reason = function.why(of_x[0, 0], of_y[0, 0], "systems")
         return result._replace(reason=reason if result.reason else "")
-    counted = _cells_of_tasks if level == "within-task" else _groups
-    return Correlation(value, math.nan, *counted(x, y, setting, fine))
-
-
-def _cells_of_tasks(x: Array, y: Array, setting: Setting, fine: bool) -> tuple[int, str]:
-    """Cells of tasks where both sides vary, and why there is no value."""
-    of_x, of_y = _within_tasks(x[None], y[None, None], setting, np.ones((1, *x.shape)))
-    left = int((np.isfinite(of_x) & np.isfinite(of_y)).sum())
-    if fine:
-        return left, ""
-    if left < min(setting.function.least, (np.isfinite(x) & np.isfinite(y)).sum()):
-        return left, "in every task all ratings or all scores are equal"
-    return left, setting.function.why(of_x.ravel(), of_y.ravel())
-
-
-def _groups(x: Array, y: Array, setting: Setting, fine: bool) -> tuple[int, str]:
-    """Groups that count, and why there is no value."""
-    function, kind = setting.function, setting.level.removeprefix("within-").removeprefix("same-")
-    if setting.level == "task":
-        labels = _tasks(setting, len(x))
-        groups = [(x[labels == t], y[labels == t]) for t in dict.fromkeys(labels.tolist())]
+    elif level == "within-task":
+        x, y = within_tasks(x[None], y[None, None], setting, np.ones((1, *x.shape)))
+        n = int((np.isfinite(x) & np.isfinite(y)).sum())
+        reason = f"{function.why(x.ravel(), y.ravel())}, in tasks where both vary"
     else:
-        sides = (x.T, y.T) if setting.level == "within-system" else (x, y)
-        groups = list(zip(*sides, strict=True))
-    if not groups:
-        return 0, f"there is no {kind}"
-    n = int(with_value(x, y[None], setting).sum())
-    if fine:
-        return n, ""
-    reasons = {function.why(a.ravel(), b.ravel(), function.least) for a, b in groups}
-    return n, f"no {kind} has a value: {', '.join(sorted(reasons))}"
+        n = int(with_value(x, y[None], setting).sum())
+        kind = level.removeprefix("within-").removeprefix("same-")
+        reason = f"no {kind} has a value: fewer than {function.least} items with both values, or"
+        reason += " all ratings or all scores are equal"
+    return Correlation(value, math.nan, n, "" if math.isfinite(value) else reason)
 
 
 def with_value(human: ArrayLike, metrics: ArrayLike, setting: Setting) -> Array:
@@ -164,7 +140,7 @@ def resampled(
     rows = len(y) + len(of_pairs)
     if not sources * systems * len(y):
         return np.full((rows, len(draws)), np.nan)
-    size = max(1, _ROOM // _held(x, y, setting, draws, rows))
+    size = max(1, _ROOM // _held(y, setting, draws, rows))
     results = [np.empty((rows, 0))]
     for start in range(0, len(draws), size):
         inside = slice(start, start + size)
@@ -192,26 +168,24 @@ def _values(x: Array, y: Array, setting: Setting, draws: Draws) -> Array:
         return function.values(*column_means(x, y, draws.sources), draws.systems)
     if level == "within-task":
         weights = draws.sources[:, :, None] * draws.systems[:, None, :]  # [D, S, K]
-        of_x, of_y = _within_tasks(x, y, setting, weights)
+        of_x, of_y = within_tasks(x, y, setting, weights)
         return function.values(_flat(of_x), _flat(of_y), _flat(weights))
     return _pooled(x, y, setting, draws)
 
 
-def _held(x: Array, y: Array, setting: Setting, draws: Draws, rows: int) -> int:
+def _held(y: Array, setting: Setting, draws: Draws, rows: int) -> int:
     """Numbers that a draw takes: few where cells are added up before they meet draws."""
-    function, level, (metrics, _, sources, systems) = setting.function, setting.level, y.shape
-    few, cells = rows + sources + systems, max(1, metrics * sources * systems, rows)
-    if y.shape[1] > 1:
+    (metrics, of_draws, sources, systems), level = y.shape, setting.level
+    function, few = setting.function, rows + sources + systems
+    cells = max(1, metrics * sources * systems, rows)
+    if of_draws > 1 or function.whole is not None:
         return cells
-    if level == "system":
-        return few + metrics * systems * (1 if function.whole else systems)
-    quick = level in ("source", "same-source") or (level == "pooled" and bool(function.of_rows))
-    if function.whole is None and quick and (draws.systems == 1).all():
+    if level == "pooled" and function.name != "spearman":
+        return few + sources * systems // 16
+    if level in ("source", "same-source") and (draws.systems == 1).all():
         return few
-    if function.whole is None and level == "pooled":
-        return cells if function.name == "spearman" else few + sources * systems // 16
-    if function.of_rows and level == "within-system":
-        return few + metrics * systems
+    if level == "system" or (level == "within-system" and function.of_rows):
+        return few + metrics * systems**2
     return cells
 
 
@@ -248,7 +222,7 @@ def _by_line(x: Array, y: Array, setting: Setting, draws: Draws) -> tuple[Parts,
 def _by_task(x: Array, y: Array, setting: Setting, draws: Draws) -> tuple[Parts, Array]:
     labels = _tasks(setting, x.shape[-2])
     groups = []
-    for task in dict.fromkeys(labels.tolist()):
+    for task in np.unique(labels):
         inside = labels == task
         weights = _flat(draws.sources[:, inside, None] * draws.systems[:, None, :])
         sums = setting.function.sums(_flat(x[..., inside, :]), _flat(y[..., inside, :]), weights)
@@ -275,14 +249,7 @@ def _combined(sums: Parts, of_groups: Array, setting: Setting, pairs: Array) -> 
     given = np.isfinite(values)
     if (given == given[:1]).all():  # all metrics have the same groups
         return _with_gaps(_mean(values, of_groups), pairs)
-    if len(pairs) <= len(values) or values.shape[-1] == 1:
-        return _mean(_with_gaps(values, pairs), of_groups)  # NaN where either has no value
-    v, c = (np.moveaxis(side, -1, 0) for side in (np.nan_to_num(values), given.astype(float)))
-    weighted = (of_groups.T[:, None] * c).swapaxes(1, 2)
-    summed, common = v @ weighted, c @ weighted  # of all pairs [D, M, M]
-    gaps = ratio(summed - summed.swapaxes(1, 2), common)[:, *pairs.T].T
-    gaps[np.abs(gaps) < 1e-14] = 0.0  # rounding: a copy is no better
-    return np.concatenate([_mean(values, of_groups), gaps])
+    return _mean(_with_gaps(values, pairs), of_groups)  # NaN where either has no value
 
 
 def _mean(values: Array, of_groups: Array) -> Array:
@@ -303,12 +270,12 @@ def _flat(values: Array) -> Array:
     return values.reshape(*values.shape[:-2], values.shape[-2] * values.shape[-1])
 
 
-def _within_tasks(x: Array, y: Array, setting: Setting, weights: Array) -> tuple[Array, Array]:
+def within_tasks(x: Array, y: Array, setting: Setting, weights: Array) -> tuple[Array, Array]:
     """Both sides standardised within tasks, over the cells where both have values."""
     labels = _tasks(setting, x.shape[-2])
     shape = (*y.shape[:1], len(weights), *y.shape[2:])
     of_x, of_y = np.full(shape, np.nan), np.full(shape, np.nan)
-    for task in dict.fromkeys(labels.tolist()):
+    for task in np.unique(labels):
         inside = labels == task
         a, b, w = x[..., inside, :], y[..., inside, :], weights[:, inside]
         w = w * (np.isfinite(a) & np.isfinite(b))
@@ -318,4 +285,4 @@ def _within_tasks(x: Array, y: Array, setting: Setting, weights: Array) -> tuple
 
 
 def _tasks(setting: Setting, sources: int) -> Array:
-    return labels_of(f"level {setting.level} needs a task label", setting.tasks, sources)
+    return numbered(f"tasks of level {setting.level}", setting.tasks, sources)

@@ -14,18 +14,20 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .kernels import Array, finite
-from .matrices import Setting, estimate, with_value
-from .swapping import standardise, swapped, swaps_of
+from .kernels import Array, constant, finite
+from .matrices import Setting, estimate, resampled, with_value
+from .resampling import Draws, numbered
 
 Units = Literal["inputs", "systems", "both"]
 
-#: Differences that are equal but for rounding count as equal.
+#: Differences and scores that are equal but for rounding count as equal.
 _ROUNDING = 1e-10
 #: Up to here a value may change when scores are standardised, which takes some digits.
 _OTHER = 0.01
 #: The axis along which groups lie.
 _GROUPS = {"source": 0, "same-source": 0, "within-system": 1}
+#: Numbers held at once.
+_ROOM = 2**22
 
 
 class PermutationTest(NamedTuple):
@@ -82,25 +84,33 @@ def permutation_test(
             f" got {x.shape} and {both.shape[1:]}"
         )
     given = np.isfinite(x) & np.isfinite(both).all(axis=0)
-    swaps = swaps_of(given, units, clusters, n, enumerate_up_to, rng)
-    null, draws = _null(units, clusters is not None), len(swaps.flips)
-    if not given.any():
-        reason, nan = "no cell has a human value and both scores", np.nan
-        return PermutationTest(nan, nan, 0, nan, null, reason, draws, swaps.exact)
+    swaps = _swaps(given, units, clusters, n, enumerate_up_to, rng)
+    flat = np.array([constant(side[given]) for side in both])
     both, x = np.where(given, both, np.nan), np.where(given, x, np.nan)
-    scores, flat = standardise(both)
-    *raw, gap = estimate(x, both, setting, [(0, 1)]).tolist()
-    *values, observed = estimate(x, scores, setting, [(0, 1)]).tolist()
-    other = not (np.abs(np.subtract(raw, values)) <= _OTHER).all()
-    reason = _reason(flat, np.array(raw), gap, other or not setting.function.scale_free)
-    differ = (scores[0] != scores[1]) & given
+    scores = both if flat.any() else _standardised(both)
+    *raw, gap = estimate(x, both, setting, [(0, 1)])
+    *values, observed = estimate(x, scores, setting, [(0, 1)])
+    differ = np.abs(scores[0] - scores[1]) > _ROUNDING
     if swaps.axis is not None and swaps.axis == _GROUPS.get(setting.level):
         has = with_value(x, scores, setting).all(axis=0)  # a swap leaves it as it is
         differ &= np.expand_dims(has, 1 - swaps.axis)
-    count = len(np.unique(swaps.unit[differ]))
-    p = smallest = np.nan
-    if not reason:
-        after, random = swapped(x, scores, setting, swaps), not swaps.exact
+    count, draws = len(np.unique(swaps.unit[differ])), len(swaps.flips)
+    p, smallest, reason = np.nan, np.nan, ""
+    if not given.any():
+        reason = "no cell has a human value and both scores"
+    elif flat.any():
+        reason = f"all scores of {'both metrics' if flat.all() else 'one metric'} are equal"
+    elif (none := np.isnan(raw)).any():
+        reason = f"no value in this setting: {'both metrics' if none.all() else 'one metric'}"
+    elif np.isnan(gap):
+        reason = "there is no group in which both metrics have a value"
+    elif not setting.function.scale_free or np.abs(np.subtract(raw, values)).max() > _OTHER:
+        reason = (
+            "standardised scores have another value: the statistic has a threshold on the scores'"
+            " own scale, or many scores differ by too little to survive it"
+        )
+    else:
+        after, random = _swapped(x, scores, setting, swaps), not swaps.exact
         # swaps after which a metric has no value count as large
         large = int((~(np.abs(after) < abs(observed) - _ROUNDING)).sum())
         p = (large + random) / (draws + random)
@@ -110,30 +120,97 @@ def permutation_test(
             reason = "the standardised scores are the same in every cell: p can only be 1"
         elif count == 1:
             reason = "the metrics differ in a single unit: p can only be 1"
-    return PermutationTest(gap, p, count, smallest, null, reason, draws, swaps.exact)
-
-
-def _null(units: Units, clustered: bool) -> str:
-    sources = "cluster of sources" if clustered else "source"
-    cell = "cluster of sources under a system" if clustered else "cell"
-    unit = {"inputs": sources, "systems": "system", "both": cell}[units]
-    return (
+    unit = {"inputs": "source", "systems": "system", "both": "cell"}[units]
+    if clusters is not None and units != "systems":
+        unit = f"cluster of {unit}s"
+    null = (
         "exchangeability: the two metrics' standardised scores have the same joint distribution"
         f" when they are swapped in any {unit}"
     )
+    return PermutationTest(float(gap), p, count, smallest, null, reason, draws, swaps.exact)
 
 
-def _reason(flat: Array, values: Array, gap: float, other: bool) -> str:
-    if flat.any():
-        return f"all scores of {'both metrics' if flat.all() else 'one metric'} are equal"
-    none = ~np.isfinite(values)
-    if none.any():
-        return f"no value in this setting: {'both metrics' if none.all() else 'one metric'}"
-    if not np.isfinite(gap):
-        return "there is no group in which both metrics have a value"
-    if other:
-        return (
-            "standardised scores have another value: the statistic has a threshold on the scores'"
-            " own scale, or many scores differ by too little to survive it"
-        )
-    return ""
+class _Swaps(NamedTuple):
+    """``flips [D, U]`` are 1 where a unit is swapped, ``unit [S, K]`` numbers the unit of each
+    cell; units lie along ``axis`` 0 (sources), 1 (systems) or None (cells).  ``exact``: all 2^U
+    swaps are there, the d-th being the binary digits of d.
+    """
+
+    flips: Array
+    unit: Array
+    axis: int | None
+    exact: bool
+
+
+def _swaps(
+    counted: Array,
+    units: str,
+    clusters: ArrayLike | None,
+    n: int,
+    enumerate_up_to: int,
+    rng: np.random.Generator,
+) -> _Swaps:
+    """Random swaps, or all if these are few, of units with a cell that is ``counted [S, K]``."""
+    row, column = (np.arange(size) for size in counted.shape)
+    if clusters is not None:
+        line = column if units == "systems" else row
+        line[:] = numbered("clusters", clusters, len(line))
+    labels = {
+        "inputs": row[:, None] + 0 * column,
+        "systems": 0 * row[:, None] + column,
+        "both": row[:, None] * len(column) + column,
+    }
+    if units not in labels:
+        raise ValueError(f"unknown unit {units!r}; known: {', '.join(labels)}")
+    known = np.unique(labels[units][counted])
+    # units without a cell that counts share the number of their neighbour, which hurts nothing
+    unit = np.minimum(np.searchsorted(known, labels[units]), max(len(known) - 1, 0))
+    exact = 2.0 ** min(len(known), 1000) <= enumerate_up_to
+    if exact:
+        flips = np.arange(2 ** len(known))[:, None] >> np.arange(len(known)) & 1
+    else:
+        flips = rng.integers(0, 2, (n, len(known)), dtype=np.int8)
+    axis = {"inputs": 0, "systems": 1, "both": None}[units]
+    return _Swaps(flips.astype(np.int8), unit, axis, exact)
+
+
+def _standardised(scores: Array) -> Array:
+    """Two metrics ``[2, S, K]`` with variance 1 and one mean: both count from the lowest score of
+    either, so that sums lose nothing to cancellation.  Scores equal but for rounding are equal.
+    """
+    mean, spread = (f(scores, axis=(1, 2), keepdims=True) for f in (np.nanmean, np.nanstd))
+    result = (scores - mean) / spread
+    values, place = np.unique(result - np.nanmin(result), return_inverse=True)
+    fresh = np.append(True, ~(np.diff(values) <= 1e-12))
+    return values[fresh][np.cumsum(fresh) - 1][place].reshape(scores.shape)
+
+
+def _swapped(x: Array, scores: Array, setting: Setting, swaps: _Swaps) -> Array:
+    """First metric minus second after each swap ``[D]``, NaN where either has no value.
+
+    A swap is a weighting: scores of both metrics are stacked, with weight 1 for the copy that stays
+    with the first metric and 0 for the other.  Where a level standardises within tasks, a statistic
+    is one of matrices, or single cells are swapped within groups, the scores themselves are.
+    """
+    axis, unit, tasks = swaps.axis, swaps.unit, setting.tasks
+    if setting.level in ("pooled", "task") and axis != 0:  # ask for no layout: all in a column
+        tasks = None if tasks is None else np.repeat(np.asarray(tasks), x.shape[1])
+        x, scores, unit, axis = x.reshape(-1, 1), scores.reshape(2, -1, 1), unit.reshape(-1, 1), 0
+    by_value = setting.function.whole is not None or setting.level == "within-task" or axis is None
+    if not by_value:
+        unit = unit[0] if axis else unit[:, 0]
+        x = np.concatenate([x, x], axis=axis)
+        # what the second has after a swap is what the first has when they stand the other way
+        scores = np.stack([np.concatenate(side, axis=axis) for side in (scores, scores[::-1])])
+        tasks = tasks if tasks is None or axis else np.tile(np.asarray(tasks), 2)
+    setting, parts, step = setting._replace(tasks=tasks), [], max(1, _ROOM // (2 * x.size))
+    for start in range(0, len(swaps.flips), step):
+        # take, unlike brackets, leaves the weights of a draw side by side in memory
+        flip = swaps.flips[start : start + step].take(unit, axis=1)
+        sides, weights = scores, [np.ones((len(flip), size)) for size in x.shape]
+        if by_value:
+            sides = np.stack([np.where(flip > 0, scores[1 - k], scores[k]) for k in (0, 1)])
+        else:
+            weights[axis] = np.concatenate([1.0 - flip, flip], axis=1)
+        parts.append(resampled(x, sides, setting, Draws(*weights), [(0, 1)])[2])
+    return np.concatenate(parts)

@@ -119,13 +119,3 @@ def _dersimonian_laird(y: Array, v: Array) -> float:
     total = weights.sum()
     excess = weights @ squares - (len(y) - 1)
     return max(0.0, float(excess / (total - (weights**2).sum() / total)))
-
-
-def winkler(low: ArrayLike, high: ArrayLike, value: ArrayLike, alpha: float = 0.05) -> Array:
-    """Interval scores: the width, and 2 / alpha times how far a value lies outside; less is better.
-
-    Source: Winkler (1972); Gneiting and Raftery (2007), equation 43.
-    """
-    bottom, top, x = (np.asarray(side, dtype=float) for side in (low, high, value))
-    outside = np.maximum(bottom - x, 0.0) + np.maximum(x - top, 0.0)
-    return np.asarray(top - bottom + 2.0 / alpha * outside)

@@ -13,9 +13,8 @@ from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 from scipy.special import ndtri, stdtrit
 
-from .intervals import of_draws
+from .intervals import FEW_UNITS, of_draws
 from .kernels import Array, finite
-from .limits import FEW_UNITS
 from .matrices import Setting, estimate, resampled
 from .resampling import Draws, ResamplingPlan, clusters_of, draw, systems_of
 

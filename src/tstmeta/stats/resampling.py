@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 
 Units = Literal["sources", "systems", "both"]
 
-
 #: The jackknife leaves out one cluster at a time; of more than ``_SINGLE`` one of ``_PARTS`` parts.
 _SINGLE, _PARTS = 2**14, 2**9
 #: Counts that are drawn at once.
@@ -58,14 +57,14 @@ def draw(plan: ResamplingPlan, shape: tuple[int, int], rng: np.random.Generator)
     if plan.units not in ("sources", "systems", "both"):
         raise ValueError(f"unknown unit {plan.units!r}; known: sources, systems, both")
     sources, systems = np.ones((plan.n, shape[0]), np.uint8), np.ones((plan.n, shape[1]))
-    if plan.units in ("sources", "both"):
+    if plan.units != "systems":
         clusters, strata = clusters_of(plan, shape[0])
         counts = np.zeros((plan.n, len(strata)), np.uint8)
         for stratum in np.unique(strata):
             inside = strata == stratum
             counts[:, inside] = _counts(int(inside.sum()), plan.n, rng)
         sources = counts if plan.clusters is None else counts[:, clusters]
-    if plan.units in ("systems", "both"):
+    if plan.units != "sources":
         number = systems_of(plan, shape[1])
         systems = _counts(int(number.max(initial=-1)) + 1, plan.n, rng)[:, number].astype(float)
     return Draws(sources, systems)
@@ -76,8 +75,7 @@ def _counts(units: int, n: int, rng: np.random.Generator) -> np.ndarray:
     counts, step = np.ones((n, units), np.uint8), max(1, _AT_ONCE // max(1, units))
     for start in range(0, n if units else 0, step):
         size = min(step, n - start)
-        equal = np.full(units, 1.0 / units)
-        counts[start : start + size] = rng.multinomial(units, equal, size=size)
+        counts[start : start + size] = rng.multinomial(units, np.full(units, 1 / units), size=size)
     return counts
 
 
@@ -85,9 +83,9 @@ def clusters_of(plan: ResamplingPlan, n_sources: int) -> tuple[np.ndarray, np.nd
     """Cluster number of each source ``[S]`` and stratum number of each cluster ``[C]``."""
     clusters, strata = np.arange(n_sources), np.zeros(n_sources, dtype=int)
     if plan.clusters is not None:
-        clusters = numbered(labels_of("clusters needs a label", plan.clusters, n_sources))
+        clusters = numbered("clusters", plan.clusters, n_sources)
     if plan.strata is not None:
-        strata = numbered(labels_of("strata needs a label", plan.strata, n_sources))
+        strata = numbered("strata", plan.strata, n_sources)
     of_cluster = np.zeros(int(clusters.max(initial=-1)) + 1, dtype=int)
     of_cluster[clusters] = strata
     if (of_cluster[clusters] != strata).any():
@@ -99,20 +97,15 @@ def systems_of(plan: ResamplingPlan, n_columns: int) -> np.ndarray:
     """Number of the system of each column ``[K]``."""
     if plan.columns is None:
         return np.arange(n_columns)
-    return numbered(plan.columns)
+    return numbered("columns", plan.columns, n_columns)
 
 
-def labels_of(what: str, labels: ArrayLike | None, n_sources: int) -> np.ndarray:
-    """One label a source ``[S]``, none of them missing; an error says ``what`` needs them."""
+def numbered(what: str, labels: ArrayLike | None, n: int) -> np.ndarray:
+    """Numbers of ``n`` labels, equal ones alike, in sorted order from 0 up."""
     known = np.asarray(labels)
-    if known.shape != (n_sources,) or any(a is None or a != a for a in known.tolist()):
-        raise ValueError(f"{what} for each of {n_sources} sources")
-    return known
-
-
-def numbered(labels: ArrayLike) -> np.ndarray:
-    """Numbers of labels ``[n]``, equal ones alike, in sorted order from 0 up."""
-    return np.unique(np.asarray(labels), return_inverse=True)[1]
+    if known.shape != (n,) or any(label is None or label != label for label in known.tolist()):
+        raise ValueError(f"{what} must be {n} labels, none of them missing")
+    return np.unique(known, return_inverse=True)[1]
 
 
 def leave_one_out(plan: ResamplingPlan, shape: tuple[int, int]) -> list[Draws]:
@@ -122,11 +115,11 @@ def leave_one_out(plan: ResamplingPlan, shape: tuple[int, int]) -> list[Draws]:
     """
     n_sources, n_columns = shape
     parts = []
-    if plan.units in ("sources", "both"):
+    if plan.units != "systems":
         part, strata = parts_of(plan, n_sources)
         kept = part[None, :] != np.arange(len(strata))[:, None]
         parts.append(Draws(kept, np.ones((len(kept), n_columns))))
-    if plan.units in ("systems", "both"):
+    if plan.units != "sources":
         number = systems_of(plan, n_columns)
         kept = (number != np.arange(number.max(initial=-1) + 1)[:, None]).astype(float)
         parts.append(Draws(np.ones((len(kept), n_sources)), kept))

@@ -5,8 +5,10 @@ constant, there is no value (NaN), except that accuracies count ties.  No p-valu
 """
 
 import itertools
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,10 +16,18 @@ from scipy.special import ndtr
 from scipy.stats import kendalltau, pearsonr, spearmanr
 
 from . import kernels
-from .correlation import Correlation, above_zero, complete
 from .kernels import FLAT, Array, centred, constant, varied
 
 Parts = tuple[Array, ...]
+
+
+class Correlation(NamedTuple):
+    """A value in [-1, 1], its two-sided p-value, what it is over, and why there is no value."""
+
+    value: float
+    p: float
+    n: int
+    reason: str = ""
 
 
 @dataclass(frozen=True)
@@ -33,9 +43,9 @@ class Statistic:
         chance: value of a metric that knows nothing.
         peer: scipy's function of two vectors, with a p-value, where scipy has it.
         scale_free: whether a positive factor on the metric leaves the value alone.
-        whole: for a statistic of matrices, not of vectors: people ``[1|D, S, K]``, metrics
-            ``[M, 1|D, S, K]``, weights of sources ``[D, S]``, of systems ``[D, K]`` to ``[M, D]``;
-            it is defined at ``levels`` alone.
+        whole: for a statistic of matrices, not of vectors, at level system alone: people
+            ``[1|D, S, K]``, metrics ``[M, 1|D, S, K]``, weights of sources ``[D, S]``, of systems
+            ``[D, K]`` to ``[M, D]``.
         additive: whether parts of several groups may be added up before they finish.
         of_rows: quicker ``parts`` of all cells (:func:`.kernels.moments_of_rows`).
     """
@@ -50,15 +60,17 @@ class Statistic:
     peer: Callable | None = None
     scale_free: bool = True
     whole: Callable[[Array, Array, Array, Array], Array] | None = None
-    levels: tuple[str, ...] = ("system",)
     additive: bool = True
     of_rows: Callable[[Array, Array, Array, Array, int], Parts] | None = None
 
     def __call__(self, human: ArrayLike, metric: ArrayLike) -> Correlation:
         """The statistic of two vectors ``[n]``, with p where scipy has one."""
         self.check("pooled")
-        x, y = complete(human, metric)
-        value = p = np.nan
+        x, y = np.asarray(human, dtype=float), np.asarray(metric, dtype=float)
+        if x.shape != y.shape or x.ndim != 1:
+            raise ValueError(f"two vectors of one length are needed, got {x.shape} and {y.shape}")
+        both = np.isfinite(x) & np.isfinite(y)
+        x, y, value, p = x[both], y[both], math.nan, math.nan
         if self.peer is None:
             value = float(self.values(x[None], y[None], np.ones((1, len(x))))[0])
         elif len(x) >= 3 and not constant(x) and not constant(y):
@@ -68,18 +80,14 @@ class Statistic:
 
     def check(self, level: str) -> None:
         """Refuse a level at which the statistic is not defined."""
-        if self.whole is not None and level not in self.levels:
-            at = ", ".join(self.levels)
-            raise ValueError(f"{self.label} is not defined at level {level}, only at {at}")
+        if self.whole is not None and level != "system":
+            raise ValueError(f"{self.label} is not defined at level {level}, only at system")
         if level == "same-source" and not self.additive:
             raise ValueError(f"{self.label} is not defined at level {level}: use source")
 
-    def why(
-        self, human: Array, metric: Array, least: int | None = None, items: str = "items"
-    ) -> str:
+    def why(self, human: Array, metric: Array, items: str = "items") -> str:
         """Why two vectors have no value."""
-        both = np.isfinite(human) & np.isfinite(metric)
-        least = max(self.least, self.alone) if least is None else least
+        both, least = np.isfinite(human) & np.isfinite(metric), max(self.least, self.alone)
         if both.sum() < least:
             return f"fewer than {least} {items} with both values"
         for name, vector in (("ratings", human[both]), ("scores", metric[both])):
@@ -111,6 +119,13 @@ def _flattened(values: Array, given: Array) -> Array:
     """Values ``[..., n]``, or zeros where they do not vary."""
     vary = varied(values, given)
     return values if vary.all() else np.where(vary, values, 0.0)
+
+
+def above_zero(p: float, items: int) -> float:
+    """A p-value that a formula puts at 0, as the smallest that n items can give: 2 / n!."""
+    if p > 0 or math.isnan(p):
+        return p
+    return max(math.exp(math.log(2.0) - math.lgamma(items + 1.0)), np.finfo(float).tiny)
 
 
 def ratio(above: Array, below: Array) -> Array:
@@ -186,10 +201,6 @@ def acc_eq(threshold: float = 0.0) -> Statistic:
     )
 
 
-def _of_matrices(x: Array, y: Array, weights: Array) -> Parts:
-    raise ValueError("this statistic is of matrices [sources, systems], not of vectors")
-
-
 def _soft_agreement(x: Array, y: Array, of_sources: Array, of_systems: Array) -> Array:
     """How well a metric knows how sure people are which system is better, in [0, 1]: ``[M, D]``.
 
@@ -247,7 +258,7 @@ STATISTICS: dict[str, Statistic] = {
         Statistic(
             "soft-pairwise-accuracy",
             "soft pairwise accuracy",
-            _of_matrices,
+            _accuracy_parts,
             _accuracy,
             chance=np.nan,
             whole=_soft_agreement,
@@ -256,4 +267,4 @@ STATISTICS: dict[str, Statistic] = {
 }
 #: p from the t distribution (Pearson, Spearman), exact for few items without ties, else normal
 #: (Kendall): as scipy has them; they take items for independent.
-pearson, spearman, kendall = (STATISTICS[name] for name in ("pearson", "spearman", "kendall"))
+pearson, kendall = STATISTICS["pearson"], STATISTICS["kendall"]

@@ -24,8 +24,8 @@ class VarianceComponents(NamedTuple):
     """Variances of a single rating, in squared points of the scale.
 
     The residual holds what is left: the interaction of all three and what changes with the day.
-    An estimate below 0 is kept (0 in its place would bias means over data sets) and named in
-    ``negative``; its true value is near 0, or the model is wrong.
+    An estimate below 0 is kept (0 in its place would bias means over data sets); its true value is
+    near 0, or the model is wrong.
     """
 
     source: float
@@ -35,11 +35,6 @@ class VarianceComponents(NamedTuple):
     source_rater: float
     system_rater: float
     residual: float
-
-    @property
-    def negative(self) -> tuple[str, ...]:
-        """Names of the estimates below 0."""
-        return tuple(name for name, value in self._asdict().items() if value < 0)
 
 
 def variance_components(cube: ArrayLike) -> VarianceComponents:
@@ -85,31 +80,28 @@ class DStudy(NamedTuple):
     """How far means can be trusted, arrays of the shape that raters and sources have together.
 
     ``relative`` is the generalizability coefficient (are they ordered rightly?), ``absolute`` the
-    index of dependability (are their values right?), both from 0 to 1: the share of ``universe``,
-    the true variance of the objects, in its sum with an error variance.
+    index of dependability (are their values right?), both from 0 to 1: the share of the true
+    variance of the objects in its sum with an error variance.
     """
 
     relative: Array
     absolute: Array
-    universe: float
-    relative_error: Array
-    absolute_error: Array
 
 
 def d_study(
     components: VarianceComponents,
     raters: ArrayLike,
     sources: ArrayLike = 1,
-    of: Literal["output", "same-source", "system"] = "output",
+    of: Literal["same-source", "system"] = "same-source",
 ) -> DStudy:
     """Coefficients of means over so many raters (and sources); negative components count as 0.
 
     Args:
         components: see :func:`variance_components`.
         raters, sources: numbers from 1 up, arrays that broadcast.
-        of: ``output`` among all outputs; ``same-source``, an output among those of its source;
-            ``system``, a system's mean, over all sources and raters.  The relative error is that of
-            raters who rate all objects; with raters of its own for each it is the absolute one.
+        of: ``same-source``, an output among those of its source; ``system``, a system's mean, over
+            all sources and raters.  The relative error is that of raters who rate all objects; with
+            raters of its own for each it is the absolute one.
 
     Raises:
         ValueError: another object, or a number below 1.
@@ -117,22 +109,16 @@ def d_study(
     n, m = (np.asarray(count, dtype=float) for count in (raters, sources))
     if not (n >= 1).all() or not (m >= 1).all():
         raise ValueError("numbers of raters and sources are from 1 up")
-    v = components._replace(**dict.fromkeys(components.negative, 0.0))
-    if of == "output":
-        universe = v.source + v.system + v.source_system
-        relative = (v.source_rater + v.system_rater + v.residual) / n
-        absolute = relative + v.rater / n
-    elif of == "same-source":
-        universe = v.system + v.source_system
-        relative = (v.system_rater + v.residual) / n
+    v = VarianceComponents(*np.maximum(components, 0.0))
+    if of == "same-source":
+        true = v.system + v.source_system
+        relative = (v.system_rater + v.residual) / n + 0.0 * m
         absolute = relative + (v.rater + v.source_rater) / n
     elif of == "system":
-        universe = v.system
+        true = v.system
         relative = v.source_system / m + v.system_rater / n + v.residual / (n * m)
         absolute = relative + v.source / m + v.rater / n + v.source_rater / (n * m)
     else:
-        raise ValueError(f"unknown object {of!r}; known: output, same-source, system")
-    relative, absolute = (error + 0.0 * n * m for error in (relative, absolute))
+        raise ValueError(f"unknown object {of!r}; known: same-source, system")
     with np.errstate(invalid="ignore"):  # nothing varies
-        shares = universe / (universe + relative), universe / (universe + absolute)
-    return DStudy(*shares, universe, relative, absolute)
+        return DStudy(true / (true + relative), true / (true + absolute))

@@ -8,12 +8,12 @@ from tstmeta import metrics
 from tstmeta.combine import (
     CombineError,
     Settings,
-    by_name,
     combined,
     gm_scores,
     hybrid,
     j,
     learned_gm,
+    names,
     overall_scores,
 )
 from tstmeta.metrics.catalogue import COMBINED
@@ -105,7 +105,7 @@ def test_parts_that_are_not_given_are_scored(monkeypatch, tmp_path):
         values.append((names, store))
         return pd.concat([THREE, PP]).query("metric in @names")
 
-    monkeypatch.setattr(by_name.scoring, "score", scored)
+    monkeypatch.setattr(names.scoring, "score", scored)
     result = combined(DATA, THREE, "gm", store=tmp_path)
     assert values == [(["corpus-perplexity"], tmp_path)]
     pd.testing.assert_frame_equal(result, gm_scores(DATA, pd.concat([THREE, PP])))
@@ -122,5 +122,5 @@ def test_a_combination_as_a_metric_is_refused_with_the_option_that_makes_it(name
     with pytest.raises(metrics.UnknownMetric) as error:
         metrics.get(name)
     word = str(error.value).partition("--combine ")[2].split()[0].strip(";")
-    by_name.known(word)
+    names.known(word)
     assert word.partition(":")[0] == name

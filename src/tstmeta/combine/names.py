@@ -53,7 +53,10 @@ def combined(
         CombineError: an unknown name, or what :mod:`tstmeta.combine` raises of its parts.
     """
     known(name)
-    scores = _parts(scores)
+    # without what stands beside metrics in a table and must not be combined
+    beside = {*metrics.family("sentinel"), scoring.HUMAN_STYLE}
+    beside |= {name.partition(":")[0] for name in NAMES}
+    scores = scores[~scores["metric"].astype(str).str.partition(":")[0].isin(beside)]
     stem, _, word = name.partition(":")
     if stem == "gm":
         three = _with(dataset, scores, PARTS, store)
@@ -74,14 +77,6 @@ def combined(
         for name in wanted
     ]
     return pd.concat(tables, ignore_index=True)
-
-
-def _parts(scores: pd.DataFrame) -> pd.DataFrame:
-    """Without what stands beside metrics in a table and must not be combined."""
-    stems = scores["metric"].astype(str).str.partition(":")[0]
-    beside = {*metrics.family("sentinel"), scoring.HUMAN_STYLE}
-    beside |= {name.partition(":")[0] for name in NAMES}
-    return scores[~stems.isin(beside)]
 
 
 def _with(

@@ -1,0 +1,230 @@
+"""Is one metric better than another?  From draws of both, or from their correlations.
+
+Williams' test of two; non-inferiority and equivalence up to a margin; corrections for many tests;
+clusters, and ranks with how sure they are, from simultaneous differences of all pairs.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import special, stats
+
+from .intervals import Resample, influence, pair_of
+from .kernels import Array
+from .statistic import above_zero
+
+#: Differences that spread less than this do not spread, and values closer than this are equal.
+_ROUNDING = 1e-12
+#: A pair without a value in a larger share of the draws cannot be told apart.
+_UNDEFINED = 0.025
+
+
+class Williams(NamedTuple):
+    """First correlation less the second, t of Williams, two-sided p, n - 3 as ``df``."""
+
+    difference: float
+    statistic: float
+    p: float
+    df: float
+    reason: str = ""
+
+
+def williams(first: float, second: float, between: float, n: int) -> Williams:
+    """Williams' t for two correlations that share a variable, as metrics share people.
+
+    To show beside the permutation test, not instead of it: it takes items for independent draws
+    from a trivariate normal distribution, so its p is too small where sources differ.
+
+    Args:
+        first, second: correlations of people with either metric, over the same ``n`` items.
+        between: correlation of the two metrics.
+
+    Source: Williams (1959), Regression Analysis, Section 5.4, as in Steiger (1980), Equation 7.
+    """
+    df, rounding, reason, below, above = float(n - 3), 1e-9, "", 0.0, 0.0
+    if any(math.isnan(r) for r in (first, second, between)):
+        reason = "a correlation has no value"
+    elif n < 4:
+        reason, df = "fewer than four items", math.nan
+    else:
+        determinant = 1 - first**2 - second**2 - between**2 + 2 * first * second * between
+        mean = (first + second) / 2
+        below = 2 * max(determinant, 0.0) * (n - 1) / (n - 3) + mean**2 * (1 - between) ** 3
+        above = (n - 1) * (1 + between)
+        if below <= rounding**2 or above <= rounding:
+            reason = "the two metrics are one but for scale or sign"
+    if reason:
+        return Williams(first - second, math.nan, math.nan, df, reason)
+    t = (first - second) * math.sqrt(above / below)
+    return Williams(first - second, t, above_zero(float(2 * stats.t.sf(abs(t), df)), n), df)
+
+
+def noninferior(resample: Resample, first: int, second: int, margin: float) -> float:
+    """One-sided p, in (0, 1], of the null hypothesis that the metric in row ``first`` is worse than
+    that in row ``second`` by the margin or more.
+
+    (b + 1) / (D + 1) with b of D draws beyond the margin or without a value, with the quantiles of
+    t where intervals have them: it inverts the percentile interval (Efron and Tibshirani 1993,
+    Section 15.4).  NaN where either has no value or there is nothing to draw.
+
+    Args:
+        margin: from 0 (superiority) up, in units of the statistic.
+
+    Raises:
+        ValueError: another margin.
+        IndexError: there is no such row.
+    """
+    if not 0 <= margin < math.inf:
+        raise ValueError(f"a margin is a number from 0 up, not {margin}")
+    rows, place, sign = pair_of(resample, first, second)
+    n = min((int(count[place]) for count in rows.counts.values()), default=0)
+    if n < 2 or not math.isfinite(rows.estimates[place]):
+        return math.nan
+    drawn = sign * rows.values[place]
+    p = ((~(drawn > -margin)).sum() + 1.0) / (len(drawn) + 1.0)
+    if resample.widened:
+        left_out = [j[place, g[place]] for j, g in zip(rows.jackknives, rows.given, strict=True)]
+        _, freedom, narrowness = influence(left_out, n)
+        p = special.stdtr(freedom, special.ndtri(p) / narrowness)
+    return float(p)
+
+
+def equivalent(resample: Resample, first: int, second: int, margin: float) -> float:
+    """p of the null hypothesis that the metrics in two rows differ by the margin or more.
+
+    The larger p of :func:`noninferior` there and back (two one-sided tests: Schuirmann 1987,
+    Journal of Pharmacokinetics and Biopharmaceutics 15); a margin of 0 can never be shown.
+    """
+    sides = (first, second), (second, first)
+    return float(np.max([noninferior(resample, *rows, margin) for rows in sides]))
+
+
+def holm(p: ArrayLike) -> Array:
+    """Holm's step-down p-values, in the shape of ``p``; NaN is left alone and does not count.
+
+    They bound the chance of a single false discovery.
+
+    Source: Holm (1979), A simple sequentially rejective multiple test procedure, Section 3.
+    """
+    values = np.asarray(p, dtype=float)
+    adjusted, known = np.full(values.shape, np.nan), ~np.isnan(values)
+    order = np.argsort(values[known], kind="stable")
+    steps = values[known][order] * np.arange(len(order), 0, -1)
+    stepped = np.empty(len(order))
+    stepped[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
+    adjusted[known] = stepped
+    return adjusted
+
+
+def benjamini_yekutieli(p: ArrayLike) -> Array:
+    """Benjamini and Yekutieli's p-values, in the shape of ``p``; NaN is left alone, not counted.
+
+    They bound the expected share of false discoveries.
+
+    Source: Benjamini and Yekutieli (2001), Theorem 1.3 (scipy.stats.false_discovery_control).
+    """
+    values = np.asarray(p, dtype=float)
+    adjusted, known = np.full(values.shape, np.nan), ~np.isnan(values)
+    if known.any():
+        adjusted[known] = stats.false_discovery_control(values[known], method="by")
+    return adjusted
+
+
+def significance_clusters(values: ArrayLike, p: ArrayLike, alpha: float = 0.05) -> Array:
+    """Clusters of metrics by value, 1 the best: ``[M]`` whole numbers.
+
+    Sorted by value, a line is drawn between two neighbours only where every metric above differs
+    from every metric below (p at most alpha; NaN is no difference).  So metrics in different
+    clusters always differ; metrics in one need not be alike.  Equal values share a cluster.
+
+    Args:
+        values: ``[M]``, the larger the better; NaN gets cluster 0 and has no say.
+        p: two-sided and symmetric, ``[M, M]``, corrected if it should be.
+    """
+    of_metric, table = np.asarray(values, dtype=float), np.asarray(p, dtype=float)
+    known = np.flatnonzero(~np.isnan(of_metric))
+    order = known[np.argsort(-of_metric[known], kind="stable")]
+    differ = table[np.ix_(order, order)] <= alpha
+    clusters = np.zeros(len(of_metric), dtype=int)
+    for place, metric in enumerate(order):
+        before = order[max(place - 1, 0)]
+        apart = of_metric[before] - of_metric[metric] > _ROUNDING
+        clusters[metric] = max(clusters[before], 1) + bool(apart and differ[:place, place:].all())
+    return clusters
+
+
+def simultaneous_p(
+    estimates: ArrayLike,
+    values: ArrayLike,
+    *,
+    units: int | None = None,
+    gaps: tuple[ArrayLike, ArrayLike] | None = None,
+) -> Array:
+    """Two-sided p of the difference of every two metrics, corrected for all pairs ``[M, M]``.
+
+    The share of draws, the data themselves being one, in which the largest standardised deviation
+    of all pairs is at least as large as the pair's own difference: a single-step max-t test (Romano
+    and Wolf 2005, Exact and Approximate Stepdown Methods for Multiple Hypothesis Testing, JASA 100,
+    Section 4).  Deviations and differences are standardised by the standard deviation of a pair's
+    difference over draws.  NaN on the diagonal; 1 for a pair without a difference or that has no
+    value in one draw of forty; another draw in which a pair has no value counts as the largest
+    deviation.  Where no difference varies, every p is 1.
+
+    Args:
+        estimates, values: ``[M]``, and ``[M, D]`` with NaN where a draw has no value.
+        units: how many units were drawn (the fewest of several kinds), to widen the bound as
+            intervals are.
+        gaps: differences of the pairs i < j ``[P]`` and their draws ``[P, D]`` where they are not
+            those of estimates and values; one whose sign is not that of the estimates is none.
+    """
+    of_metric, drawn = np.asarray(estimates, dtype=float), np.asarray(values, dtype=float)
+    first, second = np.triu_indices(len(of_metric), 1)
+    apart = of_metric[first] - of_metric[second]
+    of_pairs = gaps or (apart, drawn[first] - drawn[second])
+    centres, drawn = (np.asarray(side, dtype=float) for side in of_pairs)
+    known, draws = np.isfinite(drawn), drawn.shape[1]
+    steady = np.isfinite(apart + centres) & ((~known).sum(axis=1) <= _UNDEFINED * draws)
+    p, table = np.ones(len(first)), np.full((len(of_metric),) * 2, np.nan)
+    whole = drawn[np.ix_(steady, known[steady].all(axis=0))]
+    if whole.shape[1] > 1 and (units is None or units > 1):
+        p[steady] = _max_t(centres[steady], whole, draws, units)
+    p[~(apart * centres > 0)] = 1.0
+    table[first, second] = table[second, first] = p
+    return table
+
+
+def _max_t(centres: Array, whole: Array, draws: int, units: int | None) -> Array:
+    """p of differences ``[P]`` from their defined draws ``[P, D]`` of so many ``draws``."""
+    spread = whole.std(axis=1, ddof=1)
+    varies = spread > _ROUNDING
+    if not varies.any():
+        return np.ones(len(centres))
+    scale = np.where(varies, spread, _ROUNDING)
+    size = np.abs(centres) / scale
+    if units is not None:  # lower tails, where both functions keep their digits
+        size = -special.ndtri(special.stdtr(units - 1.0, -size * np.sqrt((units - 1.0) / units)))
+    largest = np.zeros(whole.shape[1])
+    for row, centre, step in zip(whole[varies], centres[varies], scale[varies], strict=True):
+        np.maximum(largest, np.abs(row - centre) / step, out=largest)
+    return (draws - np.searchsorted(np.sort(largest), size) + 1.0) / (draws + 1.0)
+
+
+def rank_sets(estimates: ArrayLike, p: ArrayLike) -> list[tuple[int, int]]:
+    """Best and worst rank of each metric (1 = highest), all of them right together in 95 of 100.
+
+    A metric's best rank is one more than the number of metrics surely above it, its worst leaves
+    out those surely below (Mogstad, Romano, Shaikh and Wilhelm 2024, Inference for Ranks, Review of
+    Economic Studies 91, Section 3).  The sets of ALL metrics hold their true ranks together, any
+    rank counting as true that ties of true values leave open.  Without an estimate: (0, 0).
+
+    Args:
+        estimates: ``[M]``.
+        p: of each pair ``[M, M]``, corrected for all pairs, as of :func:`simultaneous_p`.
+    """
+    values = np.asarray(estimates, dtype=float)
+    ranked = np.isfinite(values)
+    above = (np.asarray(p) <= 0.05 + _ROUNDING) & (values[:, None] > values)
+    best, worst = 1 + above.sum(axis=0), ranked.sum() - above.sum(axis=1)
+    return list(zip(*(np.where(ranked, rank, 0).tolist() for rank in (best, worst)), strict=True))

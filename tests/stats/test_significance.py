@@ -1,0 +1,333 @@
+"""Tests of two metrics and of many, clusters and ranks: definitions in loops, worked cases."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats as scipy_stats
+
+from benchmarks import simulated
+from tests.stats.oracles import draws_of, noisy, rng
+from tstmeta.stats import (
+    ResamplingPlan,
+    Setting,
+    difference,
+    equivalent,
+    holm,
+    noninferior,
+    of_draws,
+    rank_sets,
+    resample,
+    significance_clusters,
+    simultaneous_p,
+    williams,
+)
+from tstmeta.stats.significance import benjamini_yekutieli
+
+NAN = math.nan
+
+# ---------------------------------------------------------------------------------- two metrics
+
+
+def test_williams_on_a_worked_case():
+    """Steiger's (1980) case: .4 and .5 over 103 items, .1 between; K is .62 by hand."""
+    result = williams(0.4, 0.5, 0.1, 103)
+    below = 2 * 0.62 * 102 / 100 + 0.45**2 * 0.9**3
+    assert result.statistic == pytest.approx(-0.1 * math.sqrt(102 * 1.1 / below))
+    assert result.statistic == pytest.approx(-0.89, abs=0.005)
+    assert result.p == pytest.approx(0.37, abs=0.006)
+    assert result.df == 100
+
+
+#: three correlations and n, part of the reason
+UNTESTED = {
+    "without a value": ((NAN, 0.5, 0.1, 50), "no value"),
+    "on three items": ((0.4, 0.5, 0.1, 3), "fewer than four"),
+    "on one metric twice": ((0.4, 0.4, 1.0, 50), "one but for scale"),
+    "on a metric flipped": ((0.4, -0.4, -1.0, 50), "one but for scale"),
+}
+
+
+@pytest.mark.parametrize(("values", "reason"), UNTESTED.values(), ids=UNTESTED)
+def test_what_williams_cannot_test_says_why(values, reason):
+    result = williams(*values)
+    assert math.isnan(result.p)
+    assert reason in result.reason
+
+
+ITEMS, NOISE, SETTING = (60, 1), (1.0, 1.2, 0.8), Setting("kendall")
+
+
+def test_p_is_the_share_of_draws_beyond_the_margin_the_data_counted_with_them():
+    drawn = resample(*noisy(1, ITEMS, NOISE), SETTING, ResamplingPlan(n=199), rng())
+    for first, second in ((0, 1), (1, 0), (2, 1), (0, 2)):
+        gaps = drawn.values[first] - drawn.values[second]
+        for margin in (0.0, 0.03, 0.1, 0.9):
+            worse, better = (gaps <= -margin).sum() + 1, (gaps >= margin).sum() + 1
+            assert noninferior(drawn, first, second, margin) == pytest.approx(worse / 200)
+            both = equivalent(drawn, first, second, margin)
+            assert both == pytest.approx(max(worse, better) / 200)
+    assert noninferior(drawn, 0, 1, 2.5) == pytest.approx(1 / 200)  # never 0
+
+
+PLANS = [(ITEMS, {}), ((12, 6), {}), ((12, 1), {"strata": [0, 1, 2, 3] * 3})]
+PLANS += [((12, 6), {"units": units}) for units in ("systems", "both")]
+
+
+@pytest.mark.parametrize(("shape", "plan"), PLANS)
+def test_p_is_below_five_percent_where_the_interval_of_ninety_lies_inside_the_margin(shape, plan):
+    for seed in range(15):
+        how = ResamplingPlan(n=2000, **plan)
+        drawn = resample(*noisy(seed, shape, NOISE), Setting(), how, rng(seed))
+        limits = difference(drawn, 0, 1, confidence=0.9)
+        step = 0.04 * (limits.high - limits.low)
+        for more in (-step, step):
+            if limits.low < -step:
+                assert (noninferior(drawn, 0, 1, more - limits.low) < 0.05) == (more > 0)
+            farther = max(-limits.low, limits.high) + more
+            assert (equivalent(drawn, 0, 1, farther) < 0.05) == (more > 0)
+
+
+def test_what_has_no_value_has_no_p_and_a_margin_is_not_below_zero():
+    human, metrics = noisy(2, ITEMS, NOISE)
+    metrics[1] = 0
+    drawn = resample(human, metrics, SETTING, ResamplingPlan(n=20), rng())
+    assert math.isnan(noninferior(drawn, 0, 1, 0.1))
+    assert math.isnan(equivalent(drawn, 0, 1, 0.1))
+    for margin in (-0.1, math.nan, math.inf):
+        with pytest.raises(ValueError, match="a margin is a number from 0 up"):
+            noninferior(drawn, 0, 2, margin)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("function", [noninferior, equivalent])
+def test_at_the_margin_five_percent_are_rejected(function):
+    random, plan, shape, hits = rng(5), ResamplingPlan(n=300), (100, 1), 0
+    for draws in draws_of(plan, shape, 3000, random):
+        sample = simulated.normal(random, shape, (0.5, 0.7))
+        hits += function(of_draws(*sample, Setting(), plan, draws), 0, 1, 0.2) <= 0.05
+    assert 0.035 <= hits / 3000 <= 0.065
+
+
+# --------------------------------------------------------------------------------- many metrics
+
+#: p, Holm by hand (times 5, 4, 3, 2, 1 in order), Benjamini-Yekutieli by hand
+#: (times 5 / rank times 1 + 1/2 + 1/3 + 1/4 + 1/5 = 137/60)
+WORKED = {
+    "five in order": (
+        [0.01, 0.02, 0.03, 0.04, 0.05],
+        [0.05, 0.08, 0.09, 0.09, 0.09],
+        [0.05 * 137 / 60] * 5,
+    ),
+    "five in disorder": (
+        [0.04, 0.001, 0.5, 0.012, 0.03],
+        [0.09, 0.005, 0.5, 0.048, 0.09],
+        [0.05 * 137 / 60, 0.005 * 137 / 60, 1.0, 0.03 * 137 / 60, 0.05 * 137 / 60],
+    ),
+    "one": ([0.03], [0.03], [0.03]),
+    "two that tie": ([0.02, 0.02], [0.04, 0.04], [0.03, 0.03]),
+    "no p above one": ([0.6, 0.9], [1.0, 1.0], [1.0, 1.0]),
+    "missing ones do not count": ([NAN, 0.02, NAN, 0.02], [NAN, 0.04, NAN, 0.04], None),
+    "none": ([], [], []),
+}
+
+
+@pytest.mark.parametrize(("p", "by_holm", "by_yekutieli"), WORKED.values(), ids=WORKED)
+def test_worked_corrections(p, by_holm, by_yekutieli):
+    np.testing.assert_allclose(holm(p), by_holm, atol=1e-12)
+    if by_yekutieli is not None:
+        np.testing.assert_allclose(benjamini_yekutieli(p), by_yekutieli, atol=1e-12)
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
+def test_holm_rejects_what_stepping_down_rejects(p):
+    for alpha in (0.01, 0.05, 0.3):
+        rejected, open_ = set(), sorted(range(len(p)), key=lambda i: p[i])
+        while open_ and p[open_[0]] * len(open_) <= alpha:
+            rejected.add(open_.pop(0))
+        assert set(np.flatnonzero(holm(p) <= alpha)) == rejected
+
+
+def pairs(size: int, differing) -> np.ndarray:
+    """A table of p with .01 for the pairs that differ and .5 for the others."""
+    table = np.full((size, size), 0.5)
+    for i, j in differing:
+        table[i, j] = table[j, i] = 0.01
+    return table
+
+
+EVERY = list(itertools.combinations(range(3), 2))
+#: values, pairs that differ, clusters
+CLUSTERS = {
+    "all differ": ([0.3, 0.2, 0.1], EVERY, [1, 2, 3]),
+    "none differ": ([0.3, 0.2, 0.1], [], [1, 1, 1]),
+    "the best differs from both": ([0.3, 0.2, 0.1], [(0, 1), (0, 2)], [1, 2, 2]),
+    "the best and the worst alone": ([0.3, 0.2, 0.1], [(0, 2)], [1, 1, 1]),
+    "neighbours differ, the ends do not": ([0.3, 0.2, 0.1], [(0, 1), (1, 2)], [1, 1, 1]),
+    "equal values share, whatever p says": ([0.3, 0.3, 0.1], EVERY, [1, 1, 2]),
+    "equal but for rounding": ([0.1 + 0.2, 0.3, 0.1], EVERY, [1, 1, 2]),
+    "negative values are the worst": ([-0.52, 0.46, 0.1], EVERY, [3, 1, 2]),
+    "no value, no cluster": ([0.3, NAN, 0.1], [(0, 2)], [1, 0, 2]),
+    "no values at all": ([NAN, NAN], [], [0, 0]),
+    "none": ([], [], []),
+}
+
+
+@pytest.mark.parametrize(("values", "differing", "clusters"), CLUSTERS.values(), ids=CLUSTERS)
+def test_worked_clusters(values, differing, clusters):
+    table = pairs(len(values), differing)
+    assert significance_clusters(values, table).tolist() == clusters
+
+
+def test_clusters_are_the_finest_that_lines_allow_in_any_order_of_rows():
+    random = np.random.default_rng(3)
+    for _ in range(1500):
+        size = int(random.integers(1, 7))
+        values = random.integers(0, 4, size) / 3.0
+        values[random.random(size) < 0.1] = NAN
+        table = np.triu(random.random((size, size)) ** 3, 1)
+        table = np.where(random.random((size, size)) < 0.05, NAN, table)
+        table = np.triu(table, 1) + np.triu(table, 1).T
+        result = significance_clusters(values, table)
+        for i in range(size):
+            lines = {
+                cut
+                for cut in values[np.isfinite(values)]
+                if all(
+                    table[a, b] <= 0.05
+                    for a in np.flatnonzero(values > cut)
+                    for b in np.flatnonzero(values <= cut)
+                )
+                and (values > cut).any()
+            }
+            above = sum(values[i] <= cut for cut in lines)
+            assert result[i] == (0 if math.isnan(values[i]) else 1 + above)
+        order = random.permutation(size)
+        shuffled = significance_clusters(values[order], table[np.ix_(order, order)])
+        np.testing.assert_array_equal(shuffled, result[order])
+
+
+# ---------------------------------------------------------------------------------------- ranks
+
+
+def drawn(estimates, noise=0.1, draws=500, seed=0):
+    """Draws about the estimates."""
+    return np.asarray(estimates)[:, None] + noise * rng(seed).normal(size=(len(estimates), draws))
+
+
+def sets_of(estimates, values, units=None):
+    return rank_sets(estimates, simultaneous_p(estimates, values, units=units))
+
+
+def test_p_is_the_share_of_draws_whose_largest_deviation_is_as_large():
+    for seed in range(100):
+        random = rng(seed)
+        estimates = random.integers(0, 5, 4) / 4
+        values = drawn(estimates, noise=0.3, draws=40, seed=seed)
+        pairs = list(itertools.combinations(range(4), 2))
+        gaps = {(i, j): values[i] - values[j] for i, j in pairs}
+        off = {(i, j): abs(gaps[i, j] - estimates[i] + estimates[j]) for i, j in pairs}
+        largest = np.max([off[pair] / np.std(gaps[pair], ddof=1) for pair in pairs], axis=0)
+        p = simultaneous_p(estimates, values)
+        for i, j in pairs:
+            own = abs(estimates[i] - estimates[j]) / np.std(gaps[i, j], ddof=1)
+            expected = (1 + (largest >= own).sum()) / 41 if own else 1
+            assert p[i, j] == p[j, i] == pytest.approx(expected)
+        for own, (best, worst), row in zip(estimates, rank_sets(estimates, p), p, strict=True):
+            sure = row <= 0.05
+            assert best == 1 + (sure & (estimates > own)).sum()
+            assert worst == 4 - (sure & (estimates < own)).sum()
+
+
+def test_a_difference_over_common_groups_parts_two_metrics_only_with_the_sign_of_their_values():
+    estimates, values = [0.1, 0.5], drawn([0.1, 0.5], noise=0.01)
+    gap = values[0] - values[1]
+    for sign, smallest in ((1, 1 / 501), (-1, 1)):
+        p = simultaneous_p(estimates, values, gaps=([sign * -0.4], [sign * gap]))
+        assert p[0, 1] == pytest.approx(smallest)
+    assert np.isnan(np.diag(p)).all()
+
+
+def test_few_units_widen_the_sets():
+    estimates = [0.1, 0.3, 0.5, 0.7]
+    values = drawn(estimates, noise=0.035)
+    sizes = [
+        sum(high - low for low, high in sets_of(estimates, values, units))
+        for units in (3, 8, 50, None)
+    ]
+    assert sizes == sorted(sizes, reverse=True)
+    assert sizes[0] > sizes[-1]
+    assert sets_of(estimates, values, units=1) == [(1, 4)] * 4
+
+
+@given(st.lists(st.integers(-3, 3), min_size=1, max_size=6), st.integers(0, 100))
+def test_a_set_holds_its_rank_and_turns_with_the_sign(steps, seed):
+    estimates = np.array(steps) / 4
+    values = drawn(estimates, noise=0.1, draws=200, seed=seed)
+    sets = sets_of(estimates, values)
+    for rank, (low, high) in zip(scipy_stats.rankdata(-estimates), sets, strict=True):
+        assert 1 <= low <= rank <= high <= len(steps)
+    turned = sets_of(-estimates, -values)
+    n = len(steps) + 1
+    assert turned == [(n - high, n - low) for low, high in sets]
+
+
+APART = [0.1, 0.5, 0.9]
+
+
+def holed(holes):
+    """Draws of three metrics far apart, with so many undefined for each."""
+    values = drawn(APART, noise=0.02, draws=200)
+    for row, (start, size) in enumerate(holes):
+        values[row, start : start + size] = NAN
+    return values
+
+
+def test_a_metric_without_an_estimate_has_no_rank_and_takes_none():
+    estimates, values = [*APART, NAN], drawn([*APART, NAN], noise=0.02)
+    assert sets_of(estimates, values) == [(3, 3), (2, 2), (1, 1), (0, 0)]
+    assert sets_of([NAN, NAN], np.full((2, 9), NAN)) == [(0, 0), (0, 0)]
+
+
+def test_a_metric_often_undefined_cannot_be_told_apart_and_harms_no_other():
+    sets = sets_of(APART, holed([(0, 50)]))
+    assert sets == [(1, 3), (2, 3), (1, 2)]
+
+
+def test_a_few_undefined_draws_count_as_the_largest_deviations():
+    assert sets_of(APART, holed([(0, 4)])) == [(3, 3), (2, 2), (1, 1)]
+    # each metric loses few, all together too many
+    assert sets_of(APART, holed([(0, 4), (5, 4), (10, 4)])) == [(1, 3)] * 3
+
+
+#: estimates, draws, sets
+UNSURE = {
+    "no metrics": ([], np.empty((0, 9)), []),
+    "no draws": ([0.1, 0.9], np.empty((2, 0)), [(1, 2)] * 2),
+    "too few draws for the confidence": ([0.1, 0.9], drawn([0.1, 0.9], 0.01, 5), [(1, 2)] * 2),
+    "no difference ever varies": ([0.1, 0.9], drawn([0.1, 0.9], 0.0), [(1, 2)] * 2),
+    "one difference never varies": (
+        [0.1, 0.9, 0.5],
+        np.stack([np.full(99, 0.1), np.full(99, 0.9), 0.5 + rng().normal(size=99)]),
+        [(2, 3), (1, 2), (1, 3)],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", UNSURE.values(), ids=UNSURE)
+def test_degenerate_draws_tell_nothing_apart_that_they_cannot(case):
+    estimates, values, expected = case
+    assert sets_of(estimates, values) == expected
+
+
+def test_all_sets_hold_at_once_as_often_as_promised():
+    random, shape, plan, held = rng(11), (40, 1), ResamplingPlan(n=300), 0
+    for draws in draws_of(plan, shape, 300, random):
+        human, metrics = simulated.normal(random, shape, (0.5,) * 5)
+        resampling = of_draws(human, metrics, Setting(), plan, draws)
+        sets = sets_of(resampling.estimates, resampling.values, resampling.fewest)
+        held += set(sets) == {(1, 5)}
+    assert held / 300 > 0.91  # three standard errors below 0.95
