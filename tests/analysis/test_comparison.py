@@ -7,9 +7,8 @@ import pytest
 
 from tests.analysis.many import rated, scored
 from tstmeta import stats
-from tstmeta.analysis import agreement, evaluate
+from tstmeta.analysis import evaluate
 from tstmeta.analysis.comparison import detectable, differences
-from tstmeta.schema import TstmetaError
 
 DATA, NAMES = rated(), {"good": 0.4, "fair": 1.0, "poor": 4.0}
 
@@ -40,7 +39,8 @@ def test_the_detectable_difference_of_two_rows_is_that_of_the_statistics():
     sides = human, metrics[0], metrics[1:], own.analysis.setting, own.analysis.plan
     expected = stats.detectable_difference(*sides, rng)
     assert detectable(own.analysis, 0, 2) == expected.difference[1]
-    none = evaluate(DATA, scores=scored(DATA, **NAMES), draws=20, statistic="acc_eq")
+    how = {"statistic": "acc_eq", "level": "source", "draws": 20}
+    none = evaluate(DATA, scores=scored(DATA, **NAMES), **how)
     assert np.isnan(detectable(none.analysis, 0, 1)), "its tie thresholds are fitted"
 
 
@@ -55,11 +55,3 @@ def test_a_tie_threshold_is_fitted_once_a_metric(monkeypatch):
     own = {"statistic": "acc_eq", "level": "source", "draws": 20, "seed": 77}
     evaluate(DATA, scores=scored(DATA, **NAMES), **own)
     assert len(fits) == len(NAMES)
-
-
-def test_more_rewrites_than_there_is_room_for_their_pairs_are_refused_with_a_way_out(
-    monkeypatch,
-):
-    monkeypatch.setattr(agreement, "MOST", 95)
-    with pytest.raises(TstmetaError, match=r"too many of 96 .* use level source"):
-        evaluate(DATA, scores=scored(DATA, **NAMES), statistic="acc_eq", draws=20)

@@ -150,7 +150,7 @@ def test_acc_eq_fits_a_threshold_to_each_metric_on_other_data():
     human, metrics, _ = laid_out()
     for place, row in enumerate(own.frame.head(3).to_dict("records")):
         rng = np.random.default_rng([4, agreement.FOLDS])
-        fit = stats.tie_calibrated(human, metrics[ORDER.index(row["metric"])], "source", rng=rng)
+        fit = stats.tie_calibrated(human, metrics[ORDER.index(row["metric"])], rng=rng)
         assert row["value"] == fit.value == pytest.approx(own.drawn.estimates[place])
         assert f"scores tie up to {fit.threshold:.3g}" in row["note"]
 
@@ -186,7 +186,7 @@ MISTAKES = {
     "no threshold there": (
         DATA,
         {"statistic": "acc_eq", "level": "system"},
-        "many: acc_eq has a tie threshold at level pooled or source, not 'system'",
+        "many: acc_eq has a tie threshold at level source, not 'system'",
     ),
     "not at this level": (
         DATA,

@@ -141,7 +141,7 @@ def learned_gm(
     for fold, (train, judged) in enumerate(splits(parts.sources, outer, seed)):
         better, worse = pairs[:, train[pairs].all(axis=0)]
         t, n = learn(parts.matrix[:, better], parts.matrix[:, worse], seed), len(better)
-        values[judged] = gm(*parts.matrix[:, judged], t)
+        values[judged] = gm(*parts.matrix[:, judged], thresholds=t)
         details[judged] = f"fold {fold + 1} of {outer}: t {t}, from {n} pairs"
         fits.append(Fit(fold, t._asdict(), n))
     fields = {

@@ -70,8 +70,8 @@ def partial_at(human: ArrayLike, metrics: ArrayLike, given: ArrayLike, setting: 
     if level == "pooled":
         return partial(x, y, z, statistic=name)
     if level in ("system", "within-task"):
-        values = []
-        for metric in y:
+        values = np.empty(len(y))
+        for place, metric in enumerate(y):
             sides = np.stack([x, metric, *z])
             sides = np.where(np.isfinite(sides).all(axis=0), sides, np.nan)[:, None]
             if level == "system":
@@ -80,12 +80,12 @@ def partial_at(human: ArrayLike, metrics: ArrayLike, given: ArrayLike, setting: 
                 both = within_tasks(sides[0], sides[1:], setting, np.ones((1, *x.shape)))
                 first, others = (side[:, 0] for side in both)
                 others[1:] = np.where(np.isfinite(others[0]), np.nan_to_num(others[1:]), np.nan)
-            values.append(partial(first[0], others[:1], others[1:], statistic=name)[0])
-        return np.array(values)
+            values[place] = partial(first[0], others[:1], others[1:], statistic=name)[0]
+        return values
     if level == "within-system":
         x, y, z = (side.swapaxes(-1, -2) for side in (x, y, z))
     labels = np.asarray(setting.tasks) if level == "task" else np.arange(len(x))
-    groups = [labels == label for label in dict.fromkeys(labels.tolist())]
+    groups = [labels == label for label in np.unique(labels)]
     values = np.array([partial(x[g], y[:, g], z[:, g], statistic=name) for g in groups])
     known = np.isfinite(values)
     return ratio(np.where(known, values, 0.0).sum(axis=0), known.sum(axis=0))

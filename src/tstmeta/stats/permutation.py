@@ -211,6 +211,6 @@ def _swapped(x: Array, scores: Array, setting: Setting, swaps: _Swaps) -> Array:
         if by_value:
             sides = np.stack([np.where(flip > 0, scores[1 - k], scores[k]) for k in (0, 1)])
         else:
-            weights[axis] = np.concatenate([1.0 - flip, flip], axis=1)
+            weights[axis or 0] = np.concatenate([1.0 - flip, flip], axis=1)
         parts.append(resampled(x, sides, setting, Draws(*weights), [(0, 1)])[2])
     return np.concatenate(parts)
