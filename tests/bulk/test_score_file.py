@@ -17,7 +17,7 @@ from tstmeta.analysis import choice
 from tstmeta.bulk import parts, score_file
 from tstmeta.cli.score import address_of
 from tstmeta.data import own
-from tstmeta.data.chunks import sheets
+from tstmeta.data.files import parts_of
 from tstmeta.metrics.base import CorpusMetric, PairMetric, Request, wrap
 from tstmeta.schema import DataError, TstmetaError
 
@@ -168,10 +168,10 @@ def test_json_lines_that_leave_keys_out_are_the_same_bytes_for_any_chunks(tmp_pa
 def test_row_groups_of_parquet_do_not_show_in_chunks(tmp_path, group):
     path = tmp_path / "mine.parquet"
     rewrites().to_parquet(path, row_group_size=group)
-    chunks = [list(sheet.rows.items()) for sheet in sheets(str(path), 1000)]
+    chunks = [part.table for part in parts_of(str(path), 1000)]
     assert [len(rows) for rows in chunks] == [1000, 1000, 100]
-    every = [list(row) for row in rewrites().itertuples(index=False)]
-    assert [row for rows in chunks for row in rows] == list(enumerate(every, 1))
+    every = rewrites().set_axis(range(1, ROWS + 1)).astype(object)
+    pd.testing.assert_frame_equal(pd.concat(chunks), every)
 
 
 def test_a_folder_is_read_by_name_and_its_rows_are_called_after_their_files(tmp_path):
@@ -360,8 +360,8 @@ def test_a_folder_of_something_else_is_left_alone(file, tmp_path):
         ("empty/", "no file ends in"),
         ("nothing://x/y.csv", "cannot be opened"),
         ("none.csv", "there are no rows"),
-        ("utf16.csv", "UTF-16"),
-        ("broken.parquet", "not a readable Parquet file"),
+        ("utf16.csv", "UTF-8"),
+        ("broken.parquet", "not readable as Parquet"),
     ],
 )
 def test_what_cannot_be_read_is_named(tmp_path, name, words):

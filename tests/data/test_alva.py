@@ -2,8 +2,7 @@
 
 import pytest
 
-from tests.data import raw
-from tests.data.raw import drop_last_line, pearson, swap, write, write_rows, write_table
+from tests.data.raw import pearson, write, write_rows, write_table
 from tests.helpers import needs
 from tstmeta import data
 from tstmeta.data import alva
@@ -15,9 +14,6 @@ WORKERS = ["made-up-worker-a", "made-up-worker-b"]
 HUMAN = "asset/human_ratings/human_ratings.csv"
 PAIRS = "asset/human_ratings/asset_pairwise_comparisons_with_turkcorpus_and_hsplit.csv"
 META = "metaeval-simplification/data"
-DA = f"{META}/simplicity_DA.csv"
-SINGLE = f"{META}/ratings_per_annotator/simplicity_DA_ratings.csv"
-METRICS = f"{META}/metrics_per_sentence/metrics_simplicity_DA.csv"
 SYSTEMS = "easse/easse/resources/data/system_outputs/turkcorpus/test"
 
 
@@ -128,15 +124,6 @@ def test_released_scores_have_a_name_for_each_set_of_references(root):
     scores = scores[scores["item_id"] == "simplicity_da-0-Hybrid"].groupby("metric")
     assert set(scores.groups) >= {"released:bleu-asset", "released:bleu-turk", "released:fkgl"}
     assert scores.get_group("released:fkgl")["value"].tolist() == [4.0]
-
-
-FAULTS = {
-    "half a sentence": (HUMAN, swap(",0,meaning", ",0.5,meaning"), ["row 1", "whole number"]),
-    "shifted references": ("asset/dataset/asset.test.simp.4", drop_last_line, ["1 lines where 2"]),
-    "counting from zero": (DA, swap("\n1,ACCESS", "\n0,ACCESS"), ["row 1", "from 1 to 2"]),
-    "a score of nothing": (METRICS, swap(",0.25", ",n/a"), ["row 1", "bleu"]),
-}
-test_a_broken_file_is_reported = raw.reporting(alva.load, FAULTS)
 
 
 @needs("alva")

@@ -29,9 +29,16 @@ def test_a_folder_without_the_file_that_matters_is_not_available(tmp_path, monke
     assert data.available(name)
 
 
-def test_a_raw_file_that_a_loader_stumbles_over_is_to_be_fetched_again(tmp_path, monkeypatch):
+def test_a_raw_file_that_is_not_as_published_is_to_be_fetched_again(tmp_path, monkeypatch):
     monkeypatch.setenv("TSTMETA_DATA", str(tmp_path))
-    (tmp_path / "pauli").mkdir()
+    file = tmp_path / "pauli/data/syntest_anno1.csv"
+    file.parent.mkdir(parents=True)
+    with pytest.raises(TstmetaError, match=r"anno1\.csv: the file is missing.*data fetch pauli"):
+        data.load("pauli")
+    file.write_text("sample_id")
+    with pytest.raises(TstmetaError, match=r"anno1\.csv: wrong size.*data fetch pauli"):
+        data.load("pauli")
+    file.unlink()
     monkeypatch.setattr(pauli, "load", lambda root: {}["made-up-worker"])
     with pytest.raises(TstmetaError, match=r"not as published \(KeyError\)") as caught:
         data.load("pauli")

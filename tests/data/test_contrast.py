@@ -8,9 +8,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from tests.data import raw
 from tstmeta import data
-from tstmeta.data import contrast, paths, world
+from tstmeta.data import contrast, paths
 from tstmeta.data.contrast import Span, format_span, parse_span, span_of
 from tstmeta.schema import DataError
 
@@ -139,21 +138,6 @@ def test_the_world_has_the_design_of_the_contrast_set_and_none_of_its_sentences(
         for frame in (ours, theirs)
     ]
     assert not words[0] & words[1]
-
-
-ROWS = [
-    "item_id,task,source_id,source,output,style,shift,error,span",
-    "a-strong,formal,a,yo Ben is in,Good day; Ben is present.,formal,strong,none,",
-]
-
-
-@pytest.mark.parametrize("module", [contrast, world])
-def test_a_broken_file_is_reported_and_not_to_be_fetched(tmp_path, module):
-    raw.write(tmp_path / module.FILE, ROWS)
-    raw.change(tmp_path / module.FILE, "strong,none", "strong,fine")
-    message = raw.complaint(module.load, tmp_path)
-    assert "row 1, column error: bad value 'fine'" in message
-    assert "tstmeta data fetch" not in message
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,7 @@
 
 import pytest
 
-from tests.data import raw
-from tests.data.raw import swap, write, write_rows
+from tests.data.raw import write, write_rows
 from tests.helpers import needs
 from tstmeta import data
 from tstmeta.data import cao, mukherjee, paradetox, paths, xformal, yelp
@@ -39,11 +38,6 @@ def test_each_line_of_yelp_is_a_sentence_with_its_style(reviews):
     assert table["value"].isna().all()
 
 
-def test_a_blank_line_of_yelp_is_reported(reviews):
-    write(reviews / "data/yelp/sentiment.test.1", ["fine .", "  "])
-    assert "sentiment.test.1, row 2: blank line" in raw.complaint(yelp.corpus, reviews)
-
-
 @needs("yelp")
 def test_real_sizes_of_yelp():
     assert yelp.corpus(paths.raw("yelp")).groupby(["split", "style"]).size().to_dict() == {
@@ -69,14 +63,6 @@ def test_value_is_the_mean_rating_and_missing_rows_are_left_out(answers):
     assert table["text"].tolist()[:2] == ["lol, train !", "None of this applies ."]
     assert table["split"].tolist() == ["train"] * 2 + ["tune"] * 2 + ["test"] * 2
     assert set(table["style"]) == {""}
-
-
-XFORMAL = str(xformal.FOLDER / "test.csv")
-FAULTS = {
-    "off the scale": (XFORMAL, swap(",3,", ",3.5,"), ["row 3", "from -3 to 3"]),
-    "half missing": (XFORMAL, swap("None,None", "None,Hi ."), ["row 2", "'None'"]),
-}
-test_a_broken_file_of_xformal_is_reported = raw.reporting(xformal.corpus, FAULTS, root="answers")
 
 
 PARADETOX = "paradetox/paradetox.tsv"
@@ -106,7 +92,6 @@ def test_each_rewrite_is_an_item_and_a_reference(rewrites):
 
 
 SOUP = {"en": "The soup was cold, sadly.", "hi": "सूप ठंडा था।", "mag": "सूप ठंढा हलइ।"}
-EN, DETOX_HI = mukherjee.FILES["sentiment", "en"], mukherjee.FILES["detoxification", "hi"]
 
 
 @pytest.fixture
@@ -164,10 +149,3 @@ def test_without_the_file_of_cao_we_say_whom_to_ask_and_the_card_shows_the_form(
         cao.load(tmp_path)
     body = data.Card.read("cao").body
     assert all(f"`{name}`" in body for name in [*cao.COLUMNS, *cao.DIRECTIONS])
-
-
-FAULTS = {
-    "off the scale": (cao.FILE, swap("4.5", "5.5"), ["row 1", "from 1 to 5"]),
-    "a direction": (cao.FILE, swap("layman2expert", "up"), ["row 3", "expert2layman"]),
-}
-test_a_fault_in_the_file_of_cao_is_reported = raw.reporting(cao.load, FAULTS, root="private")

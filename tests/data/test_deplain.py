@@ -2,8 +2,7 @@
 
 import pytest
 
-from tests.data import raw
-from tests.data.raw import pearson, swap, write_rows
+from tests.data.raw import pearson, write_rows
 from tests.helpers import needs
 from tstmeta import data
 from tstmeta.data import deplain
@@ -33,13 +32,6 @@ def test_each_pair_is_written_by_people_and_rated_by_one(root):
     ]
     assert loaded.raters("style").fillna(9).to_numpy().tolist() == [[9, 1], [2, 9], [9, -2]]
     assert loaded.label("domain").tolist() == ["bible", "language-learner", "fiction"]
-
-
-FAULTS = {
-    "off the scale": (PAIRS, swap("5.0", "6.0"), ["row 1", "meaning_preservation"]),
-    "a third rater": (PAIRS, swap("fiction,2", "fiction,3"), ["row 3", "rater"]),
-}
-test_a_broken_file_is_reported = raw.reporting(deplain.load, FAULTS)
 
 
 @needs("deplain")

@@ -2,7 +2,6 @@
 
 import pytest
 
-from tests.data import raw
 from tests.data.raw import write
 from tests.helpers import needs
 from tstmeta import data
@@ -10,9 +9,8 @@ from tstmeta.data import dualrl
 
 
 @pytest.fixture
-def root(tmp_path, monkeypatch):
+def root(tmp_path):
     """Two sources a direction; one rare word is unknown to DualRL, one reference has an accent."""
-    monkeypatch.setattr(dualrl, "HALF", 2)
     for ending, target in (("0-1", "0"), ("1-0", "1")):
         for system in (*dualrl.SYSTEMS, *dualrl.HUMANS):
             rare = "<unk>" if system == "DualRL" else "marzipan"
@@ -48,14 +46,6 @@ def test_subsets_take_the_first_reference_and_the_sources(root):
         *("source 0 0 ,", "the marzipan 0", "source 1 0 ,", "the marzipan 1")
     ]
     assert copied.items["references"].iloc[3] == ["décor 0 1"]
-
-
-OUTPUTS = "outputs/yelp/DualRL/test.0-1.tsf"
-FAULTS = {
-    "a broken encoding": (OUTPUTS, raw.break_encoding, ["row 1", "not GB18030"]),
-    "no tab": (OUTPUTS, raw.swap("\t", " "), ["row 1", "1 fields where 2 are needed"]),
-}
-test_a_broken_file_is_reported = raw.reporting(dualrl.load, FAULTS)
 
 
 @needs("dualrl")

@@ -1,6 +1,5 @@
 """Fetching, against a small server on this machine that can cut, fail and lie."""
 
-import csv
 import hashlib
 import io
 import threading
@@ -15,8 +14,10 @@ import pytest
 from tests.helpers import needs
 from tstmeta.data import Card, names, paths
 from tstmeta.data import fetch as module
-from tstmeta.data.fetch import FetchError, check, chosen, fetch, manifest
-from tstmeta.schema import DataError, TstmetaError
+from tstmeta.data import manifest as listing
+from tstmeta.data.fetch import FetchError, fetch
+from tstmeta.data.manifest import check, chosen, manifest
+from tstmeta.schema import TstmetaError
 from tstmeta.storage import locked
 
 TEXT = "".join(f"line {n} of a small file\n" for n in range(40_000)).encode()  # about 1 MB
@@ -75,7 +76,9 @@ def pretend(monkeypatch, folder):
     """Have a manifest of ours, and files in ``raw``."""
     monkeypatch.delenv("TSTMETA_DATA", raising=False)
     monkeypatch.setattr(paths, "external", lambda: folder / "raw")
-    monkeypatch.setattr(module, "manifest", lambda: manifest.__wrapped__(folder / "manifest.csv"))
+    monkeypatch.setattr(paths, "own", lambda *parts: folder / parts[-1])
+    for place in (module, listing):
+        monkeypatch.setattr(place, "manifest", manifest.__wrapped__)
 
 
 @pytest.fixture
@@ -87,8 +90,8 @@ def get(server, tmp_path, monkeypatch):
 
     def run(*rows, retries=4):
         monkeypatch.setattr(module, "RETRIES", retries)
-        listing = tmp_path / "manifest.csv"
-        write_manifest(listing, rows or [row(server, path) for path in server.files])
+        table = rows or [row(server, path) for path in server.files]
+        write_manifest(tmp_path / "manifest.csv", table)
         return fetch(["demo"])
 
     return run
@@ -107,11 +110,8 @@ def row(server, path, body=None, **changes):
     return {**facts, **changes}
 
 
-def write_manifest(listing: Path, rows) -> None:
-    with listing.open("w", newline="") as file:
-        writer = csv.DictWriter(file, module.Entry._fields)
-        writer.writeheader()
-        writer.writerows(rows)
+def write_manifest(path: Path, rows) -> None:
+    pd.DataFrame(rows, columns=listing.Entry._fields).to_csv(path, index=False)
 
 
 def tree(folder: Path) -> dict[str, bytes]:
@@ -191,10 +191,8 @@ def test_a_file_that_is_not_there_does_not_hinder_the_others(server, get, tmp_pa
     gone = row(server, "b", b"two")
     with pytest.raises(FetchError) as raised:
         get(row(server, "a"), gone, row(server, "c"))
-    assert str(raised.value).splitlines()[:2] == [
-        "1 of 3 files could not be fetched",
-        f"demo/b: the server answers 404 Not Found: {gone['url']}",
-    ]
+    lines = str(raised.value).splitlines()
+    assert lines[1:-1] == [f"demo/b: the server answers 404 Not Found: {gone['url']}"]
     assert [path for path, _ in server.seen].count("b") == 1
     assert tree(tmp_path / "raw") == {"demo/a": b"one", "demo/c": b"three"}
 
@@ -273,11 +271,8 @@ def test_offline_is_one_message_and_leaves_no_trace(server, get, tmp_path):
     rows = [row(server, path, url=f"http://127.0.0.1:1/{path}") for path in server.files]
     with pytest.raises(FetchError) as raised:
         get(*rows)
-    assert str(raised.value).splitlines() == [
-        "19 of 19 files could not be fetched",
-        "127.0.0.1:1 cannot be reached: are you offline?",
-        "Nothing that had arrived is lost; repeat the command to go on.",
-    ]
+    lines = str(raised.value).splitlines()
+    assert lines[1:-1] == ["127.0.0.1:1 cannot be reached: are you offline?"]
     assert not (tmp_path / "raw/demo").exists()  # an empty folder would look like a data set
 
 
@@ -292,28 +287,8 @@ def test_a_second_run_into_the_same_folder_is_turned_away(server, get, tmp_path)
 def test_a_folder_that_cannot_be_written_is_named_with_a_way_out(server, get, tmp_path):
     server.files = {"a": b"x"}
     (tmp_path / "raw").write_text("a file where the folder should be")
-    with pytest.raises(FetchError, match=r"cannot write .*raw/.*TSTMETA_DATA"):
+    with pytest.raises(TstmetaError, match=r"cannot write .*raw/.*a folder that may be written"):
         get()
-
-
-UNSAFE = [("path", path) for path in ("../escape", "/etc/escape", "C:\\escape")]
-UNSAFE += [
-    ("dataset", "../demo"),
-    ("url", "file:///etc/passwd"),
-    ("bytes", "-1"),
-    ("sha256", "abc"),
-    ("sha256", ""),  # nothing would say what comes
-]
-
-
-@pytest.mark.parametrize(("column", "value"), UNSAFE)
-def test_a_manifest_that_asks_for_something_unsafe_is_refused(tmp_path, column, value):
-    good = {"dataset": "demo", "path": "a", "bytes": "1", "url": "https://example.org/a"}
-    good["sha256"] = "0" * 64
-    write_manifest(tmp_path / "m.csv", [good, {**good, column: value}])
-    with pytest.raises(DataError) as raised:
-        manifest(tmp_path / "m.csv")
-    assert [(p.row, p.column) for p in raised.value.problems] == [(2, column)]
 
 
 def test_our_manifest_pins_every_file_to_a_commit_and_a_hash():
@@ -338,9 +313,7 @@ def test_a_subset_stands_for_its_data_set_and_all_for_every_public_one():
     ("names", "message"),
     [
         ([], "name a data set, or say --all"),
-        (["nosuch"], "no data set is called 'nosuch'; these can be fetched: alva"),
-        (["contrast"], "cannot be fetched; why: tstmeta data show contrast"),
-        (["scialom"], "cannot be fetched; why: tstmeta data show scialom"),
+        (["contrast"], r"why: tstmeta data show contrast\. These can be: alva"),
     ],
 )
 def test_what_cannot_be_fetched_is_said(names, message):

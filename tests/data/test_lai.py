@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from tests.data import raw
-from tests.data.raw import drop_last_line, pearson, swap, write
+from tests.data.raw import pearson, write
 from tests.helpers import needs
 from tstmeta import data
 from tstmeta.analysis.frame import pairs
@@ -42,7 +41,6 @@ def json_line(name, number):
 @pytest.fixture
 def root(tmp_path, monkeypatch):
     """Four sources, two a direction."""
-    monkeypatch.setattr(lai, "SOURCES", 4)
     monkeypatch.setattr(lai, "INFORMAL", 2)
     for name in METRICS:
         write(tmp_path / "chatgpt" / f"{name}.json", [json_line(name, n) for n in range(4)])
@@ -118,25 +116,6 @@ def test_the_four_references_stand_in_upstream_order(root):
     four = lai.SUBSETS["references4"](lai.load(root)).items.set_index("item_id")
     expected = ["ref says 2.", "ref 1 of 2", "ref 2 of 2", "ref 3 of 2"]
     assert four.loc["F2I-02-luo", "references"] == expected
-
-
-TEXTS = "data/outputs"
-FAULTS = {
-    "a JSON line too few": ("chatgpt/style.json", drop_last_line, ["3 lines where 4"]),
-    "a rating off the scale": (
-        "chatgpt/fluency.json",
-        swap('"human_1": 100.0', '"human_1": 101'),
-        ["row 1", "human_1", "from 1 to 100"],
-    ),
-    "a score that is no number": (
-        "chatgpt/style.json",
-        swap('"c-pt16": 1.9', '"c-pt16": "high"'),
-        ["row 10", "c-pt16", "'high'"],
-    ),
-    "a text line cut": (f"{TEXTS}/REF.content.src.txt", swap("\t9\n", "\n"), ["26 fields"]),
-    "no perplexity": (f"{TEXTS}/INPUT.ppl-1.txt", swap("3.5", "high"), ["row 4", "ppl"]),
-}
-test_a_broken_file_is_reported = raw.reporting(lai.load, FAULTS)
 
 
 @needs("lai")

@@ -2,8 +2,7 @@
 
 import pytest
 
-from tests.data import raw
-from tests.data.raw import pearson, swap, write_rows
+from tests.data.raw import pearson, write_rows
 from tests.helpers import needs
 from tstmeta import data
 from tstmeta.data import lens
@@ -66,13 +65,6 @@ def test_overall_ratings_join_only_where_the_text_is_the_same(root):
     overall = lens.SUBSETS["simpda_2022"](lens.load(root)).raters("overall")
     assert overall.notna().sum(axis=1).tolist() == [3, 3, 0]
     assert overall.loc["simpda_2022-4-Muss"].dropna().tolist() == [61.0, 62.0, 63.0]
-
-
-FAULTS = {
-    "off the short scale": (LIKERT, swap(",5,4,", ",6,4,"), ["row 1", "from 1 to 5"]),
-    "a rating twice": (DA, swap(WORKERS[1], WORKERS[0]), ["row 2", "duplicate"]),
-}
-test_a_broken_file_is_reported = raw.reporting(lens.load, FAULTS)
 
 
 @needs("lens")

@@ -5,8 +5,7 @@ import json
 import pandas as pd
 import pytest
 
-from tests.data import raw
-from tests.data.raw import drop_last_line, pearson, swap, write, write_table
+from tests.data.raw import pearson, write, write_table
 from tests.helpers import needs
 from tstmeta import data
 from tstmeta.data import mis
@@ -30,7 +29,7 @@ def root(tmp_path, monkeypatch):
     """One output rated by two, with a test question; three comparisons, one without its texts."""
     rows = [judgment(WORKERS[1], 5, **PLACES), judgment(WORKERS[0], 3, **PLACES)]
     write_table(tmp_path / CIVIL, [*rows, judgment(WORKERS[0], 1, "true", **PLACES)])
-    monkeypatch.setattr(mis, "PAIRS", {"m6-m7": 3})
+    monkeypatch.setattr(mis, "PAIRS", ("m6-m7",))
     texts = [("Good.", 1, "Bad.", "Bad."), ("Good.", 1, "Bad.", "Poor."), (NAN, 0, NAN, NAN)]
     answers = dict(zip(mis.BETTER, (1, 2, -1), strict=True))
     keys = ("ori_sent", "ori_style", "sent1", "sent2")
@@ -67,14 +66,6 @@ def test_no_place_is_read(root):
     after = mis.load(root)
     assert after.ratings.equals(before.ratings)
     assert after.items.equals(before.items)
-
-
-FAULTS = {
-    "off the scale": (CIVIL, swap(",5,", ",6,"), ["row 1", "preserve_the_nontoxic_content"]),
-    "another answer": (YELP, swap(": 2", ": 0"), ["row 1", "content_better"]),
-    "a pair too few": (YELP, drop_last_line, ["2 lines where 3"]),
-}
-test_a_broken_file_is_reported = raw.reporting(mis.load, FAULTS)
 
 
 @needs("mis")

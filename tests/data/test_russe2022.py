@@ -3,7 +3,7 @@
 import pytest
 
 from tests.data import raw
-from tests.data.raw import drop_last_line, swap, write_table
+from tests.data.raw import write_table
 from tests.helpers import needs
 from tstmeta import data
 from tstmeta.analysis.frame import pairs
@@ -14,9 +14,8 @@ GPT, LLAMA = (f"vizualize/models_to_plot/russe2022/{file}" for file in russe2022
 
 
 @pytest.fixture
-def root(tmp_path, monkeypatch):
+def root(tmp_path):
     """Two sources, each rewritten by two teams; the second judge gives no fluency."""
-    monkeypatch.setattr(russe2022, "ITEMS", 4)
     rows = [
         {"original": f"source {n}", "method_output": f"{team} {n}", "participant_name": team}
         | {"neutral_sentence_reference": f"reference {n}"}
@@ -27,8 +26,7 @@ def root(tmp_path, monkeypatch):
     write_table(tmp_path / MAIN, [row | dict.fromkeys(russe2022.METRICS, 0.25) for row in rows])
     for file, fluency in ((GPT, 0.5), (LLAMA, "")):
         answers = dict.fromkeys(russe2022.ANSWERS, 1.0) | {"fluency_score": fluency}
-        repeated = [{russe2022.REPEATED[name]: row[name] for name in row} for row in rows]
-        write_table(tmp_path / file, [row | answers for row in repeated])
+        write_table(tmp_path / file, [answers for _ in rows])
     return tmp_path
 
 
@@ -49,15 +47,6 @@ def test_a_blank_of_a_judge_is_no_rating(root):
     assert scores.loc[("released:llama-3.3-70b", "fluency", "none"), "value"] == 1
     assert scores.loc[("released:cls-new-gen", "style", "none"), "value"] == 0.25
     assert len(scores) == len(russe2022.METRICS) + 8
-
-
-FAULTS = {
-    "a row too few": (MAIN, drop_last_line, ["3 rows where 4"]),
-    "a judgement off the scale": (MAIN, swap(",0.5,", ",2,"), ["row 1", "fluency", "0 to 1"]),
-    "another text": (GPT, swap("team b 1", "tema"), ["row 2", "neutral_sentence", "the same row"]),
-    "another judgement": (LLAMA, swap(",0.5,", ",0,"), ["row 1", "fluency", "the same row"]),
-}
-test_a_broken_file_is_reported = raw.reporting(russe2022.load, FAULTS)
 
 
 @needs("russe2022")

@@ -2,10 +2,9 @@
 
 import pytest
 
-from tests.data import raw
-from tests.data.raw import swap, write_table
+from tests.data.raw import write_table
 from tstmeta.data import scialom
-from tstmeta.data.files import UnverifiedForm
+from tstmeta.data.raw import UnverifiedForm
 from tstmeta.schema import MissingData
 
 PEOPLE = [f"made-up-worker-{n}" for n in range(13)]
@@ -86,11 +85,3 @@ def test_alva_m_has_the_first_eleven_ratings_of_each_aspect(folder):
 def test_a_missing_or_packed_file_says_how_to_get_it(tmp_path):
     with pytest.raises(MissingData, match=r"Unpack .*tstmeta data show scialom"):
         scialom.load(tmp_path)
-
-
-FAULTS = {
-    "an unknown aspect": (INSIDE, swap(",meaning,", ",sense,"), ["row 1", "'sense'"]),
-    "a rating off the scale": (INSIDE, swap(",80,", ",800,"), ["row 1", "from 0 to 100"]),
-    "a rating twice": (INSIDE, swap(PEOPLE[1], PEOPLE[0]), ["duplicate row"]),
-}
-test_another_form_is_reported = raw.reporting(scialom.load, FAULTS, root="folder")

@@ -2,8 +2,7 @@
 
 import pytest
 
-from tests.data import raw
-from tests.data.raw import drop_last_line, swap, write, write_rows
+from tests.data.raw import write, write_rows
 from tests.helpers import needs
 from tstmeta import data
 from tstmeta.data import strap
@@ -50,14 +49,6 @@ def test_one_answer_is_content_and_where_there_is_some_fluency(root):
     assert loaded.means["fluency"].tolist() == [1, 0, 1, 1]
     assert loaded.scores["value"].fillna(9).tolist() == [1, 0, 9]
     assert loaded.scores["status"].tolist() == ["ok", "ok", "invalid"]
-
-
-FAULTS = {
-    "an unknown answer": (BATCH, swap(NO, "none"), ["row 1", "'none'"]),
-    "an unknown style": (LABELS, swap("informal", "pirate"), ["row 1", "'pirate'"]),
-    "a verdict too few": (LABELS, drop_last_line, ["1 rows where 2"]),
-}
-test_a_broken_file_is_reported = raw.reporting(strap.load, FAULTS)
 
 
 @needs("strap")

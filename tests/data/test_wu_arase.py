@@ -5,13 +5,12 @@ import json
 import pytest
 
 from tests.data import raw
-from tests.data.raw import pearson, swap
+from tests.data.raw import pearson
 from tests.helpers import needs
 from tstmeta import data
 from tstmeta.data import wu_arase
 
 FOLDER = "annotation/{0}/exclude_newsela/{0}_{1}.json"
-LIKERT = FOLDER.format("likert", "gpt")
 CODES = [("style", "content"), ("style", "fluency"), ("content", "fluency")]
 
 
@@ -46,14 +45,6 @@ def test_collections_share_their_sources_and_slots_are_raters(root):
     assert items["system"].unique().tolist() == [*wu_arase.MODELS.values()]
     assert loaded.raters("content").iloc[0].to_dict() == {"r1": 1, "r2": 2, "r3": 3}
     assert loaded.label("errors").tolist() == ["", "coreference; hallucination"] * 4
-
-
-FAULTS = {
-    "no JSON": (LIKERT, swap("[", ""), ["not JSON"]),
-    "off the scale": (LIKERT, swap('"fluency": 3', '"fluency": 4'), ["row 1", "3.fluency"]),
-    "no output": (LIKERT, swap("gpt has it.", " "), ["row 1", "simple"]),
-}
-test_a_broken_file_is_reported = raw.reporting(wu_arase.load, FAULTS)
 
 
 @needs("wu_arase")

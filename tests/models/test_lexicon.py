@@ -54,7 +54,7 @@ BROKEN = [
     ("a.csv", f"{HEADER}a,s,1\n ,s,1\n", "row 2, column word: missing value"),
     ("a.csv", f"{HEADER}a,s,nan\n", "row 1, column weight: bad value 'nan'"),
     ("a.csv", f"{HEADER}a,s,1\nA,s,2\n", "row 2, column word, style: duplicate row"),
-    ("a.csv", b"word,style,weight\n\xff,s,1\n", "row 2: not UTF-8"),
+    ("a.csv", b"word,style,weight\n\xff,s,1\n", "row 1, column word: a NUL byte or broken UTF-8"),
     ("a.json", "[" * 100_000, "is no lexicon"),
     ("a.json", '{"s": [["a", true]]}', "row 1, column weight: bad value True"),
     ("a.json", '{"s": [[1, 1]]}', "is no lexicon"),

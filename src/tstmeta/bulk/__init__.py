@@ -20,8 +20,7 @@ import pandas as pd
 from tqdm import tqdm
 
 from ..data import own
-from ..data.chunks import files_of, sheets
-from ..data.sheet import Sheet
+from ..data.files import Part, files_of, parts_of
 from ..schema import DataError, Problem, TstmetaError
 from ..secrecy import conceal
 from .parts import PartFolder
@@ -156,7 +155,7 @@ def _todo(
             yield chunk
         else:
             try:
-                own.items(chunk.sheet, reading.job.name)
+                own.items(chunk.rows, reading.job.name)
             except DataError as error:
                 problems += error.problems
 
@@ -170,13 +169,13 @@ class Chunks:
 
     def __iter__(self) -> Iterator[Chunk]:
         self._ids = array("Q")
-        for place, sheet in enumerate(sheets(self.location, self.size)):
-            self._ids.frombytes(_hashes(sheet).tobytes())
-            yield Chunk(place, sheet, f"{PurePath(sheet.file).stem}:" if self.many else "")
+        for place, part in enumerate(parts_of(self.location, self.size)):
+            self._ids.frombytes(_hashes(part).tobytes())
+            yield Chunk(place, part, f"{PurePath(part.file).stem}:" if self.many else "")
 
     def digest(self) -> str:
         """Hash of the metrics and of all rows, which are read for it."""
-        return digest_of(self.job, (digests(chunk.sheet) for chunk in self))
+        return digest_of(self.job, (digests(chunk.rows) for chunk in self))
 
     def doubled_ids(self) -> list[Problem]:
         """A problem for each row whose id an earlier row has."""
@@ -185,19 +184,16 @@ class Chunks:
         doubled = set(hashes[1:][hashes[1:] == hashes[:-1]].tolist())
         seen: set[int] = set()
         problems = []
-        for sheet in sheets(self.location, self.size) if doubled else ():
-            for row, own_hash in zip(sheet.rows, _hashes(sheet).tolist(), strict=False):
+        for part in parts_of(self.location, self.size) if doubled else ():
+            for row, own_hash in zip(part.table.index, _hashes(part).tolist(), strict=False):
                 if own_hash in seen:
                     what, remedy = "the item_id of an earlier row", "give each row its own id"
-                    problems.append(Problem(sheet.file, row, "item_id", what, remedy))
+                    problems.append(Problem(part.file, row, "item_id", what, remedy))
                 seen |= {own_hash} & doubled
         return problems
 
 
-def _hashes(sheet: Sheet) -> np.ndarray:
-    """Hashes of the ids of a sheet, shape [rows]; none where it has no ids."""
-    if sheet.columns.count("item_id") != 1:
-        return np.zeros(0, np.uint64)
-    at = sheet.columns.index("item_id")
-    ids = np.array([str(cells[at]).strip() for cells in sheet.rows.values()], dtype=object)
-    return pd.util.hash_array(ids, categorize=False)
+def _hashes(part: Part) -> np.ndarray:
+    """Hashes of the ids of a part, shape [rows]; none where it has no ids."""
+    ids = [str(cell).strip() for cell in part.table.get("item_id", ())]
+    return pd.util.hash_array(np.array(ids, dtype=object), categorize=False)

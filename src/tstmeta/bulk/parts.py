@@ -103,7 +103,7 @@ class PartFolder:
 
         if not self._there:  # no rows are hashed for nothing
             return None
-        name = _name(chunk.place, key_of(self.job, chunk.sheet, digests(chunk.sheet)))
+        name = _name(chunk.place, key_of(self.job, chunk.rows, digests(chunk.rows)))
         if name not in self._there:
             return None
         try:

@@ -20,7 +20,7 @@ import pandas as pd
 
 from .. import metrics as registry
 from ..data import own
-from ..data.sheet import Sheet
+from ..data.files import Part
 from ..metrics.base import CorpusMetric, Metric, Request, Score, spoken
 from ..schema import DataError, Problem, Status, TstmetaError
 from ..scoring import HUMAN_STYLE, RELEASED, answers, requests_of
@@ -46,7 +46,7 @@ class Chunk(NamedTuple):
     """Rows to be scored; ``prefix`` stands before a row's number where that is the id."""
 
     place: int
-    sheet: Sheet
+    rows: Part
     prefix: str
 
 
@@ -115,13 +115,14 @@ def ready(job: Job) -> list[tuple[Metric, str]]:
     return READY[job.key]
 
 
-def digests(sheet: Sheet) -> list[str]:
-    """Hashes of the rows of a sheet, one a block, so the same for any size of chunks.
+def digests(part: Part) -> list[str]:
+    """Hashes of the rows of a part, one a block, so the same for any size of chunks.
 
     A key that JSON Lines leave out is not part of a row.
     """
-    names, ragged = sheet.columns, sheet.file.lower().endswith(".jsonl")
-    rows, hashes = list(sheet.rows.items()), []
+    names, ragged = [*part.table], part.file.lower().endswith(".jsonl")
+    rows = list(zip(part.table.index.tolist(), part.table.to_numpy(object).tolist(), strict=True))
+    hashes = []
     for start in range(0, len(rows), BLOCK):
         block: list[Any] = rows[start : start + BLOCK]
         if ragged:
@@ -132,9 +133,9 @@ def digests(sheet: Sheet) -> list[str]:
     return hashes
 
 
-def key_of(job: Job, sheet: Sheet, hashes: Sequence[str]) -> str:
+def key_of(job: Job, part: Part, hashes: Sequence[str]) -> str:
     """What a chunk's part is known by: the metrics, the file and all rows."""
-    return sha256(repr((job.key, sheet.file, sheet.columns, hashes)).encode()).hexdigest()[:16]
+    return sha256(repr((job.key, part.file, [*part.table], hashes)).encode()).hexdigest()[:16]
 
 
 def digest_of(job: Job, hashes: Iterable[Sequence[str]]) -> str:
@@ -151,13 +152,13 @@ def work(job: Job, chunk: Chunk) -> Done:
         metrics = ready(job)
         if torch := sys.modules.get("torch"):
             torch.set_num_threads(1)
-        hashes = digests(chunk.sheet)
-        key = key_of(job, chunk.sheet, hashes)
+        hashes = digests(chunk.rows)
+        key = key_of(job, chunk.rows, hashes)
         try:
-            items = own.items(chunk.sheet, job.name)
+            items = own.items(chunk.rows, job.name)
         except DataError as error:
             return Done(chunk.place, key, b"", {}, tuple(error.problems))
-        if "item_id" not in chunk.sheet.columns:
+        if "item_id" not in chunk.rows.table:
             items["item_id"] = chunk.prefix + items["item_id"].astype(str)
         tables = [_of_metric(metric, basis, items) for metric, basis in metrics]
         table = pd.concat([table for table in tables if len(table)] or tables[:1])

@@ -98,10 +98,10 @@ def _in_processes(job: Job, chunks: Iterator[Chunk], jobs: int) -> Iterator[Done
         except BrokenProcessPool as error:
             deaths += 1
             if deaths >= _DEATHS:
-                sheet = left[min(left)].sheet
-                rows = [*sheet.rows]
+                part = left[min(left)].rows
+                rows = part.table.index
                 raise TstmetaError(
-                    f"processes died {deaths} times in a row, at work on {sheet.file}, "
+                    f"processes died {deaths} times in a row, at work on {part.file}, "
                     f"rows {rows[0]:,} to {rows[-1]:,}, among others. Remedy: see that there is "
                     "memory enough (fewer --jobs, a smaller --chunk), and that a script of yours "
                     "calls this below `if __name__ == '__main__':`; the same command goes on"

@@ -77,9 +77,10 @@ def data_fetch(
     \b
     Example: tstmeta data fetch pauli lai
     """
-    from ..data import fetch
+    from ..data.fetch import fetch
+    from ..data.manifest import chosen
 
-    fetch.fetch(fetch.chosen(names or [], everything))
+    fetch(chosen(names or [], everything))
 
 
 @data_app.command("check")
@@ -88,9 +89,9 @@ def data_check(names: Names = None, format: FormatOption = Format.table) -> None
 
     Without names, all data sets that are here.  Exit code 1 when a file is missing or wrong.
     """
-    from ..data import fetch
+    from ..data import manifest
 
-    checked = fetch.check(names or None)
+    checked = manifest.check(manifest.chosen(names) if names else None)
     show_table(checked, format)
     bad = int((checked["state"] != "ok").sum())
     note(f"{len(checked)} files, {bad} missing or wrong")

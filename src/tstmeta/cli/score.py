@@ -112,7 +112,7 @@ def score(
 
 def in_chunks(data: list[str], out: Path | None, format: str | None, whole: bool) -> bool:
     """Whether a data set can be scored in chunks: nothing asks for all of it at once."""
-    from ..data.chunks import is_location
+    from ..data.files import is_location
 
     if whole or len(data) > 1 or out is None or format not in (None, "parquet"):
         return False

@@ -281,8 +281,7 @@ def read_corpus(
     elif name.endswith(".csv"):
         path = Path(name).expanduser()
         checks = {column: numeric() if column == "value" else FILLED for column in columns}
-        remedy = f"a corpus is a CSV file with the columns {', '.join(columns)}"
-        table = read_csv(path, checks, remedy=remedy)
+        table = read_csv(path, checks)
         usual = {"style": "", "task": "style", "split": split}
         table = table.assign(**{column: table.get(column, usual[column]) for column in usual})
         table = table if "value" in columns else table.assign(value=math.nan)

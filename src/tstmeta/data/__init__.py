@@ -14,10 +14,9 @@ from pathlib import Path
 from .. import plugins
 from ..schema import DataError, MissingData, TstmetaError
 from ..secrecy import conceal
-from . import chunks, paths, shipped
+from . import files, manifest, paths, shipped
 from .base import Card, Dataset
-from .checks import fault
-from .sheet import ENDINGS
+from .checks import check, fault
 
 GROUP = "tstmeta.datasets"
 
@@ -70,11 +69,11 @@ def load(name: str) -> Dataset:
         MissingData: the raw files are not here, and needed; with the command that gets them.
         DataError: a file of yours has faults; all are listed.
     """
-    if Path(name).suffix.lower() in ENDINGS:
+    if Path(name).suffix.lower() in files.ENDINGS:
         from .own import read
 
         return read(Path(name))
-    if chunks.is_location(name):
+    if files.is_location(name):
         raise TstmetaError(
             f"{conceal(name)} is a folder or an address, which is read in chunks: score it with "
             "tstmeta score --data ... --out scores.parquet, or name one file"
@@ -114,8 +113,15 @@ def _load(name: str, folder: str) -> Dataset:
             f"tstmeta.data.{name}.corpus(tstmeta.data.root({name!r})), or load a data set of "
             "rewrites (tstmeta data list)"
         )
+    again = f"get it again: tstmeta data fetch {name}"
+    pinned = [entry for entry in manifest.manifest() if entry.dataset == name]
+    states = {entry.path: manifest.state(entry, manifest.located(entry)) for entry in pinned}
+    changed = [path for path, state in states.items() if state.startswith("wrong")]
+    check(fault(f"{folder}/{path}", states[path], remedy=again) for path in changed)
     try:
         return _module(name).load(Path(folder))
-    except (KeyError, IndexError, ValueError, TypeError) as error:
+    except (OSError, LookupError, ValueError, TypeError, AttributeError, SyntaxError) as error:
         what = f"its files are not as published ({type(error).__name__})"
-        raise DataError([fault(folder, what)]) from error
+        if isinstance(error, FileNotFoundError):  # words of others may quote the id of a person
+            folder, what = error.filename, "the file is missing"
+        raise DataError([fault(folder, what, remedy=again)]) from error

@@ -8,14 +8,12 @@ compared by letters and digits alone.
 import re
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
 from ..schema import MEAN_RATER
 from .base import Dataset, by_label
-from .checks import numeric, one_of
-from .files import read_csv, read_lines
+from .raw import floats, read_csv, read_lines
 from .tables import items_table, labels_table, long_ratings, rename_raters, scores_table
 
 NAME = "alva"
@@ -29,21 +27,14 @@ SYSTEMS = ("ACCESS", "DMASS-DCSS", "Dress-Ls", "Hybrid", "NTS-SARI", "PBMT-R", "
 ASPECTS = {"meaning": "content", "fluency": "fluency", "simplicity": "style"}
 #: Winner and corpus names of the comparisons -> system.
 CORPORA = {"asset": "ASSET", "turkcorpus": "TurkCorpus", "hsplit": "HSplit"}
-#: Collection -> what its file names have in common, and its columns of ratings: dimension and scale
-#: (low, high).  All are released as means; single ratings were released of the last.
+_STRUCTURAL = {"meaning": "content", "simplicity": "style", "grammaticality": "fluency"}
+#: Collection -> what its file names have in common, and its columns of ratings with dimensions.
+#: All are released as means; single ratings were released of the last.
 STUDIES = {
-    "simplicity_da": (
-        "simplicity_DA",
-        {column: (dimension, 0, 100) for column, dimension in ASPECTS.items()},
-    ),
+    "simplicity_da": ("simplicity_DA", ASPECTS),
     "structural": (
         "structural_simplicity",
-        {
-            "meaning": ("content", 1, 5),
-            "simplicity": ("style", -2, 2),
-            "grammaticality": ("fluency", 1, 5),
-            "structural_simplicity": ("structure", -2, 2),
-        },
+        _STRUCTURAL | {"structural_simplicity": "structure"},
     ),
 }
 #: Released metric -> (dimension it claims, basis).  Their averages with each other are left out.
@@ -69,7 +60,7 @@ def load(root: Path) -> Dataset:
     """
     originals = read_lines(root / _DATASET / "asset.test.orig")
     files = [root / _DATASET / f"asset.test.simp.{number}" for number in range(10)]
-    texts = zip(*(read_lines(file, len(originals)) for file in files), strict=True)
+    texts = zip(*map(read_lines, files), strict=True)
     sentences = list(zip(originals, map(list, texts), strict=True))
     collections = {
         "asset": _asset(root, sentences),
@@ -92,71 +83,55 @@ def _bare(text: str) -> str:
     return re.sub(r"[^a-z0-9]", "", text.lower())
 
 
-def _read(path: Path, number: str, first: int, size: int, columns: dict[str, Any], *key: str):
-    """A file whose column ``number`` counts sentences from ``first``; it then counts from 0."""
-    held = {number: numeric(first, first + size - 1, whole=True), **columns}
-    table = read_csv(path, held, unique=key)
-    table[number] = table[number].astype(int) - first
-    return table
-
-
 def _asset(root: Path, sentences: Sentences) -> dict[str, pd.DataFrame]:
     """``human_ratings.csv``, one row a rating.
 
     The file names no system; an output is of the one whose released line is the same text.
     """
-    number, size = "original_sentence_id", len(sentences)
-    columns = dict.fromkeys(("original", "simplification", "worker_id"))
-    columns |= {"aspect": one_of(ASPECTS), "rating": numeric(0, 100)}
-    path = root / _HUMAN / "human_ratings.csv"
-    table = _read(path, number, 0, size, columns, number, "aspect", "worker_id")
-    first = table.drop_duplicates(number)
-    released = {name: read_lines(root / _OUTPUTS / name, size) for name in SYSTEMS}
+    table = read_csv(root / _HUMAN / "human_ratings.csv")
+    table["line"] = table["original_sentence_id"].astype(int)
+    first = table.drop_duplicates("line")
+    released = {name: read_lines(root / _OUTPUTS / name) for name in SYSTEMS}
     systems = [
         [name for name in SYSTEMS if _bare(released[name][line]) == _bare(output)]
-        for line, output in zip(first[number], first["simplification"], strict=True)
+        for line, output in zip(first["line"], first["simplification"], strict=True)
     ]
     items = _items(
         "asset",
-        first[number],
+        first["line"],
         sentences,
-        item_id="asset-" + first[number].astype(str),
+        item_id="asset-" + first["line"].astype(str),
         system=[names[0] if len(names) == 1 else "" for names in systems],
         source=first["original"],
         output=first["simplification"],
     )
-    rated = (table["aspect"].map(ASPECTS), "asset " + table["worker_id"], table["rating"])
-    ratings = long_ratings(NAME, "asset-" + table[number].astype(str), [rated])
+    rated = (table["aspect"].map(ASPECTS), "asset " + table["worker_id"], floats(table["rating"]))
+    ratings = long_ratings(NAME, "asset-" + table["line"].astype(str), [rated])
     return {"items": items, "ratings": ratings}
 
 
 def _study(root: Path, name: str, sentences: Sentences) -> dict[str, pd.DataFrame]:
     """One of :data:`STUDIES`: means, single ratings of the last column, released scores."""
     stem, rated = STUDIES[name]
-    scales = {column: numeric(low, high) for column, (_, low, high) in rated.items()}
-    single = list(rated)[-1]
+    *means, single = rated
 
-    def read(file: str, more: str, values: dict[str, Any]) -> pd.DataFrame:
-        key = ("sent_id", "sys_name", more)
-        columns = {**dict.fromkeys(key[1:]), **values}
-        table = _read(root / _META / file, "sent_id", 1, len(sentences), columns, *key)
-        item = f"{name}-" + table["sent_id"].astype(str) + "-" + table["sys_name"]
-        return table.assign(item=item)
+    def read(file: str) -> pd.DataFrame:
+        table = read_csv(root / _META / file)
+        table["line"] = table["sent_id"].astype(int) - 1
+        return table.assign(item=f"{name}-" + table["line"].astype(str) + "-" + table["sys_name"])
 
-    table = read(f"{stem}.csv", "orig_sent", {"simp_sent": None, **scales})
+    table = read(f"{stem}.csv")
     names = {"item": "item_id", "sys_name": "system", "orig_sent": "source", "simp_sent": "output"}
-    items = _items(name, table["sent_id"], sentences, **table[[*names]].rename(columns=names))
-    file = f"ratings_per_annotator/{stem}_ratings.csv"
-    singles = read(file, "rater_id", {single: scales[single]})
-    people = [(rated[single][0], f"{name} " + singles["rater_id"], singles[single])]
-    means = [(rated[column][0], MEAN_RATER, table[column]) for column in [*rated][:-1]]
+    items = _items(name, table["line"], sentences, **table[[*names]].rename(columns=names))
+    singles = read(f"ratings_per_annotator/{stem}_ratings.csv")
+    people = (rated[single], f"{name} " + singles["rater_id"], floats(singles[single]))
+    given = [(rated[column], MEAN_RATER, floats(table[column])) for column in means]
     ratings = [
-        long_ratings(NAME, table["item"], means),
-        long_ratings(NAME, singles["item"], people),
+        long_ratings(NAME, table["item"], given),
+        long_ratings(NAME, singles["item"], [people]),
     ]
-    values = dict.fromkeys(METRICS, numeric())
-    scores = read(f"metrics_per_sentence/metrics_{stem}.csv", "test_set", values)
-    return {"items": items, "ratings": pd.concat(ratings), "scores": _scores(scores)}
+    scores = _scores(read(f"metrics_per_sentence/metrics_{stem}.csv"))
+    return {"items": items, "ratings": pd.concat(ratings), "scores": scores}
 
 
 def _scores(table: pd.DataFrame) -> pd.DataFrame:
@@ -169,31 +144,30 @@ def _scores(table: pd.DataFrame) -> pd.DataFrame:
             if basis == "reference":
                 facts["metric"] = f"released:{metric}-{references}"
                 fields["refs"] = references
-            tables.append(scores_table(NAME, rows["item"], rows[metric], **facts, fields=fields))
+            values = floats(rows[metric])
+            tables.append(scores_table(NAME, rows["item"], values, **facts, fields=fields))
     return pd.concat(tables)
 
 
 def _preferences(root: Path, sentences: Sentences) -> dict[str, pd.DataFrame]:
     """Pairs of human simplifications, each an item once; item a is the one of ASSET."""
     path = root / _HUMAN / "asset_pairwise_comparisons_with_turkcorpus_and_hsplit.csv"
-    others, line = list(CORPORA)[1:], "sentence_id"
-    texts = ("worker_id", "winner", "source", "asset_simplification", "other_simplification")
-    columns = dict.fromkeys(texts) | {"aspect": one_of(ASPECTS), "other_dataset": one_of(others)}
-    table = _read(path, line, 0, len(sentences), columns)
+    table = read_csv(path)
+    table["line"] = table["sentence_id"].astype(int)
     results = table["winner"].map({"asset": "a", "similar": "tie"})
     results = results.mask(table["winner"] == table["other_dataset"], "b")
     sides = [
         table.assign(corpus="asset", text=table["asset_simplification"]),
         table.assign(corpus=table["other_dataset"], text=table["other_simplification"]),
     ]
-    key = [line, "corpus", "text"]
+    key = ["line", "corpus", "text"]
     rewrites = pd.concat(sides).sort_index(kind="stable").drop_duplicates(key)
     place = rewrites.groupby(key[:2]).cumcount() + 1
-    stem = "preferences-" + rewrites[line].astype(str) + "-" + rewrites["corpus"]
+    stem = "preferences-" + rewrites["line"].astype(str) + "-" + rewrites["corpus"]
     rewrites["item"] = stem + "-" + place.astype(str)
     given = rewrites[["source"]].assign(item_id=rewrites["item"], output=rewrites["text"])
     given["system"] = rewrites["corpus"].map(CORPORA)
-    items = _items("preferences", rewrites[line], sentences, **given, is_reference=True)
+    items = _items("preferences", rewrites["line"], sentences, **given, is_reference=True)
     a, b = (side.merge(rewrites[[*key, "item"]], on=key, how="left")["item"] for side in sides)
     facts = {"dimension": table["aspect"].map(ASPECTS), "value": results}
     raters = "preferences " + table["worker_id"]

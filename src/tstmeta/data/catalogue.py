@@ -8,7 +8,7 @@ import pandas as pd
 from .. import plugins
 from ..console import note
 from ..schema import MEAN_RATER, DataError, MissingData, TstmetaError
-from . import UnknownDataset, _module, fetch, load, names, shipped
+from . import UnknownDataset, _module, load, manifest, names, shipped
 from .base import Card, Dataset
 
 
@@ -90,7 +90,7 @@ def describe(name: str) -> Description:
 
 def here(name: str) -> str:
     """Whether the files of a data set are on this machine: yes, partly, numbers or no."""
-    files = [fetch.located(entry) for entry in fetch.manifest() if entry.dataset == name]
+    files = [manifest.located(entry) for entry in manifest.manifest() if entry.dataset == name]
     if not files:
         return "yes" if _loaded(name) else "no"
     present = sum(map(bool, files))

@@ -1,13 +1,11 @@
-"""What a raw file or a file of one's own must be: one problem a fault, with row and remedy."""
+"""What cells must be: checks of pandera that name the remedy, one problem a fault."""
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pandera.pandas as pa
 
@@ -15,14 +13,11 @@ from ..schema import FILLED, DataError, Problem, each, hold, one_of
 
 __all__ = ["FILLED", "each", "one_of"]
 
-#: The remedy for a raw file that is not as published.
-RESTORE = "put the published file back with: tstmeta data fetch (tstmeta data check shows which)"
-
 
 def fault(
-    path: Path | str, what: str, row: int | None = None, column: str = "", remedy: str = RESTORE
+    path: Path | str, what: str, row: int | None = None, column: str = "", remedy: str = ""
 ) -> Problem:
-    """A :class:`~tstmeta.schema.Problem` of a raw file; ``row`` counts from 1."""
+    """A :class:`~tstmeta.schema.Problem` of a file; ``row`` counts from 1."""
     return Problem(str(path), row, column, what, remedy)
 
 
@@ -73,26 +68,7 @@ def checked(
     table = {name: pa.Column(checks=check, nullable=True) for name, check in checks.items()}
     try:
         hold(frame, pa.DataFrameSchema(table, unique=list(unique) or None), str(where))
-    except TypeError:  # lists and objects cannot be looked up among others: they are the fault
+    except TypeError:  # lists cannot be looked up among others: they are the fault
         hold(frame, pa.DataFrameSchema(table), str(where))
     numbers = [name for name, check in checks.items() if getattr(check, "name", "") == "numeric"]
     return frame.assign(**{name: frame[name].map(number).astype(float) for name in numbers})
-
-
-def numbers(values: Iterable[Any], path: Path | str, column: str, *scale: float) -> np.ndarray:
-    """Values as float64, shape [n]; each must be a finite number, from low to high if given."""
-    frame = pd.DataFrame({column: pd.Series(list(values), dtype=object)})
-    frame.index += 1
-    with published():
-        return checked(frame, {column: numeric(*scale)}, path)[column].to_numpy()
-
-
-@contextmanager
-def published(remedy: str = RESTORE) -> Iterator[None]:
-    """What is wrong with a raw file is mended by the file as it was published."""
-    try:
-        yield
-    except DataError as error:
-        raise DataError(
-            p._replace(what=f"{p.what}, {p.remedy}", remedy=remedy) for p in error.problems
-        ) from None

@@ -6,18 +6,17 @@ One person rated each pair.  The 46 pairs of news are left out: their texts were
 from pathlib import Path
 
 from .base import Dataset, by_label
-from .checks import numeric, one_of
-from .files import read_csv
+from .raw import floats, read_csv
 from .tables import items_table, labels_table, long_ratings
 
 NAME = "deplain"
 PAIRS = Path("F__Human_Annotations", "DEplain-web-sent-manual-open-rated.csv")
-#: Rated aspect -> our dimension and its scale (low, high).
+#: Rated aspect -> our dimension.
 ASPECTS = {
-    "meaning_preservation": ("content", 1, 5),
-    "simplicity": ("style", -2, 2),
-    "grammaticality_simple": ("fluency", -2, 2),
-    "structural_simplicity": ("structure", -2, 2),
+    "meaning_preservation": "content",
+    "simplicity": "style",
+    "grammaticality_simple": "fluency",
+    "structural_simplicity": "structure",
 }
 DOMAINS = ("bible", "fiction", "language learner")
 SUBSETS = by_label("domain", (name.replace(" ", "-") for name in DOMAINS))
@@ -29,10 +28,7 @@ def load(root: Path) -> Dataset:
     Items: ``item_id`` is ``web-1`` … in the order of the file, ``source_id`` the id of the first
     pair with that original.  The label ``domain`` is where the texts come from.
     """
-    held = dict.fromkeys(["original", "simplification"])
-    held |= {"domain": one_of(DOMAINS), "rater": one_of(("1", "2"))}
-    held |= {name: numeric(*scale, whole=True) for name, (_, *scale) in ASPECTS.items()}
-    table = read_csv(root / PAIRS, held)
+    table = read_csv(root / PAIRS)
     table["item_id"] = [f"web-{number}" for number in range(1, len(table) + 1)]
     items = items_table(
         NAME,
@@ -43,7 +39,8 @@ def load(root: Path) -> Dataset:
         language="de",
         is_reference=True,
     )
-    rated = [(ours, "r" + table["rater"], table[name]) for name, (ours, *_) in ASPECTS.items()]
+    raters = "r" + table["rater"]
+    rated = [(ours, raters, floats(table[name])) for name, ours in ASPECTS.items()]
     labels = labels_table(NAME, table["item_id"], domain=table["domain"].str.replace(" ", "-"))
     ratings = long_ratings(NAME, table["item_id"], rated)
     return Dataset.of(NAME, items, ratings=ratings, labels=labels)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pandas as pd
 
 from .base import Dataset, Subsets, untransferred, with_references
-from .files import read_lines, read_tabs
+from .raw import read_lines, read_tabs
 from .tables import items_table
 
 NAME = "dualrl"
@@ -30,8 +30,6 @@ SYSTEMS = (
     "UnsuperMT_Zhang",
 )
 HUMANS = ("Human0", "Human1", "Human2", "Human3")
-#: Sources of each direction.
-HALF = 500
 #: Direction -> ending of the output files, ending of the reference files, target style.
 DIRECTIONS = {"neg2pos": ("0-1", "0", "positive"), "pos2neg": ("1-0", "1", "negative")}
 #: All is ASCII but one accented letter, and that is written in this encoding.
@@ -51,13 +49,13 @@ def _half(root: Path, direction: str) -> pd.DataFrame:
     output_ending, reference_ending, style = DIRECTIONS[direction]
     folders = {name: root / "outputs" / "yelp" / name for name in (*SYSTEMS, *HUMANS)}
     outputs = {
-        name: read_tabs(folder / f"test.{output_ending}.tsf", ("source", "output"), HALF, _ENCODING)
+        name: read_tabs(folder / f"test.{output_ending}.tsf", ("source", "output"), _ENCODING)
         for name, folder in folders.items()
     }
     references = []
     for human in range(len(HUMANS)):
         path = root / "references" / "yelp" / f"reference{human}.{reference_ending}"
-        lines = read_lines(path, HALF, _ENCODING)
+        lines = read_lines(path, _ENCODING)
         references.append([line.rpartition("\t")[2] for line in lines])  # the last field
     groups = list(zip(*references, strict=True))
     table = pd.concat(outputs, names=["system", "number"]).reset_index()

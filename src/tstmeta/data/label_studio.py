@@ -19,9 +19,8 @@ from ..console import inert, to_csv
 from ..schema import DataError, Problem, TstmetaError, shown, validate
 from . import paths
 from .base import Dataset
-from .checks import FILLED, check, fault, one_of
-from .files import read_text
-from .sheet import read_sheet
+from .checks import FILLED, check, checked, fault, one_of
+from .files import lacking, read_rows, read_text
 from .tables import rename_raters
 
 #: Name of each question in the form -> what it rates.  Other questions (a comment) are not read.
@@ -209,7 +208,7 @@ def read_export(
 def _export(path: Path, form: Form) -> dict[int, Any]:
     """Tasks of an export, by number."""
     try:
-        export = json.loads(read_text(path, remedy=_EXPORT))
+        export = json.loads(read_text(path))
     except (ValueError, RecursionError) as error:
         row, what = getattr(error, "lineno", None), f"not JSON ({str(error)[:60]})"
         raise DataError([fault(path, what, row, remedy=_EXPORT)]) from error
@@ -222,14 +221,15 @@ def _export(path: Path, form: Form) -> dict[int, Any]:
 
 def _sheet(path: Path, form: Form) -> dict[int, Any]:
     """Rows of a sheet that have an answer, by number, as tasks of an export."""
-    sheet, questions = read_sheet(path), [*form.questions]
-    sheet.check_columns(form.key, *form.shown, *questions)
-    table = sheet.frame(sheet.columns)
+    questions = [*form.questions]
+    part = read_rows(path)
+    check([*part.problems, *lacking(part, [form.key, *form.shown, *questions])])
+    table = part.table.fillna("").astype(str).apply(lambda cells: cells.str.strip())
     table = table[(table[questions] != "").any(axis=1)]
     table = table if "rater" in table else table.assign(rater=str(path))
     checks = {"rater": FILLED, **dict.fromkeys(questions, one_of(form.answers))}
-    rows, tasks = sheet.hold(table, checks).to_dict("index"), {}
-    for number, row in rows.items():
+    tasks = {}
+    for number, row in checked(table, checks, path).to_dict("index").items():
         result = [{"from_name": name, "value": {"choices": [row[name]]}} for name in questions]
         given = {"completed_by": row["rater"], "result": result}
         tasks[number] = {"data": row, "annotations": [given]}

@@ -16,15 +16,13 @@ import numpy as np
 import pandas as pd
 
 from .base import Dataset, Subsets, with_references
-from .checks import numbers
-from .files import read_json_lines, read_lines, read_tabs
+from .raw import floats, read_json_lines, read_lines, read_tabs
 from .tables import items_table, labels_table, ratings_table, scores_table
 
 NAME = "lai"
 #: Systems as the JSON files name and order them; ``ref`` is human reference 0.
 SYSTEMS = ("bart", "high", "ibt", "luo", "niu", "rao", "ref", "yi", "zhou")
 REFERENCE = "ref"
-SOURCES = 80
 #: Sources 0 to 39 are informal.
 INFORMAL = 40
 
@@ -74,10 +72,10 @@ def load(root: Path) -> Dataset:
     ids = items["item_id"]
     folder = root / "data" / "outputs"
     forms = [folder / f"{system.upper()}.human.txt" for system in SYSTEMS]
-    surveys = [read_tabs(path, _HUMAN_FIELDS, SOURCES)[0] for path in forms]
+    surveys = [read_tabs(path, _HUMAN_FIELDS)[0] for path in forms]
     labels = {"survey": np.column_stack(surveys).ravel()}
     for number in (1, 2, 3):
-        lines = read_lines(root / "data" / "xformal" / f"fr.80.ref{number}", SOURCES)
+        lines = read_lines(root / "data" / "xformal" / f"fr.80.ref{number}")
         labels[f"reference{number}"] = np.repeat(lines, len(SYSTEMS))
     return Dataset.of(
         NAME,
@@ -90,18 +88,14 @@ def load(root: Path) -> Dataset:
 
 def _read(path: Path) -> pd.DataFrame:
     """One JSON-lines file: a row a line and system, with its source, ratings and scores."""
-    lines = read_json_lines(path, ("src", "ref", "sys"), SOURCES)
     rows = [
         {"number": number, "system": system, "src": line["src"], "ref": line["ref"]}
         | line["sys"][system]
-        for number, line in enumerate(lines)
+        for number, line in enumerate(read_json_lines(path))
         for system in SYSTEMS
     ]
     table = pd.DataFrame(rows)
-    for key in table.columns[5:]:
-        scale = (1, 100) if key in _HUMAN else ()
-        table[key] = numbers(table[key], path, key, *scale)
-    return table
+    return table.astype(dict.fromkeys(table.columns[5:], float))
 
 
 def _scores(root: Path, files: Mapping[str, pd.DataFrame], ids: pd.Series) -> pd.DataFrame:
@@ -121,11 +115,10 @@ def _scores(root: Path, files: Mapping[str, pd.DataFrame], ids: pd.Series) -> pd
     folder, comet = root / "data" / "outputs", []
     for system in SYSTEMS:
         path = folder / f"{system.upper()}.content.src.txt"
-        comet.append(numbers(read_tabs(path, _CONTENT_FIELDS, SOURCES)[16], path, "COMET"))
+        comet.append(floats(read_tabs(path, _CONTENT_FIELDS)[16]))
     both = np.column_stack(comet).ravel()
     tables.append(table(both, "comet-20-both", "content", "source", file="txt"))
-    path = folder / "INPUT.ppl-1.txt"
-    source = numbers(read_tabs(path, ("text", "ppl"), SOURCES)["ppl"], path, "ppl")
+    source = floats(read_tabs(folder / "INPUT.ppl-1.txt", ("text", "ppl"))["ppl"])
     source = np.repeat(source, len(SYSTEMS))
     tables.append(table(source, "source-gpt2_ppl", "fluency", "none", file="txt"))
     return pd.concat(tables, ignore_index=True)

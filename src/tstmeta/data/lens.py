@@ -10,21 +10,13 @@ from pathlib import Path
 import pandas as pd
 
 from .base import Dataset, by_label
-from .checks import numeric
-from .files import read_csv
+from .raw import floats, read_csv
 from .tables import items_table, labels_table, long_ratings, rename_raters
 
 NAME = "lens"
 QUESTIONS = {"adequacy": "content", "fluency": "fluency", "simplicity": "style"}
-#: Collection -> file and scale (low, high) of each rated question.
-SURVEYS = {
-    "simpda_2022": ("simpDA_2022.csv", dict.fromkeys(QUESTIONS, (0, 100))),
-    "simplikert_2022": (
-        "simplikert_2022.csv",
-        {"adequacy": (1, 5), "fluency": (1, 5), "simplicity": (-2, 2)},
-    ),
-}
-OVERALL = numeric(0, 100)
+#: Collection -> file.
+SURVEYS = {"simpda_2022": "simpDA_2022.csv", "simplikert_2022": "simplikert_2022.csv"}
 #: Systems of ``simpeval_past`` that are corpora written by people.
 PAST_HUMAN = (
     "asset.test.simp",
@@ -57,15 +49,11 @@ def load(root: Path) -> Dataset:
 
 
 def _survey(root: Path, name: str) -> tuple[pd.DataFrame, pd.DataFrame]:
-    file, scales = SURVEYS[name]
-    key = ["Input.id", "Input.system"]
-    texts = ["Input.original", "Input.simplified"]
-    answers = {f"Answer.{question}": numeric(*scale) for question, scale in scales.items()}
-    columns = dict.fromkeys(["WorkerId", *key, *texts]) | answers
-    table = read_csv(root / "data" / file, columns, unique=(*key, "WorkerId"))
+    key, texts = ["Input.id", "Input.system"], ["Input.original", "Input.simplified"]
+    table = read_csv(root / "data" / SURVEYS[name])
     ids = _ids(name, table["Input.id"], table["Input.system"])
     raters = f"{name} " + table["WorkerId"]
-    rated = [(QUESTIONS[name], raters, table[f"Answer.{name}"]) for name in scales]
+    rated = [(ours, raters, floats(table[f"Answer.{name}"])) for name, ours in QUESTIONS.items()]
     first = table.drop_duplicates(key)
     human = first["Input.system"].str.startswith("Human")
     return _items(name, first[[*key, *texts]], human), long_ratings(NAME, ids, rated)
@@ -76,14 +64,12 @@ def _overall_2022(root: Path, items: pd.DataFrame) -> tuple[pd.DataFrame, dict[s
 
     An output that is another text here than in ``simpda_2022`` (spaces aside) gets no rating.
     """
-    key = ("original_id", "system")
     places = [f"rating_{place}" for place in (1, 2, 3)]
-    columns = dict.fromkeys([*key, "generation", "sentence_type"]) | dict.fromkeys(places, OVERALL)
-    table = read_csv(root / "data" / "simpeval_2022.csv", columns, unique=key)
-    table["item"] = _ids("simpda_2022", *(table[name] for name in key))
+    table = read_csv(root / "data" / "simpeval_2022.csv")
+    table["item"] = _ids("simpda_2022", table["original_id"], table["system"])
     outputs = dict(zip(items["item_id"], items["output"], strict=True))
     same = table[table["item"].map(outputs).str.split() == table["generation"].str.split()]
-    rated = [("overall", f"simpeval_2022 {place}", same[place]) for place in places]
+    rated = [("overall", f"simpeval_2022 {place}", floats(same[place])) for place in places]
     types = dict(zip(table["item"], table["sentence_type"], strict=True))
     return long_ratings(NAME, same["item"], rated), types
 
@@ -93,10 +79,9 @@ def _past(root: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
     name, key = "simpeval_past", ["original_id", "system"]
     texts = ["original", "processed_generation"]
     people = [f"rating_{person}" for person in range(1, 6)]
-    columns = dict.fromkeys([*key, *texts]) | dict.fromkeys(people, OVERALL)
-    table = read_csv(root / "data" / "simpeval_past.csv", columns, unique=key)
+    table = read_csv(root / "data" / "simpeval_past.csv")
     ids = _ids(name, *(table[column] for column in key))
-    rated = [("overall", f"{name} {person}", table[person]) for person in people]
+    rated = [("overall", f"{name} {person}", floats(table[person])) for person in people]
     human = table["system"].isin(PAST_HUMAN)
     return _items(name, table[[*key, *texts]], human), long_ratings(NAME, ids, rated)
 

@@ -9,7 +9,6 @@ ratings go to them in the order of ``SYSTEMS``.  A text that none wrote was edit
 raters: it is an item of its own with system ``""``.
 """
 
-import re
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -17,8 +16,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from .base import Dataset, Subsets, by_label, labelled, untransferred
-from .checks import each, one_of
-from .files import read_csv, read_lines
+from .raw import read_csv, read_lines
 from .tables import items_table, labels_table, ratings_table
 
 NAME = "li2018"
@@ -34,12 +32,9 @@ SYSTEMS = {
     "Human": "human",
 }
 HUMAN = "Human"
-#: Outputs that were released for one source fewer in each direction.
-_GAPS = {("amazon", "DeleteOnly"): 1}
 #: Questions of the form -> dimension, in the order of their answers.
 QUESTIONS = {"grammaticality": "fluency", "sentiment": "style", "topic": "content"}
 _ANSWER = " ".join(f"{question}=([1-5])" for question in QUESTIONS)
-_ANSWERS = re.compile("\t".join([_ANSWER] * len(SYSTEMS)))
 
 
 class Corpus(NamedTuple):
@@ -47,17 +42,15 @@ class Corpus(NamedTuple):
 
     folder: str  # of the references
     human: str  # ending of the human outputs
-    size: int  # sources a direction
-    rated: int  # sources
     directions: dict[str, tuple[str, str]]  # ending of files -> name, raters' word for the style
 
 
 _SENTIMENT = {"0": ("neg2pos", "positive"), "1": ("pos2neg", "negative")}
 _CAPTIONS = {"0": ("factual2romantic", "romantic"), "1": ("factual2humorous", "humorous")}
 CORPORA = {
-    "yelp": Corpus("yelp", "human", 500, 400, _SENTIMENT),
-    "amazon": Corpus("amazon", "human", 500, 400, _SENTIMENT),
-    "captions": Corpus("imagecaption", "target", 300, 400, _CAPTIONS),
+    "yelp": Corpus("yelp", "human", _SENTIMENT),
+    "amazon": Corpus("amazon", "human", _SENTIMENT),
+    "captions": Corpus("imagecaption", "target", _CAPTIONS),
 }
 
 
@@ -72,7 +65,7 @@ def load(root: Path) -> Dataset:
     for name, corpus in CORPORA.items():
         released = pd.concat([_released(root, name, ending) for ending in corpus.directions])
         path = root / "evaluation" / "human_ratings" / f"ratings-{name}.csv"
-        rated.append(_matched(_forms(path, corpus), released))
+        rated.append(_matched(_forms(path), released))
         tables += [released, rated[-1][rated[-1]["system"] == ""]]
     rewrites, ratings = pd.concat(tables, ignore_index=True), pd.concat(rated, ignore_index=True)
     items = items_table(
@@ -99,11 +92,9 @@ def _released(root: Path, name: str, ending: str) -> pd.DataFrame:
     corpus = CORPORA[name]
     direction, target = corpus.directions[ending]
     stem = root / "evaluation" / "outputs" / name / f"sentiment.test.{ending}"
-    outputs = {}
-    for system, word in (SYSTEMS | {HUMAN: corpus.human}).items():
-        size = corpus.size - _GAPS.get((name, system), 0)
-        outputs[system] = _pairs(stem.with_name(f"{stem.name}.{word}"), size)
-    references = _pairs(root / "data" / corpus.folder / f"reference.{ending}", corpus.size)
+    words = SYSTEMS | {HUMAN: corpus.human}
+    outputs = {name: _pairs(Path(f"{stem}.{word}")) for name, word in words.items()}
+    references = _pairs(root / "data" / corpus.folder / f"reference.{ending}")
     rows = [
         (f"{name}-{direction}-{number}", system, source, pairs[source], references[source])
         for number, source in enumerate(outputs[HUMAN])
@@ -115,27 +106,15 @@ def _released(root: Path, name: str, ending: str) -> pd.DataFrame:
     return table.assign(target=target, direction=direction, corpus=name)
 
 
-def _pairs(path: Path, count: int) -> dict[str, str]:
+def _pairs(path: Path) -> dict[str, str]:
     """Source -> rewrite from lines of ``source TAB rewrite [TAB label]``, in file order."""
-    rows = (line.split("\t") for line in read_lines(path, count))
+    rows = (line.split("\t") for line in read_lines(path))
     return {row[0]: row[1] for row in rows}
 
 
-def _forms(path: Path, corpus: Corpus) -> pd.DataFrame:
+def _forms(path: Path) -> pd.DataFrame:
     """The raters' forms, one row a text: form, place, target, source, output and its ratings."""
-    size = len(SYSTEMS)
-    columns = {
-        "Input.id": None,
-        "Input.target": one_of([target for _, target in corpus.directions.values()]),
-        "Input.origs": each(lambda cell: len(set(cell.split("\t"))) == 1, "needs one source"),
-        "Input.mods": each(lambda cell: cell.count("\t") == size - 1, f"needs {size} texts"),
-        "Answer.responses": each(
-            lambda cell: bool(_ANSWERS.fullmatch(cell)),
-            f"needs {size} answers such as 'grammaticality=1 sentiment=1 topic=1'",
-        ),
-    }
-    # The header ends in two columns for the requester that the rows do not have.
-    table = read_csv(path, columns, unique=["Input.id"], count=corpus.rated, may_lack=2)
+    table = read_csv(path)  # its header ends in two columns that the rows do not have
     forms = pd.DataFrame(
         {
             "form": table.index,

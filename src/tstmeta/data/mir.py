@@ -5,16 +5,14 @@ between the two texts.  Fluency is what the paper calls naturalness; it was rate
 twelve systems.  There are no references.
 """
 
-import zipfile
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from ..schema import MEAN_RATER, DataError
+from ..schema import MEAN_RATER
 from .base import Dataset
-from .checks import fault, numbers
-from .files import read_lines
+from .raw import read_lines
 from .tables import items_table, ratings_table
 
 NAME = "mir"
@@ -40,8 +38,6 @@ RATINGS = {
     "style": ("style_transfer_intensity", "npy"),
     "fluency": ("naturalness", "npz"),
 }
-#: What numpy raises for a file that is damaged, of another kind or made of Python objects.
-_UNREADABLE = (OSError, ValueError, KeyError, IndexError, EOFError, zipfile.BadZipFile)
 
 
 def load(root: Path) -> Dataset:
@@ -75,9 +71,7 @@ def load(root: Path) -> Dataset:
 def _texts(folder: Path, suffix: str) -> list[str]:
     """Lines of both directions, negative sources first."""
     return [
-        line
-        for half in (0, 1)
-        for line in read_lines(folder / f"sentiment.test.{half}{suffix}", HALF)
+        line for half in (0, 1) for line in read_lines(folder / f"sentiment.test.{half}{suffix}")
     ]
 
 
@@ -90,13 +84,5 @@ def _means(root: Path, dimension: str, system: str) -> np.ndarray:
         return np.full(2 * HALF, np.nan)
     folder, ending = RATINGS[dimension]
     path = root / "evaluations" / "human" / folder / f"{system}.{ending}"
-    try:
-        with path.open("rb") as file:  # numpy leaves an archive open that it cannot read
-            values = np.load(file, allow_pickle=False)
-            if ending == "npz":
-                values = values["absolute"]
-    except _UNREADABLE as error:
-        raise DataError([fault(path, f"not a readable array of ratings ({error})")]) from error
-    if getattr(values, "shape", None) != (2 * HALF,):
-        raise DataError([fault(path, f"not one array of {2 * HALF} ratings")])
-    return numbers(values.tolist(), path, "", 1, 5)
+    values = np.load(path, allow_pickle=False)
+    return values["absolute"] if ending == "npz" else values

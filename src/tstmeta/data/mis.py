@@ -9,8 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from .base import Dataset, by_label
-from .checks import FILLED, checked, each, numeric, one_of, published
-from .files import read_csv, read_json_lines
+from .raw import floats, read_csv, read_json_lines
 from .tables import items_table, labels_table, long_ratings, rename_raters
 
 NAME = "mis"
@@ -29,8 +28,8 @@ SYSTEMS = {
     f"{name} rephrasing": name.replace(" (", "-").strip(")")
     for name in ("CA", "CAET", "IE", "ST (cond)", "ST (multi)")
 }
-#: Systems compared -> how many pairs; field of the comparison -> dimension; answer -> value.
-PAIRS = {"m0-m2": 134, "m0-m7": 198, "m2-m7": 171, "m6-m7": 146}
+#: Systems compared; field of the comparison -> dimension; answer -> value.
+PAIRS = ("m0-m2", "m0-m7", "m2-m7", "m6-m7")
 BETTER = {"style_better": "style", "content_better": "content", "lang_better": "fluency"}
 ANSWERS = {1: "a", 2: "b", -1: "tie"}
 #: Style of the source -> direction, target style.
@@ -68,29 +67,21 @@ def _items(collection: str, texts: pd.DataFrame) -> pd.DataFrame:
 def _civil(path: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Items and ratings without the test questions; who rated is read to number the raters."""
     texts = ["original_toxic_comment", "variable", "value"]
-    columns = {"_golden": one_of(("true", "false")), "_worker_id": FILLED}
-    columns |= {**dict.fromkeys(texts, FILLED), "variable": one_of(SYSTEMS)}
-    columns |= dict.fromkeys(QUESTIONS.values(), numeric(1, 5, whole=True))
-    table = read_csv(path, columns)[[*columns]]
+    table = read_csv(path, usecols=["_golden", "_worker_id", *texts, *QUESTIONS.values()])
     table = table[table["_golden"] == "false"].assign(direction="", style="polite")
     table[["source", "system", "output"]] = table[texts].replace({"variable": SYSTEMS})
     items = _items("civil", table[_TEXTS])
     ids = table.merge(items, on=_TEXTS, how="left")["item_id"]
-    rated = [(name, table["_worker_id"], table[question]) for name, question in QUESTIONS.items()]
+    workers = table["_worker_id"]
+    rated = [(name, workers, floats(table[question])) for name, question in QUESTIONS.items()]
     return items, long_ratings(NAME, ids, rated)
 
 
 def _yelp(folder: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Items and comparisons; NaN stands for a text that was not released."""
-    checks = dict.fromkeys(BETTER, each(lambda cell: cell in [*ANSWERS], "use 1, 2 or -1"))
-    checks["ori_style"] = each(lambda cell: cell in [*STYLES], "use 0 or 1")
-    keys, tables = ["ori_sent", "model1", "sent1", "model2", "sent2", *checks], []
-    for pair, count in PAIRS.items():
-        path = folder / f"yelp-{pair}.human.jsonl"
-        rows = pd.DataFrame(read_json_lines(path, keys, count), index=range(1, count + 1))
-        with published():
-            tables.append(checked(rows, checks, path))
-    table = pd.concat(tables, ignore_index=True)
+    table = pd.DataFrame(
+        [row for pair in PAIRS for row in read_json_lines(folder / f"yelp-{pair}.human.jsonl")]
+    )
     table[["direction", "style"]] = [STYLES[style] for style in table["ori_style"]]
     sides = [table[["ori_sent", "direction", "style", f"model{k}", f"sent{k}"]] for k in (1, 2)]
     sides = [side.set_axis(_TEXTS, axis=1) for side in sides]

@@ -9,8 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from .base import Dataset, Subsets
-from .checks import FILLED, one_of
-from .files import read_csv
+from .raw import read_csv
 from .tables import items_table, labels_table
 
 NAME = "mukherjee"
@@ -37,10 +36,7 @@ def load(root: Path) -> Dataset:
 
 
 def _items(path: Path, study: str, language: str) -> pd.DataFrame:
-    columns = {**dict.fromkeys(("src", "trg", "methodology"), FILLED), "pred": None}
-    if study == "sentiment":
-        columns["task"] = one_of(TASKS)
-    table = read_csv(path, columns)
+    table = read_csv(path)
     towards = [("", "non-toxic")] * len(table)
     if study == "sentiment":
         towards = [TASKS[task] for task in table["task"]]

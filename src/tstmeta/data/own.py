@@ -10,14 +10,15 @@ data set is called after the file.  A file ``mine.csv.toml`` beside ``mine.csv``
 Ratings and scores may stand in files of their own, one value a row.
 """
 
+import difflib
 import hashlib
 import json
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 import pandas as pd
 from pydantic import AfterValidator, BaseModel, Field, FiniteFloat, ValidationError
@@ -26,8 +27,8 @@ from .. import schema
 from ..schema import BASES, DIMENSIONS, MEAN_RATER, DataError, Problem, Status
 from ..secrecy import conceal
 from .base import Card, Dataset
-from .checks import FILLED, check, checked, each, numeric, one_of
-from .sheet import BROKEN, Sheet, misspelt, read_sheet
+from .checks import FILLED, check, checked, each, fault, numeric, one_of
+from .files import BROKEN, Part, lacking, read_rows, read_text
 from .tables import items_table, labels_table, ratings_table, rename_raters
 
 #: Dimension -> (lowest, highest) possible rating.
@@ -49,6 +50,7 @@ _TRUTH = {"": False, "false": False, "0": False, "no": False, "true": True, "1":
 
 _NAME = each(lambda cell: isinstance(cell, str), "write a text or a whole number")
 _TEXT = each(lambda cell: cell is None or isinstance(cell, str), "put the text in quotes")
+_LABEL = each(lambda cell: not isinstance(cell, list), "write a text or a number")
 _CHECKS: dict[str, Any] = {
     "source": each(
         lambda cell: isinstance(cell, str) and bool(cell.strip()), "write a text or drop the row"
@@ -103,45 +105,34 @@ def read(path: Path | str) -> Dataset:
     what they are, all others become the next free ``r<number>`` in order of first appearance.
 
     Raises:
-        DataError: everything that is wrong with the files.
+        DataError: everything that is wrong with the file, or else with those beside it.
     """
     path = Path(path)
-    name, sheet = path.stem, read_sheet(path)
-    facts = _beside(path, sheet.problems)
+    name, facts = path.stem, _beside(path)
     scale, file = facts.setdefault("scale", {}), facts.pop("ratings", "")
     compared = schema.empty("preferences")
     if beside := facts.pop("preferences", ""):
-        other = read_sheet(path.parent / beside)
-        other.refuse()
-        compared = schema.validate(other.frame().assign(dataset=name), "preferences", other.file)
-    references, rated, labels = _roles(sheet)
-    table = _checked(sheet, references, rated, scale)
-    sheet.tables = []  # a second copy of all cells
-    columns = {key: table[column] for column, key in rated.items()}
+        other = read_rows(path.parent / beside)
+        check(other.problems)
+        compared = schema.validate(other.table.assign(dataset=name), "preferences", other.file)
+    table, roles = _held(read_rows(path), scale, file)
+    columns = {key: table[column] for column, key in roles.ratings.items()}
     judged = ratings_table(name, table["item_id"], columns)
-    sheet.problems += mixed(judged, sheet.file)
     if file:
-        if columns:
-            what, remedy = f"ratings here and in {file}", "keep them in one place"
-            sheet.fault(sheet.header, next(iter(rated)), what, remedy)
-        try:
-            judged = long(path.parent / file, name, set(table["item_id"]), scale)
-        except DataError as error:
-            sheet.problems += error.problems
-    sheet.refuse()
+        judged = long(path.parent / file, name, set(table["item_id"]), scale)
     rename_raters(judged, compared)
-    given = _given(table, references)
+    given = _given(table, roles)
     return Dataset.of(
         name,
         items_table(name, **given),
         Card(name, facts.get("title", name), {"name": name, **facts}),
         ratings=judged,
         preferences=compared,
-        labels=labels_table(name, given["item_id"], **table[labels].map(_label)),
+        labels=labels_table(name, given["item_id"], **table[roles.labels].map(_label)),
     )
 
 
-def items(sheet: Sheet, name: str) -> pd.DataFrame:
+def items(part: Part, name: str) -> pd.DataFrame:
     """The items of a part of a file, as :func:`read` takes them; its ratings are checked, too.
 
     Of equal ids and of sources the part alone is looked at.
@@ -149,114 +140,128 @@ def items(sheet: Sheet, name: str) -> pd.DataFrame:
     Raises:
         DataError: everything that is wrong with the part.
     """
-    sheet.settle()
-    references, rated, _ = _roles(sheet)
-    table = _checked(sheet, references, rated, {})
-    sheet.refuse()
-    return items_table(name, **_given(table, references))
+    return items_table(name, **_given(*_held(part, {})))
 
 
-def _given(table: pd.DataFrame, references: list[str]) -> dict[str, Any]:
+class _Roles(NamedTuple):
+    """Columns of references, of ratings (with dimension and rater) and of labels."""
+
+    references: list[str]
+    ratings: dict[str, tuple[str, str]]
+    labels: list[str]
+
+
+def _given(table: pd.DataFrame, roles: _Roles) -> dict[str, Any]:
     """Columns of items, from cells that passed."""
     given = dict(table[table.columns.intersection(_KNOWN[:-1])])
     if "language" in given:
         given["language"] = given["language"].replace("", "en")
     if "is_reference" in given:
         given["is_reference"] = given["is_reference"].map(_TRUTH)
-    if references:
-        texts = table[references].itertuples(index=False)
+    if roles.references:
+        texts = table[roles.references].itertuples(index=False)
         given["references"] = [[text for text in row if (text or "").strip()] for row in texts]
     return given
 
 
-def _beside(path: Path, problems: list[Problem]) -> dict[str, Any]:
-    """What ``<path>.toml`` says, if it is there; its faults go to ``problems``."""
+def _beside(path: Path) -> dict[str, Any]:
+    """What ``<path>.toml`` says, if it is there."""
     file = path.with_name(f"{path.name}.toml")
     if not file.is_file():
         return {}
     try:
-        facts = _Facts.model_validate(tomllib.loads(file.read_text(encoding="utf-8")))
+        facts = _Facts.model_validate(tomllib.loads(read_text(file)))
         return facts.model_dump(exclude_unset=True)
     except ValidationError as error:
         faults = [(".".join(map(str, e["loc"])), e["msg"]) for e in error.errors()]
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         faults = [("", f"not TOML ({error})")]
     remedy = f"use only {', '.join(_Facts.model_fields)}; a scale is written scale.content = [1, 5]"
-    problems += [Problem(str(file), None, key, what, remedy) for key, what in faults]
-    return {}
+    raise DataError(fault(file, what, None, key, remedy) for key, what in faults)
 
 
-def _roles(sheet: Sheet) -> tuple[list[str], dict[str, tuple[str, str]], list[str]]:
-    """Columns of references, of ratings (with dimension and rater) and of labels.
-
-    Unknown, doubtful and missing ones are faults.
-    """
-    references, ratings, labels, meant = [], {}, [], set(sheet.columns)
-    for column in sheet.columns:
-        (dimension, _, rater), what = column.partition("."), ""
+def _roles(columns: Sequence[str]) -> tuple[_Roles, list[tuple[str, str, str]]]:
+    """What columns are for; of unknown, doubtful and missing ones what is wrong and the remedy."""
+    roles, faults, meant = _Roles([], {}, []), [], set(columns)
+    for column in columns:
+        dimension, _, rater = column.partition(".")
         near = misspelt(column, (*_KNOWN, "reference", *DIMENSIONS))
         if column in _KNOWN:
             continue
         if _REFERENCE.fullmatch(column):
-            references.append(column)
+            roles.references.append(column)
         elif dimension in DIMENSIONS and rater:
-            ratings[column] = (dimension, rater)
+            roles.ratings[column] = (dimension, rater)
         elif dimension in DIMENSIONS:
-            what = "a rating without a rater"
             remedy = f"name it {dimension}.r1, or {dimension}.{MEAN_RATER} if it is a mean"
+            faults.append((column, "a rating without a rater", remedy))
         elif "." in column:
-            what = f"unknown dimension {dimension!r}"
             remedy = f"use one of {', '.join(DIMENSIONS)}; the name of a label has no dot"
+            faults.append((column, f"unknown dimension {dimension!r}", remedy))
         elif _PERSON.fullmatch(column):
-            what = "looks like the identity of a person"
             remedy = "drop it; raters are r1, r2, ... in the names of the rating columns"
+            faults.append((column, "looks like the identity of a person", remedy))
         elif near:
-            what = "unknown column that looks misspelt"
             remedy = f"rename it to {near!r}, or to something less like it if it is a label"
+            faults.append((column, "unknown column that looks misspelt", remedy))
             meant.add(near)
         else:
-            labels.append(column)
-        if what:
-            sheet.fault(sheet.header, column, what, remedy)
+            roles.labels.append(column)
     for column, texts in (("source", "original texts"), ("output", "rewrites")):
         if column not in meant:
-            remedy = f"name the column of {texts} {column!r}"
-            sheet.fault(sheet.header, column, "missing column", remedy)
-    if references and "references" in sheet.columns:
-        what, remedy = "references in two forms", f"keep 'references' or {references[0]!r}"
-        sheet.fault(sheet.header, "references", what, remedy)
-    references.sort(key=lambda column: int(re.sub(r"\D", "", column) or 0))
-    return references, ratings, labels
+            faults.append((column, "missing column", f"name the column of {texts} {column!r}"))
+    if roles.references and "references" in columns:
+        remedy = f"keep 'references' or {roles.references[0]!r}"
+        faults.append(("references", "references in two forms", remedy))
+    roles.references.sort(key=lambda column: int(re.sub(r"\D", "", column) or 0))
+    return roles, faults
 
 
-def _checked(
-    sheet: Sheet, references: list[str], ratings: Mapping[str, tuple[str, str]], scale: Scale
-) -> pd.DataFrame:
-    """The cells, read as what they are for; faults go to the sheet, then there are no ratings."""
-    table = sheet.frame(_NAMES)
+def _held(part: Part, scale: Scale, beside: str = "") -> tuple[pd.DataFrame, _Roles]:
+    """The cells, read as what they are for, of a part without a fault."""
+    if part.table.empty:
+        check(part.problems or [fault(part.file, "there are no rows", remedy="add at least one")])
+    table = part.table.copy(deep=False)
+    roles, faults = _roles([*table])
+    if roles.ratings and beside:
+        what, remedy = f"ratings here and in {beside}", "keep them in one place"
+        faults.append((next(iter(roles.ratings)), what, remedy))
+    problems = [fault(part.file, what, None, column, remedy) for column, what, remedy in faults]
+    problems += [*part.problems, *mixed(roles.ratings.values(), part.file)]
+    for column in table.columns.intersection(list(_NAMES)):
+        table[column] = table[column].map(_name)
     if "is_reference" in table:
         table["is_reference"] = [_label(cell).strip().lower() for cell in table["is_reference"]]
     if "references" in table:
         table["references"] = table["references"].map(_list)
     checks = {column: check for column, check in _CHECKS.items() if column in table}
-    checks |= dict.fromkeys(references, _TEXT)
-    for column, (dimension, _) in ratings.items():
+    checks |= dict.fromkeys(roles.references, _TEXT) | dict.fromkeys(roles.labels, _LABEL)
+    for column, (dimension, _) in roles.ratings.items():
         checks[column] = numeric(*scale.get(dimension, ()), optional=True)
     if "item_id" not in table:
         table["item_id"] = table.index.astype(str)
     try:
-        table = checked(table, checks, sheet.file, unique=["item_id"])
-    except DataError as error:
-        sheet.problems += error.problems
-        return table.assign(item_id=table["item_id"].astype(str), **dict.fromkeys(ratings))
-    if "source" in table and "source_id" not in table:
-        table["source_id"] = [f"s{n + 1}" for n in table["source"].factorize()[0]]
-    elif "source" in table:
-        first = table.groupby("source_id")["source"].transform("first")
-        for row in table.index[table["source"] != first]:
+        table = checked(table, checks, part.file, unique=["item_id"])
+        if {"source", "source_id"} <= {*table}:
+            first = table.groupby("source_id")["source"].transform("first")
             what = "the source_id of an earlier row with another source"
-            sheet.fault(row, "source_id", what, "give each source its own id")
-    return table
+            rows, remedy = table.index[table["source"] != first], "give each source its own id"
+            problems += [fault(part.file, what, row, "source_id", remedy) for row in rows]
+        elif "source" in table:
+            table["source_id"] = [f"s{n + 1}" for n in table["source"].factorize()[0]]
+    except DataError as error:
+        problems += error.problems
+    check(sorted(problems, key=lambda problem: problem.row or 0))
+    return table, roles
+
+
+def _name(cell: Any) -> Any:
+    """A short text such as an id or a system; whole numbers are taken as written, null as ""."""
+    if isinstance(cell, float) and cell.is_integer():  # an id that went through a float
+        cell = int(cell)
+    if cell is None or isinstance(cell, str):
+        return (cell or "").strip()
+    return str(cell) if isinstance(cell, int) and not isinstance(cell, bool) else cell
 
 
 def _list(cell: Any) -> Any:
@@ -271,8 +276,14 @@ def _list(cell: Any) -> Any:
 
 def _label(value: Any) -> str:
     """A label's value as text; a missing one is empty, which means: no such label."""
-    value = "" if value is None else value
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    if isinstance(value, bool):
+        return str(value).lower()
+    return "" if value is None else str(value)
+
+
+def misspelt(name: str, known: Iterable[str]) -> str:
+    """The known name that another one most likely means, or an empty text."""
+    return next(iter(difflib.get_close_matches(name.lower(), known, n=1, cutoff=0.8)), "")
 
 
 def _known(ids: set[str]):
@@ -283,18 +294,17 @@ def _known(ids: set[str]):
 
 def long(path: Path, dataset: str, ids: set[str], scale: Scale) -> pd.DataFrame:
     """Ratings from a file with one rating a row; raters are as the file names them."""
-    sheet = read_sheet(path)
-    for column in sheet.columns:
-        if column not in (*_LONG, "dataset"):
-            remedy = f"drop it: a file of ratings has only {', '.join(_LONG)}"
-            sheet.fault(sheet.header, column, "unknown column", remedy)
-    sheet.check_columns(*_LONG)
-    table = sheet.frame(_LONG[:3])
+    part = read_rows(path)
+    remedy = f"drop it: a file of ratings has only {', '.join(_LONG)}"
+    strange = [name for name in part.table if name not in (*_LONG, "dataset")]
+    problems = [fault(path, "unknown column", None, name, remedy) for name in strange]
+    check([*part.problems, *problems, *lacking(part, _LONG)])
+    table = part.table.assign(**{name: part.table[name].map(_name) for name in _LONG[:3]})
     checks = {"item_id": _known(ids), "dimension": one_of(DIMENSIONS), "rater": FILLED}
-    table = sheet.hold(table, {**checks, "value": numeric()}, _LONG[:3])
+    table = checked(table, {**checks, "value": numeric()}, path, _LONG[:3])
     for dimension, rows in table.groupby("dimension"):
-        sheet.hold(rows, {"value": numeric(*scale.get(str(dimension), ()))})
-    check(mixed(table, sheet.file))
+        checked(rows, {"value": numeric(*scale.get(str(dimension), ()))}, path)
+    check(mixed(zip(table["dimension"], table["rater"], strict=True), part.file))
     return table.assign(dataset=dataset)[schema.columns("ratings")]
 
 
@@ -306,14 +316,15 @@ def rated(dataset: Dataset, path: Path) -> Dataset:
     return replace(dataset, ratings=schema.validate(ratings, "ratings", name))
 
 
-def mixed(ratings: pd.DataFrame, file: str) -> list[Problem]:
+def mixed(rated: Iterable[tuple[str, str]], file: str) -> list[Problem]:
     """Dimensions that have both single ratings and a mean, which would count people twice."""
-    raters = ratings.groupby("dimension")["rater"].agg(set)
-    what = "{} has single ratings and a mean"
+    raters: dict[str, set[str]] = {}
+    for dimension, rater in rated:
+        raters.setdefault(dimension, set()).add(rater)
     return [
-        Problem(file, None, str(dimension), what.format(dimension), "drop the mean")
-        for dimension, names in raters.items()
-        if MEAN_RATER in names and len(names) > 1
+        fault(file, f"{name} has single ratings and a mean", None, name, "drop the mean")
+        for name, known in raters.items()
+        if MEAN_RATER in known and len(known) > 1
     ]
 
 
@@ -325,19 +336,19 @@ def read_scores(path: Path, dataset: Dataset) -> pd.DataFrame:
     Without a signature the file's name and SHA-256 stand in for one.  A row whose status has no
     value (refused, invalid, error) needs none, and one given there does not count.
     """
-    if (ours := _scored_in_chunks(path, dataset)) is not None:
-        return ours
-    sheet, columns = read_sheet(path), schema.columns("scores")
-    for column in sheet.columns:
-        near = misspelt(column, columns)
-        if column not in columns and near:
-            what = "unknown column that looks misspelt"
-            sheet.fault(sheet.header, column, what, f"write {near}")
-    names = [column for column in columns if column not in ("sample", "value")]
-    sheet.check_columns(*_SCORE)
-    table = sheet.frame(names).reindex(columns=columns).astype(object)
+    part, columns = read_rows(path), schema.columns("scores")
+    near = {name: misspelt(name, columns) for name in part.table if name not in columns}
+    problems = [
+        fault(path, "unknown column that looks misspelt", None, name, f"write {meant}")
+        for name, meant in near.items()
+        if meant
+    ]
+    check([*part.problems, *problems, *lacking(part, _SCORE)])
+    table = part.table.reindex(columns=columns)
     for column in columns:
-        empty = table[column].isna() | (table[column].map(str) == "")
+        if column not in ("sample", "value"):
+            table[column] = table[column].map(_name)
+        empty = table[column].isna() | (table[column] == "")
         table[column] = table[column].mask(empty, _DEFAULTS.get(column, ""))
     digest = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
     for column in ("metric", "signature"):
@@ -357,34 +368,6 @@ def read_scores(path: Path, dataset: Dataset) -> pd.DataFrame:
         "value": numeric(hint=f", or give a status: {', '.join(without)}"),
     }
     held = table.assign(value=table["value"].mask(nothing, 0.0))
-    held = sheet.hold(held, checks, ("item_id", "signature", "basis", "sample"))
+    held = checked(held, checks, path, ("item_id", "signature", "basis", "sample"))
     held = held.assign(dataset=dataset.name.partition("@")[0], value=held["value"].mask(nothing))
     return schema.validate(held.astype({"sample": int}), "scores", str(path))
-
-
-def _scored_in_chunks(path: Path, dataset: Dataset) -> pd.DataFrame | None:
-    """Scores that :mod:`tstmeta.bulk` wrote, read column by column, for they may be millions; None
-    for any other file, and where something is wrong, which is then looked for cell by cell.
-    """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        about = pq.read_schema(path) if path.suffix.lower() == ".parquet" else None
-    except (pa.ArrowException, OSError):
-        return None
-    if about is None or b"tstmeta" not in (about.metadata or {}):
-        return None
-    if about.names != schema.columns("scores"):
-        return None
-    table = pd.read_parquet(path).assign(dataset=dataset.name.partition("@")[0])
-    for column in ("metric", "signature"):
-        shown = {text: conceal(text) for text in table[column].dropna().unique()}
-        table[column] = table[column].map(shown)
-    valued = table["status"].isin([str(status) for status in Status if status.has_value])
-    known = table["item_id"].astype(object).isin(set(dataset.items["item_id"]))
-    sound = known & (table["value"].notna() == valued)
-    try:
-        return schema.validate(table, "scores", str(path)) if sound.all() else None
-    except DataError:
-        return None

@@ -8,8 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from .base import Dataset
-from .checks import FILLED
-from .files import read_csv
+from .raw import read_csv
 from .tables import corpus_table, items_table
 
 NAME = "paradetox"
@@ -44,5 +43,4 @@ def corpus(root: Path) -> pd.DataFrame:
 
 
 def _read(root: Path) -> pd.DataFrame:
-    columns = {"toxic": FILLED, REWRITES[0]: FILLED, **dict.fromkeys(REWRITES[1:])}
-    return read_csv(root / "paradetox" / "paradetox.tsv", columns, "\t")
+    return read_csv(root / "paradetox" / "paradetox.tsv", sep="\t")

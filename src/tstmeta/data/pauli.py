@@ -11,28 +11,16 @@ import numpy as np
 import pandas as pd
 
 from .base import Dataset, by_label
-from .checks import FILLED, numeric, one_of
-from .files import read_csv
+from .raw import floats, read_csv
 from .tables import items_table, labels_table, long_ratings, rename_raters
 
 NAME = "pauli"
 #: Tasks in the order of the files 1 to 6; the first two were written by hand, the rest generated.
 TASKS = ("sentiment", "detoxify", "catchy", "polite", "persuasive", "formal")
 MANUAL = TASKS[:2]
-#: Rewrites of each task.
-ROWS = dict(zip(TASKS, (50, 50, 100, 100, 100, 100), strict=True))
-INTENTIONS = ("style", "substitution", "insertion", "deletion")
 SLOTS = (1, 2, 3)
 #: Letter of the answer columns -> dimension.
 ANSWERS = {"A": "style", "B": "content"}
-
-_COLUMNS = {
-    **dict.fromkeys(("sample_id", "input", "output", "style_to")),
-    "intention": one_of(INTENTIONS),
-    **{f"Answer{letter}_{slot}": numeric(1, 5) for letter in ANSWERS for slot in SLOTS},
-    **dict.fromkeys([f"prolificID_{slot}" for slot in SLOTS], FILLED),
-}
-
 SUBSETS = by_label("task", TASKS)
 
 
@@ -73,7 +61,7 @@ def load(root: Path) -> Dataset:
         step=raw["step"],
     )
     answers = [
-        (dimension, raw[f"prolificID_{slot}"], raw[f"Answer{letter}_{slot}"])
+        (dimension, raw[f"prolificID_{slot}"], floats(raw[f"Answer{letter}_{slot}"]))
         for letter, dimension in ANSWERS.items()
         for slot in SLOTS
     ]
@@ -83,8 +71,7 @@ def load(root: Path) -> Dataset:
 
 
 def _read(path: Path, task: str) -> pd.DataFrame:
-    raw = read_csv(path, _COLUMNS, unique=("sample_id", "intention"), count=ROWS[task])
-    raw["task"] = task
+    raw = read_csv(path).assign(task=task)
     # In the manual files the source's corpus is called `source`, in the others `source_from`.
     raw["corpus"] = raw["source"] if "source" in raw else raw.get("source_from", "")
     raw["sample_id"] = raw["sample_id"].str.removesuffix(".0")

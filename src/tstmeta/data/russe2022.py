@@ -10,11 +10,10 @@ import pandas as pd
 
 from ..schema import MEAN_RATER
 from .base import Dataset
-from .checks import FILLED, check, fault, numeric
-from .files import read_csv
+from .raw import floats, read_csv
 from .tables import items_table, ratings_table, scores_table
 
-NAME, ITEMS = "russe2022", 4375
+NAME = "russe2022"
 HUMAN = {"content": "content", "non-toxicity": "style", "fluency": "fluency"}
 _TRANSLATION = "chrf wmt22-comet-da XCOMET-XL XCOMET-LITE XCOMET-XXL SIM-GEN-REF"
 _CLASSIFIERS = "CLS_NEW_GEN CLS_NEW_INPUT CLS_NEW_REF CLS_OLD_GEN CLS_OLD_INPUT CLS_OLD_REF"
@@ -22,7 +21,7 @@ _CLASSIFIERS = "CLS_NEW_GEN CLS_NEW_INPUT CLS_NEW_REF CLS_OLD_GEN CLS_OLD_INPUT 
 METRICS = dict.fromkeys(_TRANSLATION.split(), ("content", "reference"))
 METRICS |= {"SIM-INPUT-GEN": ("content", "source")}
 METRICS |= dict.fromkeys(_CLASSIFIERS.split(), ("style", "none"))
-#: Judge -> its file; columns of both files -> (dimension, basis).
+#: Judge -> its file, whose rows are those of the metrics' file; columns -> (dimension, basis).
 JUDGES = {
     "gpt-4.1-mini": "gpt-4.1-mini_few_shot.csv",
     "llama-3.3-70b": "meta-llama_Llama-3.3-70B-Instruct-Turbo.csv",
@@ -33,16 +32,11 @@ ANSWERS = {
     "fluency_score": ("fluency", "source"),
     "neutral_fluency": ("fluency", "none"),
 }
-#: What the judges' files repeat: column of the metrics' file -> theirs.
-REPEATED = {"original": "toxic_sentence", "method_output": "neutral_sentence"}
-REPEATED |= {name: name for name in ("participant_name", "neutral_sentence_reference", *HUMAN)}
 
 
 def load(root: Path) -> Dataset:
     """Items: ``item_id`` is ``source_id-system``, of ``0`` … and ``s1`` … by first appearance."""
-    path = root / "dataset" / "test_all_metrics_russe2022.csv"
-    held = dict.fromkeys(REPEATED, FILLED) | dict.fromkeys([*HUMAN, *METRICS], numeric(0, 1))
-    table = read_csv(path, held, unique=("original", "participant_name"), count=ITEMS)
+    table = read_csv(root / "dataset" / "test_all_metrics_russe2022.csv")
     table["source_id"] = pd.factorize(table["original"])[0].astype(str)
     table["system"] = [f"s{1 + place}" for place in pd.factorize(table["participant_name"])[0]]
     facts = {"style": "non-toxic", "direction": "toxic2neutral", "language": "ru"}
@@ -50,10 +44,10 @@ def load(root: Path) -> Dataset:
     references = [[text] for text in table["neutral_sentence_reference"]]
     ids = table["source_id"] + "-" + table["system"]
     items = items_table(NAME, table, item_id=ids, references=references, **facts)
-    means = {(dimension, MEAN_RATER): table[column] for column, dimension in HUMAN.items()}
+    means = {(dimension, MEAN_RATER): floats(table[name]) for name, dimension in HUMAN.items()}
     scores = [_scores(ids, name.replace("_", "-"), table[name], *METRICS[name]) for name in METRICS]
     for judge, file in JUDGES.items():
-        rated = _rated(root / "vizualize" / "models_to_plot" / NAME / file, table)
+        rated = read_csv(root / "vizualize" / "models_to_plot" / NAME / file)
         scores += [_scores(ids, judge, rated[name], *ANSWERS[name]) for name in ANSWERS]
     tables = {"ratings": ratings_table(NAME, ids, means), "scores": pd.concat(scores)}
     return Dataset.of(NAME, items, **tables)
@@ -62,17 +56,4 @@ def load(root: Path) -> Dataset:
 def _scores(ids: pd.Series, name: str, values: pd.Series, dimension: str, basis: str):
     facts = {"metric": f"released:{name.lower()}", "dimension": dimension, "basis": basis}
     fields = {"dimension": dimension, "from": "protasov2025"}
-    return scores_table(NAME, ids, values, **facts, fields=fields)
-
-
-def _rated(path: Path, table: pd.DataFrame) -> pd.DataFrame:
-    """A judge's file, whose rows must be those of the metrics' file, in order; NaN = no rating."""
-    held = dict.fromkeys(REPEATED.values()) | dict.fromkeys(HUMAN, numeric(0, 1))
-    held |= dict.fromkeys(ANSWERS, numeric(0, 1, optional=True))
-    rated = read_csv(path, held, count=len(table))
-    check(
-        fault(path, f"not the {name} of the same row in the metrics' file", row + 1, theirs)
-        for name, theirs in REPEATED.items()
-        for row in rated.index[rated[theirs] != table[name]]
-    )
-    return rated
+    return scores_table(NAME, ids, floats(values), **facts, fields=fields)

@@ -8,14 +8,12 @@ come from it: ``human`` (their Scialom, 65 x 25) and ``alva-m`` (their Alva-M., 
 import ast
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
 from ..schema import MissingData
 from .base import Dataset, Subsets
-from .checks import FILLED, numeric, one_of
-from .files import read_csv, read_text, warn_unverified
+from .raw import floats, read_csv, warn_unverified
 from .tables import items_table, labels_table, long_ratings, rename_raters
 
 NAME = "scialom"
@@ -47,16 +45,13 @@ def load(root: Path) -> Dataset:
         )
     path = next(root / place for place in PLACES if (root / place).is_file())
     warn_unverified(path, NAME)
-    columns = dict.fromkeys(KEY) | dict.fromkeys(["sentence_id", "worker_id"], FILLED)
-    columns |= {"aspect": one_of(ASPECTS), "rating": numeric(0, 100)}
-    text = read_text(path, ENCODING)
-    table = read_csv(path, columns, unique=(*KEY, "aspect", "worker_id"), text=text)
+    table = read_csv(path, encoding=ENCODING)
     first = table.drop_duplicates(KEY)
     number = first.groupby(["sentence_id", "system_name"]).cumcount() + 1
     system = first["system_name"].str.replace(" ", "-").replace("", "human")
     first = first.assign(item=first["sentence_id"] + "-" + system + "-" + number.astype(str))
     ids = table.merge(first[[*KEY, "item"]], on=KEY, how="left", validate="many_to_one")["item"]
-    rated = (table["aspect"].map(ASPECTS), table["worker_id"], table["rating"])
+    rated = (table["aspect"].map(ASPECTS), table["worker_id"], floats(table["rating"]))
     ratings = long_ratings(NAME, ids, [rated])
     rename_raters(ratings)
     items = items_table(
@@ -77,16 +72,8 @@ def load(root: Path) -> Dataset:
 
 def _references(cell: str) -> list[str]:
     """A Python list literal of texts, or one text."""
-    texts = literal(cell) if cell.lstrip().startswith("[") else [cell]
+    texts = ast.literal_eval(cell) if cell.startswith("[") else [cell]
     return [text for text in texts if text.strip()]
-
-
-def literal(cell: str) -> Any:
-    """A Python literal, parsed and never run; None for what is none."""
-    try:
-        return ast.literal_eval(cell)
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
-        return None
 
 
 def _rated_by(dataset: Dataset, number: int) -> pd.Series:

@@ -11,24 +11,22 @@ from typing import Any
 
 import pandas as pd
 
-from ..schema import DataError
 from .base import Dataset, Subsets, by_label, labelled
-from .checks import numbers
-from .files import read_json_lines
+from .raw import floats, read_json_lines
 from .tables import items_table, labels_table, long_ratings, scores_table
 
-NAME, SOURCES, RATERS, JUDGE = "sottana", 100, ("r1", "r2", "r3"), "gpt-4"
+NAME, RATERS, JUDGE = "sottana", ("r1", "r2", "r3"), "gpt-4"
 FOLDER = Path("data", "outputs", "potato_and_GPT4_full_annotations")
 #: Task -> target style.
 TASKS = {"simplification": "simplified", "gec": "corrected"}
 _CHANGED = {"Substantial": "0", "Substatial": "0", "Moderate": "1", "Minor": "2", "No": "3"}
-#: Question -> dimension, scale (low, high; higher is better) and answers that are turned to it.
-QUESTIONS: dict[str, tuple[str, int, int, dict[str, str]]] = {
-    "semantics": ("content", 1, 5, {}),
-    "fluency": ("fluency", 1, 5, {}),
-    "simplicity": ("style", 1, 5, {}),
-    "grammaticality": ("fluency", 0, 2, {"2 or more": "0", "1": "1", "0": "2"}),
-    "overcorrection": ("overcorrection", 0, 3, _CHANGED),
+#: Question -> dimension, and answers that are turned so that higher is better.
+QUESTIONS: dict[str, tuple[str, dict[str, str]]] = {
+    "semantics": ("content", {}),
+    "fluency": ("fluency", {}),
+    "simplicity": ("style", {}),
+    "grammaticality": ("fluency", {"2 or more": "0", "1": "1", "0": "2"}),
+    "overcorrection": ("overcorrection", _CHANGED),
 }
 
 
@@ -42,9 +40,9 @@ def load(root: Path) -> Dataset:
     table["item_id"] = table["source_id"] + "-" + table["system"]
     ratings, scores = [], []
     for question, rows in table.groupby("question"):
-        dimension, *scale, words = QUESTIONS[str(question)]
+        dimension, words = QUESTIONS[str(question)]
         given = rows["answer"].astype(str).str.removesuffix(" over-correction").replace(words)
-        rows = rows.assign(value=numbers(given, root / FOLDER, str(question), *scale))
+        rows = rows.assign(value=floats(given))
         people, judge = rows[rows["rater"] != JUDGE], rows[rows["rater"] == JUDGE]
         columns = dimension, people["rater"], people["value"]
         ratings.append(long_ratings(NAME, people["item_id"], [columns]))
@@ -61,7 +59,7 @@ def _answers(folder: Path, task: str) -> Iterator[dict[str, Any]]:
     """One row an item, question and rater; attention checks, which GPT-4 did not see, drop out."""
     path = folder / f"{task}_evaluation_1_of_4" / "gpt4_as_annotator" / "output.jsonl"
     people = _people(folder, task)
-    for number, judged in enumerate(read_json_lines(path, ("id", "gold_reference"), SOURCES), 1):
+    for number, judged in enumerate(read_json_lines(path), 1):
         forms = people[judged.pop("id")]
         item: dict[str, Any] = {"task": task, "source_id": f"{task}-{number}"}
         for place, (system, verdicts) in enumerate(judged.items(), 1):  # as people were shown them
@@ -80,12 +78,8 @@ def _people(folder: Path, task: str) -> dict[str, list[dict[str, Any]]]:
     """What people were shown and answered: a form a rater, in the order of their ids."""
     forms: dict[str, list[dict[str, Any]]] = {}
     for part in folder.glob(f"{task}_evaluation_*/annotation_output"):
-        for rater, file in zip(RATERS, sorted(part.glob("*/annotated_*.jsonl")), strict=True):
-            try:
-                lines = read_json_lines(file, ("id", "displayed_text", "label_annotations"))
-            except DataError as bad:
-                raise DataError(p._replace(file=f"{part}/{rater}") for p in bad.problems) from None
-            for line in lines:
+        for file in sorted(part.glob("*/annotated_*.jsonl")):  # whose folder is a person's id
+            for line in read_json_lines(file):
                 forms.setdefault(line["id"], []).append(line)
     return forms
 

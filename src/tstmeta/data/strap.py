@@ -9,8 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from .base import Dataset, by_label
-from .checks import FILLED, one_of
-from .files import read_csv, read_text
+from .raw import read_csv
 from .tables import items_table, labels_table, long_ratings, rater_names, scores_table
 
 NAME = "strap"
@@ -33,15 +32,13 @@ ANSWERS = {
     "approximately the same meaning, but the rewritten sentence is ungrammatical": (1, 0),
     "approximately the same meaning and the rewritten sentence is grammatical": (1, 1),
 }
-_RATED = dict.fromkeys(("WorkerId", "Input.text1", "Input.text2"), FILLED)
-_RATED |= {"Answer.semantic-similarity.label": one_of(ANSWERS)}
+_RATED = ["WorkerId", "Input.text1", "Input.text2", "Answer.semantic-similarity.label"]
 _STYLES = {"modern": "shakespearean", "formal": "informal"}
 #: Style of the source -> target style.
 STYLES = _STYLES | {target: source for source, target in _STYLES.items()}
 #: Verdict about the source's style -> whether the transfer succeeded.
 VERDICTS = {"incorrect": 1.0, "correct": 0.0}
 SUBSETS = by_label("task", ("shakespeare", "formality", "coha"))
-_VERDICT = {"verdict": one_of(VERDICTS), "from": one_of(STYLES)}
 _PAIR = ["task", "system", "source", "output"]
 
 
@@ -81,14 +78,14 @@ def _read(folder: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
     for task, system, name, batches, *parts in map(str.split, SETS.strip().splitlines()):
         place = folder / name.format(f"{task}_gold_vs_generated")
         for batch in batches.split(","):
-            table = read_csv(place / f"Batch_{batch}_batch_results.csv", _RATED, may_lack=2)
-            table = table[[*_RATED]].set_axis(["worker", *_PAIR[2:], "answer"], axis=1)
+            table = read_csv(place / f"Batch_{batch}_batch_results.csv")[_RATED]
+            table = table.set_axis(["worker", *_PAIR[2:], "answer"], axis=1)
             rated.append(table.assign(task=task, system=system))
         for part in parts:
-            texts = read_csv(place / f"input_all_{part}.csv", ("text1", "text2"))
-            path = place / f"label_all_{part}.csv"
-            text = "verdict,from,predicted\n" + read_text(path).replace("original", "shakespearean")
-            table = read_csv(path, _VERDICT, count=len(texts), text=text)
+            names = ["verdict", "from", "predicted"]
+            table = read_csv(place / f"label_all_{part}.csv", header=None, names=names)
+            table = table.replace("original", "shakespearean")
+            texts = read_csv(place / f"input_all_{part}.csv")
             table[_PAIR[2:]] = texts[["text1", "text2"]]
             listed.append(table.assign(task=task, system=system))
     answers, verdicts = (pd.concat(x, ignore_index=True).map(unescape) for x in (rated, listed))

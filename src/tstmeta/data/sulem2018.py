@@ -8,10 +8,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from ..schema import DataError
 from .base import Dataset, Subsets
-from .checks import fault, numbers
-from .files import read_csv
+from .raw import read_csv
 from .tables import items_table, ratings_table
 
 NAME = "sulem2018"
@@ -29,13 +27,8 @@ SYSTEMS = (
     *("SEMoses_LM^m", "SEMoses", "SEMoses_LM", "SETrain1-Moses", "SETrain1-Moses_LM"),
     *("SETrain2-Moses", "SETrain2-Moses_LM", "SBMT-SARI"),
 )
-#: Question, in the order of the columns of each rater -> dimension and scale (low, high).
-QUESTIONS = {
-    "Qa": ("fluency", 1, 5),
-    "Qb": ("content", 1, 5),
-    "Qc": ("style", -2, 2),
-    "Qd": ("structure", -2, 2),
-}
+#: Dimension of each question, in the order of the columns of each rater.
+QUESTIONS = ("fluency", "content", "style", "structure")
 
 
 def load(root: Path) -> Dataset:
@@ -44,16 +37,7 @@ def load(root: Path) -> Dataset:
     Items: ``item_id`` is ``source_id-system``, ``source_id`` is the number of the test sentence,
     from 0 as in ``alva``.  A text that is not here is None.
     """
-    path = root / RATINGS
-    try:
-        sheet = pd.read_excel(path, engine="calamine", header=None, dtype=object)
-    except Exception as error:  # the reader has errors of its own
-        raise DataError([fault(path, f"not a readable sheet ({error})")]) from error
-    body = sheet.iloc[2:]
-    first = [True] + [False] * (SENTENCES - 1)  # a system is named once
-    wanted = [*QUESTIONS] * 3, [*range(1, SENTENCES + 1)] * len(SYSTEMS), first * len(SYSTEMS)
-    if ([*sheet.iloc[1, 2:]], [*body[0]], body[1].notna().tolist()) != wanted:
-        raise DataError([fault(path, f"not {len(SYSTEMS)} systems with {SENTENCES} rows each")])
+    sheet = pd.read_excel(root / RATINGS, engine="calamine", header=None, skiprows=2)
     keys = [(number, system) for system in SYSTEMS for number in range(SENTENCES)]
     texts = _texts(root.parent / TEXTS)
     items = items_table(
@@ -66,11 +50,10 @@ def load(root: Path) -> Dataset:
         output=[texts.get(key) for key in keys],
         is_reference=[system == REFERENCE for _, system in keys],
     )
-    ratings = {}
-    for place, question in enumerate([*QUESTIONS] * 3):
-        dimension, *scale = QUESTIONS[question]
-        values = numbers(body[place + 2], path, question, *scale)
-        ratings[dimension, f"r{place // len(QUESTIONS) + 1}"] = values
+    ratings = {
+        (dimension, f"r{place // len(QUESTIONS) + 1}"): sheet[place + 2].astype(float)
+        for place, dimension in enumerate(QUESTIONS * 3)
+    }
     return Dataset.of(NAME, items, ratings=ratings_table(NAME, items["item_id"], ratings))
 
 
@@ -78,7 +61,7 @@ def _texts(path: Path) -> dict[tuple[int, str], str]:
     """Texts by number and system, those of the sources among them; none without the file."""
     if not path.is_file():
         return {}
-    table = read_csv(path, ("sent_id", "sys_name", "orig_sent", "simp_sent"))
+    table = read_csv(path)
     lines = table["sent_id"].astype(int) - 1
     sources = zip(((line, SOURCE) for line in lines), table["orig_sent"], strict=True)
     outputs = zip(zip(lines, table["sys_name"], strict=True), table["simp_sent"], strict=True)

@@ -6,14 +6,10 @@ them are labels.  The part on Newsela was not released.
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
-from ..schema import DataError
 from .base import Dataset, by_label
-from .checks import FILLED, checked, fault, numeric, one_of, published
-from .files import read_text
 from .tables import items_table, labels_table, long_ratings
 
 NAME = "wu_arase"
@@ -37,7 +33,7 @@ def load(root: Path) -> Dataset:
         for aspect, ours in ASPECTS.items()
         for slot in (1, 2, 3)
     }
-    table = _read(root, "likert", dict.fromkeys(answers.values(), numeric(1, 3, whole=True)))
+    table = _read(root, "likert")
     first = table["source_file"].replace("asset", "turk") + "-" + table["number"]
     letters = table["source"].str.lower().str.replace("[^a-z0-9]", "", regex=True)
     items = items_table(
@@ -49,7 +45,7 @@ def load(root: Path) -> Dataset:
     )
     rated = [(*pair, table[column]) for pair, column in answers.items()]
     ratings = long_ratings(NAME, table["item_id"], rated)
-    marked = _read(root, "error", {"label": None})
+    marked = _read(root, "error")
     kinds = [dict.fromkeys(span["annotation"].lower() for span in row) for row in marked["label"]]
     labels = [
         labels_table(NAME, table["item_id"], collection=table["source_file"]),
@@ -58,21 +54,11 @@ def load(root: Path) -> Dataset:
     return Dataset.of(NAME, items, ratings=ratings, labels=pd.concat(labels, ignore_index=True))
 
 
-def _read(root: Path, kind: str, more: dict[str, Any]) -> pd.DataFrame:
+def _read(root: Path, kind: str) -> pd.DataFrame:
     """The files of a kind, one a model, with ``number`` and ``item_id``."""
-    key = ["source_file", "source_id", "model"]
-    held = [one_of(COLLECTIONS), numeric(1, whole=True), one_of(MODELS), FILLED, FILLED]
-    checks = dict(zip([*key, "source", "simple"], held, strict=True)) | more
-    tables = []
-    for model in MODELS:
-        path = root / "annotation" / kind / "exclude_newsela" / f"{kind}_{model}.json"
-        try:
-            table = pd.json_normalize(json.loads(read_text(path)))
-        except ValueError as error:
-            raise DataError([fault(path, f"not JSON ({str(error)[:60]})")]) from error
-        table.index += 1
-        with published():
-            tables.append(checked(table, checks, path, key))
-    whole = pd.concat(tables, ignore_index=True)
+    folder = root / "annotation" / kind / "exclude_newsela"
+    files = [folder / f"{kind}_{model}.json" for model in MODELS]
+    rows = [row for file in files for row in json.loads(file.read_text("utf-8"))]
+    whole = pd.json_normalize(rows)
     whole["number"] = whole["source_id"].astype(int).astype(str)
     return whole.assign(item_id=whole["source_file"] + "-" + whole["number"] + "-" + whole["model"])

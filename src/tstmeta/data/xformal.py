@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from .checks import numbers
-from .files import read_csv
+from .raw import floats, read_csv
 from .tables import corpus_table
 
 CORPUS = True
@@ -27,8 +26,6 @@ def corpus(root: Path) -> pd.DataFrame:
 
 
 def _split(root: Path, split: str) -> pd.DataFrame:
-    path = root / FOLDER / f"{split}.csv"
-    table = read_csv(path, ("SID", "label", "sentence"), unique=["SID"])
-    missing = (table["label"] == NOTHING) & (table["sentence"] == NOTHING)
-    values = numbers(table["label"].mask(missing, "0"), path, "label", *SCALE)
-    return corpus_table(table["sentence"][~missing], split=split, value=values[~missing])
+    table = read_csv(root / FOLDER / f"{split}.csv")
+    table = table[(table["label"] != NOTHING) | (table["sentence"] != NOTHING)]
+    return corpus_table(table["sentence"], split=split, value=floats(table["label"]))

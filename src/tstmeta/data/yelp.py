@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from .checks import check, fault
-from .files import read_lines
+from .raw import read_lines
 from .tables import corpus_table
 
 CORPUS = True
@@ -23,8 +22,5 @@ def corpus(root: Path) -> pd.DataFrame:
     for split in SPLITS:
         for number, style in enumerate(STYLES):
             path = root / "data" / "yelp" / f"sentiment.{split}.{number}"
-            lines = read_lines(path)
-            blank = (row for row, line in enumerate(lines, 1) if not line.strip())
-            check(fault(path, "blank line", row) for row in blank)
-            tables.append(corpus_table(lines, style, split))
+            tables.append(corpus_table(read_lines(path), style, split))
     return pd.concat(tables, ignore_index=True)

@@ -4,15 +4,14 @@ Five systems and a person rewrote each argument.  The file of ratings could not 
 is inferred from the sibling study (:mod:`.ziegen_editing`).  Without it there are items alone.
 """
 
+import ast
 from collections.abc import Mapping
 from pathlib import Path
 
 import pandas as pd
 
 from .base import Dataset
-from .checks import FILLED, checked, each, one_of, published
-from .files import read_csv, warn_unverified
-from .scialom import literal
+from .raw import read_csv, warn_unverified
 from .tables import items_table, labels_table, long_ratings, rename_raters
 
 NAME = "ziegen"
@@ -35,10 +34,7 @@ def load(root: Path) -> Dataset:
     Items: ``item_id`` is ``source_id_system`` as in the file.  ``references`` holds the human
     rewrite of the source, which is an item too.  Labels: ``issue`` (the topic) and ``batch``.
     """
-    path = root / ITEMS
-    name = each(lambda cell: bool(cell.partition("_")[2]), "write number_system")
-    columns = {"id": name, **dict.fromkeys(("source", "rewrite", "issue", "batch"))}
-    table = read_csv(path, columns, unique=["id"])
+    table = read_csv(root / ITEMS)
     table[["number", "_", "system"]] = table["id"].str.partition("_")
     human = table["system"] == "human"
     references = table[human].groupby("number")["rewrite"].agg(list)
@@ -66,19 +62,13 @@ def answers(
     the order of the page, see :data:`QUESTIONS`, and ``texts`` are keys whose texts are joined to
     the rows.  Who judged an item a second time counts as another rater there.
     """
-    needed = each(lambda cell: isinstance(literal(cell), dict), "write a Python dict literal")
-    table = read_csv(path, {"user_id": None, "post_id": None, "result": needed})
-    results = pd.DataFrame([literal(cell) for cell in table["result"]], dtype=object)
-    results = results.reindex(columns=[*questions, *texts]).fillna("")
-    options = {
-        key: {f"other{place * OPTIONS + value}": float(value) for value in range(1, OPTIONS + 1)}
-        for place, key in enumerate(questions)
-    }
-    held = {key: one_of(options[key]) for key in questions} | dict.fromkeys(texts, FILLED)
-    with published():
-        checked(results.set_axis(results.index + 1), held, path)
+    table = read_csv(path)
+    results = pd.DataFrame([ast.literal_eval(cell) for cell in table["result"]])
     judges = table.groupby(["post_id", "user_id"]).cumcount().astype(str) + " " + table["user_id"]
-    columns = [(to, judges, results[key].map(options[key])) for key, to in questions.items()]
+    columns = []
+    for place, (key, dimension) in enumerate(questions.items()):
+        options = {f"other{place * OPTIONS + value}": value for value in range(1, OPTIONS + 1)}
+        columns.append((dimension, judges, [float(options[answer]) for answer in results[key]]))
     ratings = long_ratings(dataset, table["post_id"], columns)
     rename_raters(ratings)
     return table.join(results[list(texts)]), ratings

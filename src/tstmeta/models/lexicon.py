@@ -85,11 +85,11 @@ def read(path: Path | str) -> Lexicon:
 @lru_cache(maxsize=32)
 def _read(path: Path, changed: int, size: int) -> Lexicon:
     if path.suffix.lower() == ".json":
-        styles = json.loads(read_text(path, remedy=_REMEDY)).items()
+        styles = json.loads(read_text(path)).items()
         rows = [(word, style, weight) for style, pairs in styles for word, weight in pairs]
         table = pd.DataFrame(rows, columns=COLUMNS, dtype=object)
     else:
-        table = read_csv(path, COLUMNS, remedy=_REMEDY)
+        table = read_csv(path, COLUMNS)
     if table.empty:
         raise ValueError("it needs rows of word, style and weight")
     words = table["word"].str.split().str.join(" ")

@@ -168,7 +168,7 @@ def read_conllu(path: Path) -> dict[str, Tree]:
     from ufal import udpipe
 
     failure = f"{path} is not read as CoNLL-U; write it with a CoNLL-U writer, as parsers have one"
-    text = read_text(path, remedy="save it as UTF-8")
+    text = read_text(path)
     sentences = list(_sentences(udpipe.InputFormat.newConlluInputFormat(), text, failure))
     for number, sentence in enumerate(sentences, 1):
         reached = [0]
@@ -211,7 +211,7 @@ def read_amr(path: Path) -> dict[str, Graph]:
     the attribute TOP.  Where texts are equal, the first one counts.
     """
     graphs: dict[str, Graph] = {}
-    lines = enumerate(read_text(path, remedy="save it as UTF-8").split("\n"), 1)
+    lines = enumerate(read_text(path).split("\n"), 1)
     for filled, block in groupby(lines, key=lambda line: bool(line[1].strip())):
         text, body = "", []
         for number, line in block:

@@ -17,8 +17,7 @@ import pandas as pd
 from ... import storage
 from ...data.checks import FILLED, check, fault
 from ...data.contrast import span_of
-from ...data.files import read_lines
-from ...data.sheet import read_sheet
+from ...data.files import read_csv, read_text
 from ...schema import TstmetaError
 from ..base import Question, Reply
 from ..prompts import CODE
@@ -88,13 +87,10 @@ def plan_of(folder: Path, sources: Path | None, generate: int | None, **facts: A
 def read_sources(path: Path) -> tuple[str, ...]:
     """Texts of a file, each once: lines of a .txt, or the column source of a table."""
     if path.suffix.lower() == ".txt":
-        texts = [line.strip() for line in read_lines(path) if line.strip()]
+        texts = [line.strip() for line in read_text(path).split("\n") if line.strip()]
         check([] if texts else [fault(path, "there are no texts", remedy="write one text a line")])
         return tuple(dict.fromkeys(texts))
-    sheet = read_sheet(path)
-    sheet.check_columns("source")
-    rows = sheet.hold(sheet.frame(["source"]), {"source": FILLED})
-    return tuple(dict.fromkeys(rows["source"]))
+    return tuple(dict.fromkeys(read_csv(path, {"source": FILLED})["source"].str.strip()))
 
 
 def construct(

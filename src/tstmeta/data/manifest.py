@@ -1,0 +1,101 @@
+"""What raw files there are, and whether those that lie here are as published.
+
+``data/cards/manifest.csv`` names every file with its size, its hash and an address that pins a
+commit.  Where paths carry ids of people, ``path`` is a pattern with ``*`` and the address an
+archive's; ``bytes`` is then the sum of sizes, ``sha256`` the hash of the sorted hashes.
+"""
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from functools import cache, partial
+from pathlib import Path
+from typing import NamedTuple
+
+import pandas as pd
+
+from ..schema import MissingData, TstmetaError
+from . import paths
+
+
+class Entry(NamedTuple):
+    """One raw file; ``bytes`` is None where it is not known, one of the hashes may be empty."""
+
+    dataset: str
+    path: str
+    bytes: int | None
+    sha256: str
+    git_blob: str
+    url: str
+
+    @property
+    def packed(self) -> bool:
+        return "*" in self.path
+
+
+@cache
+def manifest() -> list[Entry]:
+    """The files that can be fetched."""
+    table = pd.read_csv(paths.own("cards", "manifest.csv"), dtype=str, keep_default_na=False)
+    sizes = [int(size) if size else None for size in table["bytes"]]
+    return [Entry(**row) for row in table.assign(bytes=sizes).astype(object).to_dict("records")]
+
+
+def chosen(names: Sequence[str], everything: bool = False) -> list[str]:
+    """The data sets meant by names (a subset stands for its data set) or by "all"."""
+    public = list(dict.fromkeys(entry.dataset for entry in manifest()))
+    wanted = [*(name.partition("@")[0] for name in names), *(public if everything else [])]
+    if strange := sorted({*wanted} - {*public}):
+        words = f"{strange[0]!r} cannot be fetched; why: tstmeta data show {strange[0]}"
+        raise TstmetaError(f"{words}. These can be: {', '.join(public)}")
+    if not wanted:
+        raise TstmetaError(f"name a data set, or say --all. There are: {', '.join(public)}")
+    return list(dict.fromkeys(wanted))
+
+
+def state(entry: Entry, files: Sequence[Path]) -> str:
+    """What the files of an entry are: ok, missing, wrong size or wrong hash."""
+    if not files:
+        return "missing"
+    size = sum(file.stat().st_size for file in files)
+    if entry.bytes is not None and size != entry.bytes:
+        return "wrong size"
+    kind = "sha256" if entry.sha256 else partial(hashlib.sha1, b"blob %d\0" % size)
+    digests = []
+    for file in files:
+        with file.open("rb") as opened:
+            digests.append(hashlib.file_digest(opened, kind).hexdigest())
+    digest = together(digests) if entry.packed else digests[0]
+    return "ok" if digest == (entry.sha256 or entry.git_blob) else "wrong hash"
+
+
+def together(digests: Iterable[str]) -> str:
+    """The hash of several files."""
+    return hashlib.sha256("".join(f"{digest}\n" for digest in sorted(digests)).encode()).hexdigest()
+
+
+def folder(name: str) -> Path:
+    """Where the files of a data set are looked up, or will be."""
+    try:
+        return paths.raw(name)
+    except MissingData:
+        return paths.external() / name
+
+
+def located(entry: Entry) -> list[Path]:
+    """The files of an entry that are here."""
+    root = folder(entry.dataset)
+    files = root.glob(entry.path) if entry.packed else [root / entry.path]
+    return [file for file in files if file.is_file()]
+
+
+def check(names: Sequence[str] | None = None) -> pd.DataFrame:
+    """Whether the files of the manifest are where loaders look, with the right size and hash.
+
+    Gives a row a file: dataset, path, bytes (of the manifest, <NA> if not known), state; of the
+    data sets named, or else of those of which at least one file is here.
+    """
+    files = {entry: located(entry) for entry in manifest()}
+    wanted = [entry.dataset for entry in files if files[entry]] if names is None else names
+    rows = [(*e[:3], state(e, files[e])) for e in files if e.dataset in wanted]
+    frame = pd.DataFrame(rows, columns=["dataset", "path", "bytes", "state"])
+    return frame.astype({"bytes": "Int64"})
