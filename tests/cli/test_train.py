@@ -201,7 +201,7 @@ def test_counts_in_ones_own_file_change_the_score_and_the_signature(train, tmp_p
     [
         ("classifier --corpus nothing", "no corpus is called 'nothing': use yelp", TstmetaError),
         ("classifier --corpus yelp", "tstmeta data fetch yelp", MissingData),
-        ("classifier --corpus gone.csv", "gone.csv: the file is missing", DataError),
+        ("classifier --corpus gone.csv", "gone.csv: there is no such file", DataError),
         ("classifier --corpus moods.csv --styles a,b", "--styles LOW,HIGH", TstmetaError),
         ("classifier --corpus moods.csv --set colour=3", "one of epochs, rate", TstmetaError),
         ("classifier --corpus broken.csv", "row 2, column style: missing value", DataError),
@@ -228,10 +228,8 @@ def test_a_mistake_is_told_before_anything_is_written(train, tmp_path, words, me
     assert {path.name: path.read_bytes() for path in tmp_path.glob("*.*")} == before
 
 
-@pytest.mark.parametrize("content", [None, b"source,output\na,b\n", b"text,style\n\xff,good\n"])
-def test_a_corpus_that_is_none_is_refused_with_what_one_is(tmp_path, content):
+def test_a_corpus_that_is_none_is_refused_with_what_one_is(tmp_path):
     path = tmp_path / "corpus.csv"
-    if content is not None:
-        path.write_bytes(content)
-    with pytest.raises(DataError, match=r"a corpus is a CSV file with the columns text, style"):
+    path.write_bytes(b"source,output\na,b\n")
+    with pytest.raises(DataError, match="the file needs the columns text, style"):
         read_corpus(str(path), ("text", "style"))

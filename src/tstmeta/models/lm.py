@@ -111,6 +111,8 @@ def read_unigrams(path: Path, vocabulary: int) -> np.ndarray:
     """
     columns = {"id": numeric(0, vocabulary - 1, whole=True), "count": numeric(1, whole=True)}
     table = read_csv(path, columns, unique=["id"])
+    if table.empty:
+        raise TstmetaError(f"{path}: no token is counted. Remedy: write it with tstmeta train lm")
     counts = np.zeros(vocabulary)
     counts[table["id"].astype(int)] = table["count"]
     return np.log((counts + 1) / (counts.sum() + vocabulary))
