@@ -75,6 +75,10 @@ class Stopping:
     def __init__(self, metric: Metric, limit: int | None = None):
         self._metric, self._limit, self.made = metric, limit, 0
 
+    @property
+    def __class__(self) -> Any:
+        return type(self._metric)
+
     def __getattr__(self, name: str) -> Any:
         return getattr(self._metric, name)
 

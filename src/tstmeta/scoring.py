@@ -212,8 +212,7 @@ def _score_one(dataset: Dataset, plan: Plan, folder: Path | None, progress: bool
     """
     metric, given, signature = plan.metric, pd.DataFrame(), ""
     if dataset.has_texts or type(registry.known(metric.name)) is not type(metric):
-        if keep_in := getattr(metric, "keep_in", None):
-            keep_in(folder or paths.scores(), progress)
+        metric.keep_in(folder or paths.scores(), progress)
         signature = str(metric.signature(plan.basis))
     if folder is None or not dataset.has_texts:
         given = shipped.scores(dataset, conceal(metric.name), plan.basis, signature)
@@ -248,7 +247,7 @@ def _lacking(dataset: Dataset, plan: Plan) -> tuple[list[str], pd.DataFrame]:
 
 
 def _computed(plan: Plan, folder: Path, progress: bool) -> pd.DataFrame:
-    if getattr(plan.metric, "keeps_answers", False) or not getattr(plan.metric, "stored", True):
+    if not plan.metric.stored:
         scores = chain.from_iterable(answers(plan.metric, plan.units))
         return _frame([("", score.value, str(score.status), score.detail) for score in scores])
     if not plan.units:

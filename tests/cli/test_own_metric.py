@@ -91,7 +91,7 @@ MISTAKES = {
     "own_leaves.py:f": "SystemExit: 3 (own_leaves.py, line 2)",
     "own_words:f": "cannot import metric own_words:f: no 'f' in /",
     "own_words:number": "5 is no metric: write a function of (source, output)",
-    "own_words:Empty": "is no metric: it lacks name, unit, dimensions",
+    "own_words:Empty": "is no metric: tstmeta.wrap makes one of a function",
     "own_words:three": "three(source, output, more) is no metric: write a function of (source, ou",
     "own_words:output_only": "output_only(output) is no metric",
     "own_word:shared": "no metric is called 'own_word:shared', and there is no module 'own_word'",

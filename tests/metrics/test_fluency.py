@@ -1,6 +1,5 @@
 """Perplexity, corpus perplexity and SLOR: values against the upstream loss, statuses, words."""
 
-import json
 import math
 import warnings
 
@@ -12,11 +11,10 @@ from tests import scored
 from tests.metrics import item, scores
 from tests.models import tiny
 from tstmeta import data, metrics, scoring
-from tstmeta.metrics.base import Request
-from tstmeta.metrics.fluency import CorpusPerplexity, DemonstrationWarning, Perplexity, Slor
+from tstmeta.metrics.fluency import CorpusPerplexity, Perplexity, Slor
 from tstmeta.models import lm
 from tstmeta.models.causal import Backbone
-from tstmeta.schema import Status
+from tstmeta.schema import DemonstrationWarning, Status
 
 TEXTS = ["the soup was cold", "so", "Grüße aus Köln!", "we were told that the train would leave"]
 LONG = " ".join(tiny.PROSE[:3] * 4)
@@ -61,10 +59,6 @@ def test_slor_is_the_gain_over_the_tokens_own_frequencies(models):
         loss, count = upstream(engine, text)
         plain = odds[engine.tokenizer(text)["input_ids"]].sum() / count
         assert score.value == pytest.approx(-loss - plain, abs=1e-4)
-    (word,) = run(Slor(f"word+{where}"), "the soup was cold")
-    (token,) = run(Slor(f"{where}"), "the soup was cold")
-    count = upstream(engine, "the soup was cold")[1]
-    assert word.value == pytest.approx(token.value * count / 4)
 
 
 def test_slor_of_a_model_that_is_not_trained_yet_says_how_to_train_it(tmp_path, monkeypatch):
@@ -99,9 +93,6 @@ def test_corpus_perplexity_sums_losses_and_lengths_before_it_divides(models):
     assert metric.combine(details) < np.mean([score.value for score in items])
     assert (result[4].status, result[4].value) == (Status.EMPTY, 320)
     assert metric.combine(details[4:]) == 320
-    for text, first in zip([*TEXTS, ""], result, strict=True):
-        vector = metric.statistics(Request(text, ()))
-        np.testing.assert_allclose(json.loads(first.detail), vector, rtol=1e-5)
 
 
 def test_a_folder_serves_all_three_and_the_others_run_no_model(models, tmp_path, monkeypatch):

@@ -13,7 +13,8 @@ from tstmeta import metrics
 from tstmeta.judge import prompts
 from tstmeta.judge.base import Reply
 from tstmeta.metrics import Request
-from tstmeta.metrics.judges import MODELS, Judge
+from tstmeta.metrics.catalogue import OPEN
+from tstmeta.metrics.judges import Judge
 from tstmeta.schema import Status, TstmetaError
 
 UNIT = (Request("he left", ("he went",), "he went", "formal"),)
@@ -135,12 +136,12 @@ def test_a_server_that_is_not_there_is_a_row_with_the_remedy(tmp_path, monkeypat
     assert "start the server" in found.loc[0, "detail"]
 
 
-@pytest.mark.parametrize("name", Judge.VARIANTS)
+@pytest.mark.parametrize("name", [name for name in OPEN if "--prompt" in OPEN[name]])
 def test_the_remedy_of_a_papers_judge_is_a_command_whose_prompt_there_is(name):
-    remedy = metrics.get(f"judge:{name}").missing
-    (prompt,) = re.findall(r"--prompt (\S+)", remedy)
+    (prompt,) = re.findall(r"--prompt (\S+)", OPEN[name])
     loaded = prompts.load(prompt)
     assert loaded.cites
-    assert MODELS[name].where in remedy
-    assert "--scores-out FILE" in remedy
+    assert "--scores-out FILE" in OPEN[name]
     assert (loaded.answer == "yes-no") == name.endswith("+binary")
+    with pytest.raises(metrics.UnknownMetric, match="no server: to ask"):
+        metrics.get(name)

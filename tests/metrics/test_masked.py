@@ -2,7 +2,6 @@
 
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from tests.metrics import metric, needs_encoder, single, texts
 from tstmeta import metrics
@@ -23,26 +22,26 @@ def bleu(output, *against):
 
 
 MASKED = [
-    (["bad"], "A bad, BAD day.", "A ■ , ■ day.", 2, 4),
-    (["don't"], "I don’t and DON'T and don t", "I ■ and ■ and don t", 2, 7),
-    (["very bad", "bad", "very"], "very bad very good bad", "■ ■ good ■", 4, 5),
-    (["a b c", "a b"], "a b d a b c", "■ d ■", 5, 6),
-    (["well-made"], "a well made, well-made x", "a ■ , ■ x", 4, 6),
-    (["Café"], "cafe\u0301 café cafe", "■ ■ cafe", 2, 3),
-    (["bad"], " 😀  ... ", " 😀  ... ", 0, 0),
-    (["बुरा", "क़लम"], "यह बुरा क\u093cलम है।", "यह ■ ■ है।", 2, 4),
+    (["bad"], "A bad, BAD day.", "A ■ , ■ day."),
+    (["don't"], "I don’t and DON'T and don t", "I ■ and ■ and don t"),
+    (["very bad", "bad", "very"], "very bad very good bad", "■ ■ good ■"),
+    (["a b c", "a b"], "a b d a b c", "■ d ■"),
+    (["well-made"], "a well made, well-made x", "a ■ , ■ x"),
+    (["Café"], "cafe\u0301 café cafe", "■ ■ cafe"),
+    (["bad"], " 😀  ... ", " 😀  ... "),
+    (["बुरा", "क़लम"], "यह बुरा क\u093cलम है।", "यह ■ ■ है।"),
 ]
 
 
-@pytest.mark.parametrize(("words", "text", "expected", "hidden", "count"), MASKED)
-def test_style_words_are_hidden_whole_and_longest_first(words, text, expected, hidden, count):
-    assert Mask(lexicon(*words), "■")(text) == (expected, hidden, count)
+@pytest.mark.parametrize(("words", "text", "expected"), MASKED)
+def test_style_words_are_hidden_whole_and_longest_first(words, text, expected):
+    assert Mask(lexicon(*words), "■")(text) == expected
 
 
-@given(texts, st.booleans())
-def test_nothing_is_left_to_hide_in_a_masked_text(text, drop):
-    mask = Mask(lexicon("the", "cat", "a", "don't", "नमस्ते", "été"), "" if drop else "■")
-    assert mask(mask(text).text).hidden == 0
+@given(texts)
+def test_nothing_is_left_to_hide_in_a_masked_text(text):
+    mask = Mask(lexicon("the", "cat", "a", "don't", "नमस्ते", "été"), "■")
+    assert mask(mask(text)) == mask(text)
 
 
 def test_masked_bleu_is_bleu_of_the_masked_texts(tmp_path):
@@ -55,7 +54,6 @@ def test_masked_bleu_is_bleu_of_the_masked_texts(tmp_path):
     expected = bleu("The ■ food was ■ , they said", "The ■ was ■ , they said")
     assert result.value == expected > bleu("The good food was good", "The awful food was bad")
     assert result.status is Status.OK
-    assert result.detail == "style words: output 2 of 7, compared with 3 of 7"
 
 
 def test_blank_texts_and_texts_without_a_list_do_not_shift_the_others():
@@ -85,12 +83,8 @@ def test_masked_cosine_is_the_cosine_of_the_masked_texts(tmp_path):
     path = tmp_path / "words.csv"
     path.write_text(f"{HEADER}good,s,1\nawful,s,1\n")
     pairs = [("The food was good.", "The food was awful."), ("The food was cold", "No soup today")]
-    for words, token in ((str(path), "[MASK]"), (f"{path}+dropped", "")):
-        scorer = metrics.get(f"masked-cosine:{words}")
-        for output, source in pairs:
-            hide = Mask(lexicon("good", "awful"), token)
-            plain = single(metric("cosine"), hide(output).text, hide(source).text)
-            result = single(scorer, output, source)
-            assert result.value == pytest.approx(plain.value, abs=1e-6)
-            assert "style words: " in result.detail
-        assert single(scorer, *pairs[0]).value > single(metric("cosine"), *pairs[0]).value
+    scorer, hide = metrics.get(f"masked-cosine:{path}"), Mask(lexicon("good", "awful"), "[MASK]")
+    for output, source in pairs:
+        plain = single(metric("cosine"), hide(output), hide(source))
+        assert single(scorer, output, source).value == pytest.approx(plain.value, abs=1e-6)
+    assert single(scorer, *pairs[0]).value > single(metric("cosine"), *pairs[0]).value

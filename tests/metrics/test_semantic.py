@@ -18,8 +18,7 @@ from tests.metrics import metric, needs_encoder, scored, values
 from tests.models import tiny_encoder
 from tests.models.tiny_encoder import TEXTS
 from tstmeta.data import load
-from tstmeta.metrics import semantic
-from tstmeta.metrics.semantic import FEATURES, Cosine, S3Bert, Sim, Wmd
+from tstmeta.metrics.semantic import Cosine, S3Bert, Sim, Wmd
 from tstmeta.models import encoders
 from tstmeta.models.encoders import MINILM
 from tstmeta.schema import Status
@@ -72,31 +71,10 @@ def test_a_text_without_a_token_is_as_a_blank_one(odd):
     assert marks.status is Status.OK
 
 
-@pytest.mark.parametrize(
-    ("feature", "part"),
-    [
-        ("", slice(None)),
-        ("roles", slice(8, 16)),
-        ("residual", slice(16, None)),
-    ],
-)
-def test_a_feature_is_the_cosine_of_its_part_of_the_vector(folder, feature, part, monkeypatch):
-    monkeypatch.setattr(semantic, "FEATURES", ("negations", "roles"))
-    monkeypatch.setattr(semantic, "FEATURE_SIZE", 8)
-    metric = S3Bert(f"{feature}+{folder}" if feature else str(folder))
-    ours, theirs = (side[:, part].astype(float) for side in upstream(folder, PAIRS))
-    lengths = np.linalg.norm(ours, axis=1) * np.linalg.norm(theirs, axis=1)
-    assert np.abs(values(metric, PAIRS) - (ours * theirs).sum(1) / lengths).max() < 1e-5
-    assert "|model:tiny@" in str(metric.signature("source"))
-
-
-def test_the_features_are_those_of_the_papers_models(folder):
-    assert len(FEATURES) == 15
-    assert S3Bert(f"wwlk+{folder}").part == slice(224, 240)
-    assert S3Bert(f"residual+{folder}").part == slice(240, None)
-    [result] = scored(S3Bert(f"wwlk+{folder}"), ("a", "b"))
-    assert result.status is Status.ERROR
-    assert "its vectors have 32 numbers, too few for the features" in result.detail
+def test_s3bert_is_the_cosine_of_the_whole_vector(folder):
+    metric = S3Bert(str(folder))
+    assert (values(metric, PAIRS) == values(Cosine(str(folder)), PAIRS)).all()
+    assert "|feature:global[0:]|model:tiny@" in str(metric.signature("source"))
 
 
 #: Vectors whose distances are easy: a and b are 5 apart, z is the origin.

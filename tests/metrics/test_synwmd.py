@@ -86,13 +86,13 @@ def side(words, weights):
     return {n: first / sum(mass.values()) for n, first in mass.items()}, result
 
 
-def by_hand(first, other, weights, share=1.0):
+def by_hand(first, other, weights):
     (mass, spans), (other_mass, other_spans) = side(first, weights), side(other, weights)
     costs = []
     for a, b in product(mass, other_mass):
         cost = 1 - unit(VECTORS[first[a - 1].form]) @ unit(VECTORS[other[b - 1].form])
         far = [1 - u @ v for s, u in spans for t, v in other_spans if a in s and b in t]
-        costs.append(cost + share * (sum(far) / len(far) if far else 0))
+        costs.append(cost + (sum(far) / len(far) if far else 0))
     rows, columns = len(mass), len(other_mass)
     leaves = np.kron(np.eye(rows), np.ones(columns))
     comes = np.kron(np.ones(rows), np.eye(columns))
@@ -110,15 +110,14 @@ def test_word_weights_are_one_over_the_page_rank_of_networkx(seed, size):
     assert word_weights(trees) == pytest.approx(weights_by_networkx(trees), rel=1e-9)
 
 
-@pytest.mark.parametrize(("words", "share"), [("", 1), ("flow+", 0)])
 @pytest.mark.parametrize("pair", [(0, 1), (0, 0), (1, 2), (2, 0)])
-def test_the_distance_is_the_least_cost_of_a_linear_program(files, words, share, pair):
+def test_the_distance_is_the_least_cost_of_a_linear_program(files, pair):
     trees = [tree(text) for text in (CAT, FOOD, AND)]
     weights = weights_by_networkx(trees)
-    metric = SynWmd(f"{words}{files}")
+    metric = SynWmd(files)
     assert metric.missing == ""
     [result] = scores(metric, item(TEXTS[pair[1]], TEXTS[pair[0]]))
-    expected = by_hand(*(trees[each] for each in pair), weights, share)
+    expected = by_hand(*(trees[each] for each in pair), weights)
     assert result.status is Status.OK
     assert result.value == pytest.approx(expected, abs=1e-7)
 

@@ -75,8 +75,6 @@ def test_fewer_edits_are_better_and_the_nearest_reference_counts(conllu):
     result = scores(metric, *[item(text, TEXTS[0]) for text in TEXTS], item(*TEXTS))
     assert [score.value for score in result] == [0, 2, 1, 1]
     assert {score.status for score in result} == {Status.OK}
-    shares = scores(Ted(f"normalised+{conllu}"), item(TEXTS[2], TEXTS[0]), item(" ", TEXTS[0]))
-    assert [score.value for score in shares] == pytest.approx([1 / 11, 1])
 
 
 def test_a_blank_text_is_a_tree_without_words(conllu):
@@ -87,12 +85,3 @@ def test_a_blank_text_is_a_tree_without_words(conllu):
     [unknown] = scores(metric, item("", "unheard of"))
     assert unknown.status is Status.ERROR
     assert "no parse of 'unheard of'" in unknown.detail
-
-
-def test_lemmas_and_parts_of_speech_are_labels_where_they_are_asked_for(tmp_path):
-    first = "a/2/det/a/DET cat/0/root/cat/NOUN"
-    other = "the/2/det/a/DET dogs/0/root/dog/NOUN"
-    path = write(tmp_path / "a.conllu", sentence(first), sentence(other))
-    pair = item("the dogs", "a cat")
-    result = [scores(Ted(f"{words}+{path}"), pair)[0].value for words in ("form", "lemma", "upos")]
-    assert result == [2, 1, 0]

@@ -6,12 +6,12 @@ import pytest
 
 from tests.metrics import item, scores
 from tstmeta import metrics
-from tstmeta.metrics.variants import parse
+from tstmeta.metrics.batched import parse
 from tstmeta.models import hub
 from tstmeta.models.causal import Backbone
 from tstmeta.schema import TstmetaError
 
-OPTIONS = {"part": ("p", "r"), "weights": ("idf",)}
+OPTIONS = {"part": ("p", "r"), "weights": ("idf", "idf=FILE"), "layer": ("layerN",)}
 SMALL = Backbone("small", "owner/small")
 
 
@@ -22,6 +22,7 @@ SMALL = Backbone("small", "owner/small")
         ("idf", None, {"weights": "idf"}),
         ("small", "owner/small", {}),
         ("p+small+idf", "owner/small", {"part": "p", "weights": "idf"}),
+        ("layer12+idf=a b.txt", None, {"layer": "layer12", "weights": "idf=a b.txt"}),
         ("other/model@main", "other/model", {}),
         (".", ".", {}),
     ],
@@ -41,21 +42,19 @@ REFUSED = [
     ("gm", "--combine gm"),
     *((f"judge:http://h/v1{end}", r"#MODEL\+PROMPT") for end in ("", "#m", "+content")),
     ("bertscore:p+r", "two words of the kind part"),
-    ("bertscore:cosine", "use all-minilm-l6-v2.*, p, r, f1, rescaled, idf, an id such as"),
-    ("bertscore:layer3+layer4", "two layers"),
+    ("bertscore:cosine", "use all-minilm.*, p, r, f1, rescaled, idf, idf=FILE, layerN, an id such"),
+    ("bertscore:layer3+layer4", "two words of the kind layer"),
     ("bertscore:idf=/no/such/file", "which is no file"),
     ("bertscore:idf+layer3+roberta-large", "idf=FILE, one text a line"),
     ("bertscore:owner/unknown", "name it, as in bertscore:layer9"),
     ("bertscore:rescaled", "has no baseline for layer 5"),
-    ("wmd:owner/name", "'owner/name' names no option.*use unit, vectors=FILE"),
-    ("sim:vectors=a+vectors=b", "two files"),
-    ("bleurt:nothing", "use bleurt-large-512, bleurt-base-512"),
-    ("questeval:owner/model", "what a model is for: qg=owner/model or qa=owner/model"),
+    ("wmd:owner/name", "'owner/name' names no option.*use vectors=FILE"),
+    ("sim:vectors=a+vectors=b", "two words of the kind vectors"),
+    ("bleurt:nothing", "use bleurt-large-512, an id"),
+    ("questeval:owner/model", "use released, qg=MODEL, qa=MODEL"),
     ("slor:gpt2", "slor:gpt2 needs the token frequencies"),
     ("perplexity:nothing", "'nothing' names no option and no model: use embedded, gpt2, mgpt"),
-    ("smatch-dep:p+r+a.conllu", "two words of the kind measure"),
-    ("smatch-dep:precision+a.conllu", "names 2 files where smatch-dep takes one"),
-    ("masked-bleu:drop", "'drop' is no lexicon: use dropped, sentiment or a .csv or .json"),
+    ("masked-bleu:drop", "'drop' is no lexicon: use sentiment, FILE.csv, FILE.json"),
     ("masked-bleu:sentiment+x.csv", "two words of the kind lexicon"),
     ("style-cosine:directed", "directed"),
 ]

@@ -109,7 +109,7 @@ def idf(
       tstmeta score --data mine.csv --metric bertscore:idf=mine.json
     """
     from ..data import load
-    from ..metrics.variants import parse
+    from ..metrics.batched import parse
     from ..models import encoders, vectors
 
     if out.suffix != ".json":

@@ -90,8 +90,7 @@ def chosen(metric: Metric, basis: str, given: Mapping[str, list]) -> str:
 
 def scored(metric: Metric, basis: str, given: Mapping[str, list]) -> tuple[list[Score], str]:
     """The scores of a batch, in order, and their signature (several where languages differ)."""
-    if keep_in := getattr(metric, "keep_in", None):
-        keep_in(paths.scores(), False)
+    metric.keep_in(paths.scores(), False)
     blank = [""] * len(given["predictions"])
     against = given[NEEDS[basis]] if basis != "none" else [[] for _ in blank]
     texts = [(x,) if isinstance(x, str) else tuple(x) for x in against]

@@ -61,18 +61,11 @@ def _family(stem: str) -> str:
 
 def _with_variants(stem: str) -> list[str]:
     try:
-        listed = getattr(_loaded(plugins.points(GROUP)[stem]), "VARIANTS", ())
+        listed = getattr(plugins.load(plugins.points(GROUP)[stem]), "VARIANTS", ())
         return [stem, *(f"{stem}:{variant}" for variant in listed)]
     except BrokenPlugin as error:
         warnings.warn(str(error), stacklevel=2)
         return [stem]
-
-
-def _loaded(point: EntryPoint) -> Any:
-    listed = getattr(thing := plugins.load(point), "VARIANTS", ())
-    if isinstance(listed, list | tuple) and all(isinstance(variant, str) for variant in listed):
-        return thing
-    raise plugins.broken(point, f"VARIANTS is {listed!r:.80}, not a tuple of texts")
 
 
 def get(name: str, *, imports: bool = False) -> Metric:
@@ -91,7 +84,7 @@ def get(name: str, *, imports: bool = False) -> Metric:
         raise UnknownMetric(f"no metric is called {name!r:.100}: it holds control characters")
     metric: Metric | None
     if point := plugins.points(GROUP).get(stem):
-        thing = _loaded(point)
+        thing = plugins.load(point)
         if not variant or _takes(thing, variant):
             try:
                 metric = _metric(thing, stem, *filter(None, [variant]))
@@ -103,10 +96,10 @@ def get(name: str, *, imports: bool = False) -> Metric:
             return metric
     elif imports and (metric := _imported(*name.rpartition(":")[::2])):
         return metric
-    from .catalogue import how  # it lists what is here, so it imports this module
+    from .catalogue import OPEN, how  # it lists what is here, so it imports this module
 
-    if remedy := how(name):
-        raise UnknownMetric(f"{name!r} combines other metrics, and is had so: {remedy}")
+    if remedy := how(name) or OPEN.get(name):
+        raise UnknownMetric(f"{name!r} is not computed by that name alone: {remedy}")
     words = f"no metric is called {name!r:.100}"
     if imports and not point and variant.isidentifier():
         words += f", and there is no module {stem!r:.100} here"
@@ -126,7 +119,7 @@ def _takes(factory: Any, variant: str) -> bool:
 
 def _metric(thing: Any, name: str, *words: str) -> Metric:
     """The metric that a class or a factory builds, a function of two texts is, or a thing is."""
-    if isinstance(thing, Metric) and not isinstance(thing, type):
+    if isinstance(thing, Metric):
         return whole(thing)
     if not isinstance(thing, type) and not _binds(thing, *words):
         if _binds(thing, "source", "output"):
@@ -139,12 +132,9 @@ def _metric(thing: Any, name: str, *words: str) -> Metric:
 
 
 def whole(thing: Any) -> Metric:
-    """A thing that is a metric; for any other, TypeError with what it lacks."""
-    if isinstance(thing, type) or not isinstance(thing, Metric):
-        parts = (*Metric.__annotations__, "signature", "score")
-        lacks = ", ".join(part for part in parts if not hasattr(thing, part))
-        why = f"it lacks {lacks}; tstmeta.wrap makes one of a function" if lacks else "call it"
-        raise TypeError(f"{thing!r:.80} is no metric: {why}")
+    """A thing that is a metric; TypeError for any other."""
+    if not isinstance(thing, Metric):
+        raise TypeError(f"{thing!r:.80} is no metric: tstmeta.wrap makes one of a function")
     for part, known in (("bases", BASES), ("dimensions", DIMENSIONS)):
         given = getattr(thing, part)
         if not given or not set(given) <= set(known):
@@ -168,7 +158,7 @@ def known(name: str) -> Metric | None:
     stem, _, variant = name.partition(":")
     point = plugins.points(GROUP).get(stem)
     with suppress(Exception):  # whatever a plug-in makes of words that a stranger wrote
-        if point is None or (variant and not _takes(_loaded(point), variant)):
+        if point is None or (variant and not _takes(plugins.load(point), variant)):
             return None
     words = [word for word in variant.split("+") if not re.search(r"[/\\=]|\.\w+(#|$)", word)]
     for form in (f"{stem}:{'+'.join(words)}", stem):

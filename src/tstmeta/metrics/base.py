@@ -1,4 +1,4 @@
-"""The metric protocol: what a metric declares, what it is given, what it returns.
+"""What a metric declares, what it is given, what it returns.
 
 A metric is given *units*, tuples of requests: mostly of one rewrite, for a judge that rates all
 rewrites of a source together, of those.  A function makes a metric::
@@ -12,8 +12,9 @@ import math
 import re
 from collections.abc import Callable, Iterator, Sequence
 from importlib.metadata import version
+from pathlib import Path
 from types import CodeType
-from typing import Any, ClassVar, Literal, NamedTuple, Protocol, runtime_checkable
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -45,90 +46,39 @@ class Score(NamedTuple):
     detail: str = ""
 
 
-@runtime_checkable
-class Metric(Protocol):
-    """What scoring needs to know of a metric.  Subclass :class:`PairMetric` or write your own.
-
-    A metric may also have ``missing`` (what to do when it cannot run here, else empty), ``turned``
-    (the bases on which the other direction is better), ``abroad`` (the metric that stands for it
-    outside English), ``keep_in(folder, progress)``: the folder of the score store, and whether bars
-    may be shown; ``keeps_answers``, where scores are cheap to read from what the metric itself
-    keeps there, and ``stored``, False where they are sooner computed than looked up: then they are
-    not kept, too.
-    """
-
-    name: str
-    #: What a unit is; ``corpus`` metrics also have ``aggregate`` (see :class:`CorpusMetric`).
-    unit: Unit
-    #: The human dimensions the metric claims to measure.
-    dimensions: tuple[str, ...]
-    #: The bases it can be computed on, of ``source``, ``reference``, ``none``.
-    bases: tuple[str, ...]
-    #: Codes of the languages it is made for; empty = any.  Others are refused by scoring.
-    languages: tuple[str, ...]
-    #: ``embedded`` (runs anywhere) or ``real`` (needs a model from a hub).
-    profile: str
-    #: Whether a larger value is meant to be better.
-    higher_is_better: bool
-    #: Longest text in whitespace tokens; longer ones are cut and get status ``truncated``.
-    max_tokens: int | None
-
-    def signature(self, basis: str) -> Signature:
-        """All that changes a value."""
-        ...
-
-    def score(self, units: Sequence[tuple[Request, ...]]) -> Iterator[tuple[Score, ...]]:
-        """Yield one tuple of scores a unit, in order, as soon as each is known."""
-        ...
-
-
-#: Names of languages that data sets here are in.
-LANGUAGES = {"en": "English", "de": "German", "ru": "Russian", "hi": "Hindi", "bn": "Bengali"}
-
-
-def code_of(language: str) -> str:
-    """The language of a code such as ``pt-BR``, without the rest."""
-    return language.partition("-")[0].lower()
-
-
-def spoken(metric: Metric, language: str) -> Metric | str:
-    """The metric as it is for a language, or why it says nothing of a rewrite in it."""
-    code = code_of(language)
-    if metric.languages and code not in metric.languages:
-        known = " and ".join(LANGUAGES.get(own, own) for own in metric.languages)
-        name = f"{LANGUAGES[code]} ({language})" if code in LANGUAGES else language
-        return f"{metric.name} is made for {known}; this rewrite is in {name}"
-    return metric if code == "en" else getattr(metric, "abroad", metric)
-
-
-def more_is_better(metric: Metric, basis: str) -> bool:
-    """Whether a larger value is better: style should be far from the source, near a reference."""
-    return metric.higher_is_better != (basis in getattr(metric, "turned", ()))
-
-
 class PairMetric:
-    """A metric that looks at one rewrite at a time: a subclass has :meth:`pair` or :meth:`value`.
+    """A metric; one that looks at a rewrite at a time has :meth:`pair` or :meth:`value`.
 
     Empty or too long texts and exceptions become rows with a status; none stops a run.
     """
 
     name: str = ""
+    #: What a unit is: one rewrite, all of a source, or one of a corpus (:class:`CorpusMetric`).
     unit: Unit = "item"
+    #: The human dimensions that it claims to measure.
     dimensions: tuple[str, ...] = ("content",)
+    #: What outputs are compared with: source, reference, none.
     bases: tuple[str, ...] = ("source", "reference")
+    #: Codes of the languages it is made for; empty = any.  Others are refused by scoring.
     languages: tuple[str, ...] = ()
+    #: The metric that stands for it outside English; None: itself.
+    abroad: "PairMetric | None" = None
+    #: ``embedded`` (runs anywhere) or ``real`` (needs a model or a file from outside).
     profile: str = "embedded"
     higher_is_better: bool = True
+    #: The bases on which the other direction is better.
     turned: tuple[str, ...] = ()
+    #: Longest text in whitespace tokens; longer ones are cut and get status ``truncated``.
     max_tokens: int | None = 2000
-    #: The value when a text is empty or blank: nothing matches.
+    #: The value when a text is blank (nothing matches), unless :meth:`value` scores that, too.
     empty_value: float = 0.0
-    #: Whether an empty output is still scored by :meth:`value` (sentinels do).
     accepts_empty: bool = False
+    #: Words after the colon that are listed and, in a metric of no other words, taken.
     VARIANTS: ClassVar[tuple[str, ...]] = ()
-    #: What changes a value, as words such as ``tok:13a case:mixed``, and libraries that do.
+    #: What changes a value, as words such as ``tok:13a sacrebleu``: facts, and names of libraries.
     facts: str = ""
-    libraries: tuple[str, ...] = ()
+    #: False where scores are sooner computed, or read from what it keeps itself, than looked up.
+    stored: bool = True
 
     def __init__(self, variant: str = ""):
         if variant and variant not in self.VARIANTS:
@@ -137,10 +87,18 @@ class PairMetric:
         self.variant = variant
         self.name = f"{self.name}:{variant}" if variant else self.name
 
+    @property
+    def missing(self) -> str:
+        """What to do when the metric cannot run on this machine; empty when it can."""
+        return ""
+
+    def keep_in(self, folder: Path, progress: bool) -> None:
+        """Take the folder of the score store, and whether bars may be shown."""
+
     def fields(self) -> dict[str, object]:
         """What, besides the basis, changes a value: variant, tokenizer, library version, ..."""
-        facts = dict(word.split(":", 1) for word in self.facts.split())
-        return {**facts, **{library: version(library) for library in self.libraries}}
+        words = (word.partition(":") for word in self.facts.split())
+        return {name: fact if colon else version(name) for name, colon, fact in words}
 
     def value(self, request: Request) -> float:
         """The best :meth:`pair` over the texts compared with; none is blank or too long."""
@@ -152,10 +110,12 @@ class PairMetric:
         raise NotImplementedError
 
     def signature(self, basis: str) -> Signature:
+        """All that changes a value."""
         limit = {} if self.max_tokens is None else {"max_tokens": self.max_tokens}
         return Signature.of(self.name, {"basis": basis, **self.fields(), **limit})
 
     def score(self, units: Sequence[tuple[Request, ...]]) -> Iterator[tuple[Score, ...]]:
+        """Yield one tuple of scores a unit, in order, as soon as each is known."""
         for unit in units:
             yield tuple(self._guarded(request) for request in unit)
 
@@ -192,16 +152,14 @@ class CorpusMetric(PairMetric):
 
     The corpus value is ``aggregate`` of the summed vectors, so any subset or bootstrap sample costs
     one sum.  An item's score is ``aggregate`` of its own vector; its ``detail`` is that vector as
-    JSON, which :meth:`combine` reads.  A subclass has ``statistics``, or a ``score`` that is quick
-    over many items.
+    JSON, which :meth:`combine` reads.
     """
 
     unit: Unit = "corpus"
 
     def statistics(self, request: Request) -> np.ndarray:
         """Additive statistics of one request, shape [k]."""
-        [(score,)] = self.score([(request,)])
-        return np.array(json.loads(score.detail))
+        raise NotImplementedError
 
     def aggregate(self, total: np.ndarray) -> float:
         """The metric from summed statistics, shape [k]."""
@@ -221,6 +179,33 @@ class CorpusMetric(PairMetric):
     def combine(self, details: Sequence[str]) -> float:
         """Corpus value from the ``detail`` column of scored items."""
         return float(self.aggregate(np.sum([json.loads(detail) for detail in details], axis=0)))
+
+
+#: What everything that takes any metric calls it.
+Metric = PairMetric
+
+#: Names of languages that data sets here are in.
+LANGUAGES = {"en": "English", "de": "German", "ru": "Russian", "hi": "Hindi", "bn": "Bengali"}
+
+
+def code_of(language: str) -> str:
+    """The language of a code such as ``pt-BR``, without the rest."""
+    return language.partition("-")[0].lower()
+
+
+def spoken(metric: Metric, language: str) -> Metric | str:
+    """The metric as it is for a language, or why it says nothing of a rewrite in it."""
+    code = code_of(language)
+    if metric.languages and code not in metric.languages:
+        known = " and ".join(LANGUAGES.get(own, own) for own in metric.languages)
+        name = f"{LANGUAGES[code]} ({language})" if code in LANGUAGES else language
+        return f"{metric.name} is made for {known}; this rewrite is in {name}"
+    return metric if code == "en" else metric.abroad or metric
+
+
+def more_is_better(metric: Metric, basis: str) -> bool:
+    """Whether a larger value is better: style should be far from the source, near a reference."""
+    return metric.higher_is_better != (basis in metric.turned)
 
 
 class _Wrapped(PairMetric):

@@ -1,18 +1,27 @@
-"""Metrics with a model behind them: many rewrites at a time, each distinct pair of texts once."""
+"""Metrics with a model behind them: many rewrites at a time, each distinct pair of texts once.
+
+Words after a metric's colon are options, a model and files, joined by ``+``:
+``bertscore:idf+deberta-xlarge-mnli`` is BERTScore with idf weights on that model.
+"""
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+import re
+import warnings
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from ..models.causal import MissingModel
-from ..schema import Signature, Status
+from ..models.causal import Backbone, MissingModel, backbone
+from ..schema import DemonstrationWarning, Signature, Status, TstmetaError
 from .base import PairMetric, Request, Score, failed
 
 Pair = tuple[str, str]
+#: Kind of option -> its words; in them ``N`` stands for a number, other capitals for any letters:
+#: ``{"part": ("p", "r", "f1"), "layer": ("layerN",), "weights": ("idf", "idf=FILE")}``.
+Options = Mapping[str, Collection[str]]
 
 
 class BatchedMetric(PairMetric):
@@ -22,18 +31,17 @@ class BatchedMetric(PairMetric):
     be seen together, or :meth:`values` where an answer needs more than them.
     """
 
+    max_tokens: int | None = None
     #: Rewrites that are answered at a time: what a killed run loses at most.
     shard: int = 2**10
+    #: Whether a model that is missing is fetched when it is first used.
+    fetches: bool = False
+    #: Warns of the embedded model.
+    demonstration: str = ""
     _folder: Path | None = None
     _progress: bool = False
 
-    @property
-    def missing(self) -> str:
-        """What to do when the metric cannot run on this machine; empty when it can."""
-        return ""
-
     def keep_in(self, folder: Path, progress: bool) -> None:
-        """Take the folder of the score store, and whether bars are wanted."""
         self._folder, self._progress = folder, progress
 
     def pairs(self, pairs: Sequence[Pair]) -> Sequence[Score]:
@@ -53,12 +61,13 @@ class BatchedMetric(PairMetric):
     def values(self, requests: Sequence[Request]) -> Sequence[Score]:
         """One score a request: the best over the texts that it is compared with."""
         distinct = list(dict.fromkeys((text, r.output) for r in requests for text in r.against))
-        answers = self.pairs(distinct) if distinct else ()
-        known = dict(zip(distinct, answers, strict=True))
+        known = dict(zip(distinct, self.pairs(distinct), strict=True)) if distinct else {}
         return [self._best([known[text, r.output] for text in r.against]) for r in requests]
 
     def score(self, units: Sequence[tuple[Request, ...]]) -> Iterator[tuple[Score, ...]]:
-        if self.missing:
+        if self.demonstration and self.profile == "embedded":
+            warnings.warn(self.demonstration, DemonstrationWarning, stacklevel=2)
+        if not self.fetches and self.missing:
             yield from (tuple(failed(self.missing) for _ in unit) for unit in units)
             return
         rest = iter(units)
@@ -107,11 +116,8 @@ class ModelMetric(BatchedMetric):
     The signature stands under the bare name, for the words may be a path.
     """
 
-    max_tokens: int | None = None
-
     def __init__(self, words: str = ""):
-        if words:
-            self.name = f"{self.name}:{words}"
+        self.name = f"{self.name}:{words}" if words else self.name
 
     @staticmethod
     def accepts_variant(words: str) -> bool:
@@ -133,3 +139,60 @@ def installed(package: str) -> str:
         return version(package)
     except PackageNotFoundError:
         return "none"
+
+
+def parse(
+    words: str, options: Options, models: Mapping[str, Backbone]
+) -> tuple[Backbone | None, dict[str, str]]:
+    """The model that words name, if any, and the word chosen of each kind of option.
+
+    A model is named by its short name in ``models``, by ``hub/id`` or ``hub/id@revision``, or by a
+    folder.
+    """
+    chosen, rest = choose(words, options)
+    if not rest:
+        return None, chosen
+    try:
+        [model] = [models.get(word) or backbone(word) for word in rest]
+    except TstmetaError:
+        known = [*models, *(option for every in options.values() for option in every)]
+        raise TstmetaError(
+            f"{'+'.join(rest)!r} names no option and no model: use {', '.join(known)}, "
+            "an id such as owner/name@revision, or a folder that holds a model"
+        ) from None
+    except ValueError:
+        raise TstmetaError(f"{words!r} names two models; name one") from None
+    return model, chosen
+
+
+def choose(words: str, options: Options) -> tuple[dict[str, str], list[str]]:
+    """The word chosen of each kind of option, and the words that are no options."""
+    chosen: dict[str, str] = {}
+    rest: list[str] = []
+    for word in filter(None, words.split("+")):
+        fits = (kind for kind, forms in options.items() if any(_fits(word, f) for f in forms))
+        kind = next(fits, "")
+        if kind in chosen:
+            raise TstmetaError(
+                f"{words!r} names two words of the kind {kind}, {chosen[kind]} and {word}; name one"
+            )
+        if kind:
+            chosen[kind] = word
+        else:
+            rest.append(word)
+    return chosen, rest
+
+
+def _fits(word: str, form: str) -> bool:
+    shape = re.sub("[A-Z]{2,}", ".+", re.escape(form)).replace("N", "[0-9]{1,3}")
+    return re.fullmatch(shape, word) is not None
+
+
+def file_of(word: str) -> Path | None:
+    """The file that a word such as ``idf=FILE`` names; None without any."""
+    if "=" not in word:
+        return None
+    path = Path(word.partition("=")[2]).expanduser()
+    if not path.is_file():
+        raise TstmetaError(f"{word!r} names {str(path)!r}, which is no file")
+    return path

@@ -1,8 +1,7 @@
 """BERTScore on any encoder; the library bert-score tells its layer and its baseline."""
 
 import math
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
@@ -17,14 +16,18 @@ from ..models.encoders import DECIMALS, ENCODERS, MINILM, TokenVectors
 from ..models.forest import batches
 from ..schema import Status, TstmetaError
 from .base import Score, scored
-from .batched import ModelMetric, Pair, cut_note, installed
-from .variants import parse, without_file
+from .batched import ModelMetric, Pair, cut_note, file_of, installed, parse
 
 #: The layers of encoders that have a name here: what the bert-score library found best
 #: on WMT16.  The embedded one is not in its table and gets what that gives to six-layer BERTs.
 LAYERS = {"all-minilm-l6-v2": 5, "deberta-xlarge-mnli": 40, "roberta-large": 17}
 LAYERS |= {"xlm-roberta-large": 17, "mbert": 9}
-_OPTIONS = {"part": ("p", "r", "f1"), "scale": ("rescaled",), "weights": ("idf",)}
+_OPTIONS = {
+    "part": ("p", "r", "f1"),
+    "scale": ("rescaled",),
+    "weights": ("idf", "idf=FILE"),
+    "layer": ("layerN",),
+}
 #: Pairs whose vectors are held at a time, and numbers of a padded batch: 16 MiB a side.
 _CHUNK, _BATCH = 1024, 2**22
 
@@ -58,22 +61,19 @@ class BertScore(ModelMetric):
 
     def __init__(self, words: str = ""):
         super().__init__(words)
-        rest, self._texts = without_file(words, "idf=")
-        layers = [word for word in rest.split("+") if re.fullmatch(r"layer\d{1,3}", word)]
-        if len(layers) > 1:
-            raise TstmetaError(f"{words!r} names two layers; name one")
-        rest = "+".join(word for word in rest.split("+") if word not in layers)
-        model, chosen = parse(rest, _OPTIONS, ENCODERS)
+        model, chosen = parse(words, _OPTIONS, ENCODERS)
         self.model = model or MINILM
-        if "weights" in chosen:
-            if self.model is not MINILM or self._texts:
+        self._texts = file_of(chosen.get("weights", ""))
+        if chosen.get("weights") == "idf":
+            if self.model is not MINILM:
                 raise TstmetaError(
-                    f"the shipped counts are of tokens of {MINILM.name}; for another model or "
-                    "other counts name texts to count in: idf=FILE, one text a line"
+                    f"the shipped counts are of tokens of {MINILM.name}; for another model name "
+                    "texts to count in: idf=FILE, one text a line"
                 )
             self._texts = vectors.COUNTS
         self.part = chosen.get("part", "f1")
-        self.layer = int(layers[0].removeprefix("layer")) if layers else _layer(self.model)
+        layer = chosen.get("layer", "").removeprefix("layer")
+        self.layer = int(layer) if layer else _layer(self.model)
         self.rescaled = "scale" in chosen
         here = self.rescaled and find_spec("bert_score")
         self.baseline = _baseline(self.model, self.layer) if here else None
@@ -184,37 +184,31 @@ def greedy(
         compared, outputs: the two texts of each pair, as the same encoder has them.
         weights: of each token of the vocabulary, >= 0; means are weighted by them.
     """
+    import torch
+
     results = [Matched(math.nan, math.nan, math.nan)] * len(outputs)
     lengths = [max(len(a.ids), len(b.ids)) for a, b in zip(compared, outputs, strict=True)]
     width = int(compared[0].vectors.shape[-1])
     # vectors [n, d] or cosines [n, n], whichever is more
     for batch in batches([n * max(n, width) for n in lengths], _BATCH):
-        ours, theirs = ([texts[place] for place in batch] for texts in (outputs, compared))
-        for place, matched in zip(batch, _match(ours, theirs, weights), strict=True):
-            results[place] = matched
+        with torch.inference_mode():
+            # [pairs, m, d], [pairs, m] twice; [pairs, n, d], [pairs, n] twice
+            out, out_weights, out_real = _padded([outputs[place] for place in batch], weights)
+            ref, ref_weights, ref_real = _padded([compared[place] for place in batch], weights)
+            cosines = torch.bmm(out, ref.transpose(1, 2))  # [pairs, m, n]
+            # padding must lose against every token, whatever its cosine
+            low = torch.tensor(-2.0, device=cosines.device)
+            of_out = torch.where(ref_real[:, None, :], cosines, low).amax(2)
+            of_ref = torch.where(out_real[:, :, None], cosines, low).amax(1)
+            p = (of_out * out_weights).sum(1) / out_weights.sum(1)
+            r = (of_ref * ref_weights).sum(1) / ref_weights.sum(1)
+            both = torch.stack([p, r], 1).cpu().double().tolist()
+        for place, (precision, recall) in zip(batch, both, strict=True):
+            total = precision + recall
+            # as in the library: 0 where the two cancel out
+            f1 = 2 * precision * recall / total if total else 0.0
+            results[place] = Matched(precision, recall, f1)
     return results
-
-
-def _match(
-    outputs: list[TokenVectors], compared: list[TokenVectors], weights: np.ndarray
-) -> Iterator[Matched]:
-    import torch
-
-    with torch.inference_mode():
-        out, out_weights, out_real = _padded(outputs, weights)  # [pairs, m, d], [pairs, m] twice
-        ref, ref_weights, ref_real = _padded(compared, weights)  # [pairs, n, d], [pairs, n] twice
-        cosines = torch.bmm(out, ref.transpose(1, 2))  # [pairs, m, n]
-        # padding must lose against every token, whatever its cosine
-        low = torch.tensor(-2.0, device=cosines.device)
-        of_out = torch.where(ref_real[:, None, :], cosines, low).amax(2)
-        of_ref = torch.where(out_real[:, :, None], cosines, low).amax(1)
-        p = (of_out * out_weights).sum(1) / out_weights.sum(1)
-        r = (of_ref * ref_weights).sum(1) / ref_weights.sum(1)
-        both = torch.stack([p, r], 1).cpu().double().tolist()
-    for precision, recall in both:
-        total = precision + recall
-        # as in the library: 0 where the two cancel out
-        yield Matched(precision, recall, 2 * precision * recall / total if total else 0.0)
 
 
 def _padded(texts: list[TokenVectors], weights: np.ndarray) -> tuple[Any, Any, Any]:

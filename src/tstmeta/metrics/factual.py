@@ -7,8 +7,11 @@ the other text.  Questions from the output put to the source make precision, the
 import math
 import re
 import string
+import tomllib
+import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -18,11 +21,10 @@ from ..models.causal import Backbone, backbone
 from ..models.seq2seq import Prompt, Written
 from ..schema import TstmetaError
 from .base import Score, scored
-from .batched import BatchedMetric, ModelMetric, Pair, cut_note, installed
+from .batched import BatchedMetric, ModelMetric, Pair, choose, cut_note, installed
 from .bertscore import BertScore
-from .candidates import RULE, by_rule
 from .learned import absent
-from .variants import choose
+from .text import sentences
 
 #: Upstream's models; their prompts are those of their model cards.
 MODELS = {
@@ -40,9 +42,12 @@ WINDOW, NEW_TOKENS = 512, 19
 ALIKE = "layer9+google-bert/bert-base-multilingual-cased"
 #: Prompts whose answers are remembered within a run.
 _REMEMBERED = 2**17
+#: How upstream's program limits questions about a long text: those of its first sentences.
+SENTENCES = 5
+#: What is asked about, in signatures; its number goes up when the answers of the rule change.
+RULE = f"rule-1,{SENTENCES} sentences"
 
-PRECISION, RECALL = "precision", "recall"
-_OPTIONS = {"rule": ("equation", "released", "released-0.1"), "part": ("f", PRECISION, RECALL)}
+_OPTIONS = {"rule": ("released",), "qg": ("qg=MODEL",), "qa": ("qa=MODEL",)}
 
 
 class QuestEval(ModelMetric):
@@ -52,9 +57,8 @@ class QuestEval(ModelMetric):
     paper's weighting of questions by importance needs a third model and is meant for summaries.
 
     Args:
-        words: options and models, joined by ``+``.  ``released`` and ``released-0.1``: see
-            :func:`summed`; ``precision``, ``recall``: one side only; ``qg=FOLDER``, ``qa=FOLDER``:
-            models that write and answer questions.
+        words: ``released``, see :func:`summed`; ``qg=FOLDER``, ``qa=FOLDER``: models that write
+            and answer questions; joined by ``+``.
     """
 
     name = "questeval"
@@ -63,22 +67,17 @@ class QuestEval(ModelMetric):
     max_tokens = 2000
     #: Rewrites that are lost when a run is killed: to ask takes seconds a rewrite.
     shard = 2**7
-    VARIANTS: ClassVar[tuple[str, ...]] = ("released", "released-0.1", PRECISION, RECALL)
+    VARIANTS: ClassVar[tuple[str, ...]] = ("released",)
 
     def __init__(self, words: str = ""):
         super().__init__(words)
-        options, rest = choose(words, _OPTIONS)
-        self.models = dict(MODELS)
-        for word in rest:
-            use, _, name = word.partition("=")
-            if not name or use not in MODELS:
-                known = ", ".join(option for every in _OPTIONS.values() for option in every)
-                raise TstmetaError(
-                    f"{word!r} is no option; use {known}, or say what a model is for: qg={word} or "
-                    f"qa={word}"
-                )
-            self.models[use] = backbone(name)
-        self.rule, self.part = options.get("rule", "equation"), options.get("part", "f")
+        chosen, rest = choose(words, _OPTIONS)
+        if rest:
+            known = ", ".join(form for forms in _OPTIONS.values() for form in forms)
+            raise TstmetaError(f"{rest[0]!r} is no option; use {known}")
+        named = {use: chosen[use].partition("=")[2] for use in MODELS if use in chosen}
+        self.models = MODELS | {use: backbone(name) for use, name in named.items()}
+        self.rule = chosen.get("rule", "equation")
         #: What compares the words expected and answered, where the rule needs that.
         self.alike: BatchedMetric | None = BertScore(ALIKE) if self.rule == "released" else None
         #: What was written for each prompt, within a run.
@@ -87,7 +86,8 @@ class QuestEval(ModelMetric):
     @property
     def missing(self) -> str:
         remedies = [
-            absent(model, "questeval:qg=FOLDER+qa=FOLDER", MODELS) for model in self.models.values()
+            absent(model, "questeval:qg=FOLDER+qa=FOLDER", *MODELS.values())
+            for model in self.models.values()
         ]
         if self.alike is not None:
             remedies.append(self.alike.missing)
@@ -100,7 +100,7 @@ class QuestEval(ModelMetric):
         ]
         return {
             "rule": self.rule,
-            "part": self.part,
+            "part": "f",
             "questions": writers[0],
             "answers": writers[1],
             "about": RULE,
@@ -118,37 +118,35 @@ class QuestEval(ModelMetric):
         written = self._ask(
             "qg", [(PREFIX, words, text) for text in texts for words in wanted[text]]
         )
-        # for each pair: side, words expected, question, text that is to answer it
+        # for each pair and side: words expected, question, text that is to answer it
         jobs = [
             [
-                (side, words, written[PREFIX, words, own], other)
-                for side, own, other in ((PRECISION, output, text), (RECALL, text, output))
-                for words in wanted[own]
+                [(words, written[PREFIX, words, own], other) for words in wanted[own]]
+                for own, other in ((output, text), (text, output))
             ]
             for text, output in pairs
         ]
-        prompts = [(question.text, other) for job in jobs for *_, question, other in job]
-        replies = self._ask("qa", prompts)
+        every = [question for job in jobs for side in job for question in side]
+        replies = self._ask("qa", [(question.text, other) for _, question, other in every])
         alike = self._alike(
-            (words, replies[question.text, other].text)
-            for job in jobs
-            for _, words, question, other in job
+            (words, replies[question.text, other].text) for words, question, other in every
         )
         scores = []
         for job in jobs:
-            answers, tokens = [], 0
-            for side, words, question, other in job:
-                reply = replies[question.text, other]
-                pair = words, reply.text
-                answers.append(Answered(side, 1 - reply.chance, token_f1(*pair), alike[pair]))
-                tokens = max(tokens, question.tokens, reply.tokens)
-            sums = summed(answers, self.rule)
-            count = sum(answer.side == PRECISION for answer in answers)
+            sides: list[list[Answered]] = [[], []]
+            tokens = 0
+            for answers, questions in zip(sides, job, strict=True):
+                for words, question, other in questions:
+                    reply = replies[question.text, other]
+                    pair = words, reply.text
+                    answers.append(Answered(1 - reply.chance, token_f1(*pair), alike[pair]))
+                    tokens = max(tokens, question.tokens, reply.tokens)
+            sums = summed(sides[0], sides[1], self.rule)
             detail = (
-                f"precision {sums.precision:.3f} ({count} asked); "
-                f"recall {sums.recall:.3f} ({len(answers) - count} asked)"
+                f"precision {sums.precision:.3f} ({len(sides[0])} asked); "
+                f"recall {sums.recall:.3f} ({len(sides[1])} asked)"
             )
-            scores.append(scored(getattr(sums, self.part), cut_note(tokens, WINDOW), detail))
+            scores.append(scored(sums.f, cut_note(tokens, WINDOW), detail))
         return scores
 
     def _alike(self, pairs: Iterable[Pair]) -> dict[Pair, float]:
@@ -179,7 +177,6 @@ _NO_MARKS = str.maketrans("", "", string.punctuation)
 class Answered(NamedTuple):
     """What an answer is worth, in [0, 1]."""
 
-    side: str
     answerable: float  # 1 - the probability that the answer begins as "unanswerable" does
     f1: float  # overlap of the words expected and answered
     alike: float = math.nan  # their BERTScore, where it is needed
@@ -209,25 +206,24 @@ def _words(text: str) -> Counter[str]:
     return Counter(_ARTICLES.sub(" ", text.lower().translate(_NO_MARKS)).split())
 
 
-def summed(answers: Sequence[Answered], rule: str = "equation") -> Sums:
-    """Precision, recall and score of the questions about two texts.
+def summed(
+    of_output: Sequence[Answered], of_source: Sequence[Answered], rule: str = "equation"
+) -> Sums:
+    """Precision, recall and score from the questions about two texts.
 
     ``equation`` is Scialom et al. (2021, Section 3) with equal weights: precision is the mean F1 of
     the questions from the output, recall the mean answerability of those from the source, the score
     their harmonic mean.  ``released`` is upstream's program (0.2.4): each side is the mean of
-    answerability, BERTScore and F1 of all its questions, the score the mean of both sides;
-    ``released-0.1`` is its first version, without BERTScore.  A side without questions counts 0.
+    answerability, BERTScore and F1 of all its questions, the score the mean of both sides.  A side
+    without questions counts 0.
     """
-    from_output, from_source = ([a for a in answers if a.side == s] for s in (PRECISION, RECALL))
     if rule == "equation":
-        precision = _mean([answer.f1 for answer in from_output])
-        recall = _mean([answer.answerable for answer in from_source])
+        precision = _mean([answer.f1 for answer in of_output])
+        recall = _mean([answer.answerable for answer in of_source])
         total = precision + recall
         return Sums(precision, recall, 2 * precision * recall / total if total else 0.0)
-    kinds = ("answerable", "f1", "alike")[: 3 if rule == "released" else 2]
     precision, recall = (
-        _mean([getattr(answer, kind) for answer in side for kind in kinds])
-        for side in (from_output, from_source)
+        _mean([value for answer in side for value in answer]) for side in (of_output, of_source)
     )
     return Sums(precision, recall, (precision + recall) / 2)
 
@@ -235,3 +231,93 @@ def summed(answers: Sequence[Answered], rule: str = "equation") -> Sums:
 def _mean(values: Sequence[float]) -> float:
     # A probability may miss its bounds by a rounding.
     return float(np.clip(values, 0, 1).mean()) if len(values) else 0.0
+
+
+# ---------------------------------------- what questions are asked about
+
+_WORDS = {
+    kind: frozenset(words.split())
+    for kind, words in tomllib.loads(
+        (Path(__file__).parent / "closed_words.toml").read_text(encoding="utf-8")
+    ).items()
+}
+_CLOSED = frozenset().union(*_WORDS.values())
+#: Words that may stand inside a name, besides "of".
+_LINKS = frozenset({"the", "and", "de", "la", "van", "von"})
+_TOKEN = re.compile(
+    r"[$£€]?\d[\d,.:]*\d%?|[$£€]?\d%?|[^\W\d_]+(?:[-'’][^\W\d_]+)*|[^\w\s]", re.UNICODE
+)
+#: Over a letter a token: capitalised words (N), between two of them "of" (o), also with a link (l).
+_NAME = re.compile("N(?:(?:o|ol|lo|oo)?N)*")
+#: A determiner (D), a word in -ed or -ing (P) or another (w), then others up to what closes it.
+_PHRASE = re.compile("(D?[Pw]w*)P?")
+
+
+def by_rule(text: str) -> list[str]:
+    """Named spans, then noun phrases, of the first sentences of an English text, each once.
+
+    QuestEval asks about named entities and noun chunks that a parser finds (Scialom et al., 2021);
+    this rule of ours stands in, and needs no model.
+    """
+    whole = unicodedata.normalize("NFC", text)  # a letter with its accent is one sign
+    names: list[str] = []
+    phrases: list[str] = []
+    for part in sentences(whole)[:SENTENCES]:
+        tokens = list(_TOKEN.finditer(part))
+        words = [token.group() for token in tokens]
+        for texts, spans in ((names, _names(words)), (phrases, _phrases(words))):
+            texts += [part[tokens[a].start() : tokens[b - 1].end()] for a, b in spans]
+    return list(dict.fromkeys([*names, *phrases]))
+
+
+def _names(words: list[str]) -> list[tuple[int, int]]:
+    """Numbers, and runs of capitalised words, short links ("of the") included.
+
+    At the start of a sentence a run needs a second capitalised word, and a sentence shouted in
+    capitals has none.
+    """
+    letters = [place for place, word in enumerate(words) if word[0].isalpha()]
+    shouted = len(letters) > 2 and sum(words[n].isupper() for n in letters) > len(letters) / 2
+    tags = ""
+    for word in words:
+        name = word[0].isupper() and len(word) > 1 and not shouted and _tag(word) in "Pw"
+        tags += "N" if name else "o" if word == "of" else "l" if word in _LINKS else " "
+    runs = [match.span() for match in _NAME.finditer(tags)]
+    runs = [(a, b) for a, b in runs if tags[a:b].count("N") > 1 or a != letters[0]]
+    numbers = [(n, n + 1) for n, word in enumerate(words) if any(map(str.isdigit, word))]
+    ends = [*((span[0], span) for span in numbers), *((span[1], span) for span in runs)]
+    return [span for _, span in sorted(ends, key=lambda end: end[0])]
+
+
+def _phrases(words: list[str]) -> Iterator[tuple[int, int]]:
+    """A determiner, where there is one, and the words after it up to a mark or a closed word.
+
+    A word in -ed or -ing closes a phrase, too, unless it comes first, as in "the fried rice".  Such
+    a word alone is none, nor is an adjective ("was cold", "so slow").
+    """
+    tags = "".join(map(_tag, words))
+    for match in _PHRASE.finditer(tags):
+        start, end = match.span(1)
+        before = _low(words[start - 1]) if start else ""
+        described = before in _WORDS["degrees"] | _WORDS["states"] or _adverb(before)
+        single = end - start == 1 and (described or tags[start] == "P")
+        if not single and any(words[n][0].isalpha() and tags[n] != "D" for n in range(start, end)):
+            yield start, end
+
+
+def _tag(word: str) -> str:
+    """What a token is in a phrase: D, P or w, see :data:`_PHRASE`, or C: it closes any."""
+    low, letters = _low(word), word[0].isalpha()
+    if letters and low in _WORDS["determiners"]:
+        return "D"
+    if not (letters or any(map(str.isdigit, word))) or low in _CLOSED or _adverb(low):
+        return "C"
+    return "P" if len(word) > 4 and low.endswith(("ed", "ing")) else "w"
+
+
+def _low(word: str) -> str:
+    return word.lower().replace("’", "'")
+
+
+def _adverb(low: str) -> bool:
+    return low.endswith("ly") and len(low) > 4

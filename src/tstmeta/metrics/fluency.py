@@ -5,8 +5,7 @@ Three metrics read the same token log-probabilities, kept in the score store's f
 
 import json
 import math
-import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import ClassVar
@@ -16,12 +15,9 @@ import numpy as np
 from ..models import hub, lm
 from ..models.causal import described
 from ..models.tokencache import Cached
-from ..schema import DemonstrationWarning, Status, TstmetaError
-from . import variants
+from ..schema import Status, TstmetaError
 from .base import CorpusMetric, Request, Score, scored
-from .batched import ModelMetric, cut_note, installed
-
-_OPTIONS = {"per": ("token", "word")}
+from .batched import ModelMetric, cut_note, installed, parse
 
 
 class Perplexity(ModelMetric):
@@ -43,12 +39,16 @@ class Perplexity(ModelMetric):
     higher_is_better = False
     accepts_empty = True
     VARIANTS: ClassVar[tuple[str, ...]] = ("word", "gpt2", "mgpt")
+    options: ClassVar = {"per": ("word",)}
+    demonstration = (
+        "the embedded model demonstrates how fluency metrics work: it is tiny and has read "
+        "generated text only. Name a real model, for instance perplexity:gpt2"
+    )
 
     def __init__(self, words: str = ""):
         super().__init__(words)
-        named, chosen = variants.parse(words, _OPTIONS, lm.MODELS)
-        self.model = named or lm.MODELS["embedded"]
-        self.per = chosen.get("per", "token")
+        named, chosen = parse(words, self.options, lm.MODELS)
+        self.model, self.per = named or lm.MODELS["embedded"], chosen.get("per", "token")
         self.profile, self.languages = self.model.profile, self.model.languages
 
     @property
@@ -83,16 +83,6 @@ class Perplexity(ModelMetric):
     def keep_in(self, folder: Path, progress: bool) -> None:
         super().keep_in(folder, progress)
         self.__dict__.pop("reader", None)
-
-    def score(self, units: Sequence[tuple[Request, ...]]) -> Iterator[tuple[Score, ...]]:
-        if self.profile == "embedded":
-            warnings.warn(
-                "the embedded model demonstrates how fluency metrics work: it is tiny and has read "
-                "generated text only. Name a real model, for instance perplexity:gpt2",
-                DemonstrationWarning,
-                stacklevel=2,
-            )
-        return super().score(units)
 
     def values(self, requests: Sequence[Request]) -> Sequence[Score]:
         texts = [request.output for request in requests if request.output.strip()]
@@ -143,23 +133,21 @@ class Slor(Perplexity):
 
     Pauls and Klein (2012); Kann et al. (2018, Eq. 1).  Higher is better; 0, also of a blank text:
     no likelier than its words in any order.  The unigram probabilities, with add-one smoothing, are
-    those of the file ``unigrams.csv`` beside the model or one that is named
-    (``slor:gpt2+/path/a.csv``).
+    those of the file ``unigrams.csv`` that ``tstmeta train lm`` writes beside a model.
     """
 
     name = "slor"
     higher_is_better = True
-    VARIANTS: ClassVar[tuple[str, ...]] = ("word",)
+    VARIANTS: ClassVar[tuple[str, ...]] = ()
+    options: ClassVar = {}
 
     def __init__(self, words: str = ""):
-        file = next((word for word in words.split("+") if word.endswith(".csv")), "")
-        super().__init__("+".join(word for word in words.split("+") if word != file))
-        self.name = f"{Slor.name}:{words}" if words else Slor.name
-        self._file = Path(file).expanduser() if file else self.model.folder / lm.UNIGRAMS
-        if not (file or self._file.is_file() or self.model.course):  # or it is yet to be trained
+        super().__init__(words)
+        self._file = self.model.folder / lm.UNIGRAMS
+        if not (self._file.is_file() or self.model.course):  # or it is yet to be trained
             raise TstmetaError(
                 f"{self.name} needs the token frequencies of what the model was trained on: name a "
-                f"file, as in slor:gpt2+/path/{lm.UNIGRAMS}, or a folder that tstmeta train lm made"
+                "folder that tstmeta train lm made"
             )
 
     def further_fields(self) -> dict[str, object]:
@@ -171,7 +159,7 @@ class Slor(Perplexity):
 
     def of_reading(self, reading: lm.Reading) -> float:
         odds = reading.logprob - float(self.unigrams[list(reading.tokens)].sum())
-        return odds / self.length(reading)
+        return odds / len(reading.tokens)
 
     def of_nothing(self) -> float:
         return 0.0

@@ -3,9 +3,9 @@
     judge:http://localhost:8000/v1#MODEL+PROMPT            asked as it is scored
     judge:http://localhost:8000/v1#MODEL@REVISION+PROMPT   with the revision that it serves
     judge:http://localhost:8000/v1#MODEL+PROMPT#style      one dimension of a prompt that has more
-    judge:gpt-4                                            a judge of a paper: what it would take
 
-PROMPT is one of ``tstmeta judge prompts`` or a file of yours that ends in ``.toml``.
+PROMPT is one of ``tstmeta judge prompts`` or a file of yours that ends in ``.toml``.  The judges of
+the papers are open forms, see :mod:`.catalogue`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING
 
 from ..schema import Signature, TstmetaError
 from .base import Request, Score, Unit, failed
@@ -26,27 +26,6 @@ if TYPE_CHECKING:
     from ..judge.prompts import Prompt
 
 
-class Model(NamedTuple):
-    """A model that a paper asked for ratings: its id, the prompt, and where its ratings are."""
-
-    where: str
-    prompt: str
-    released: str = ""
-
-
-#: Judges of the four papers.  pauli2025 says 70B in its text and names an 8B model in its appendix;
-#: ``+binary`` was asked for yes or no (mukherjee2025, Table 1).
-MODELS = {
-    "chatgpt": Model("ChatGPT", "lai2023-content", "; its ratings come with lai: released:chatgpt"),
-    "gpt-4": Model("GPT-4", "mukherjee2024-sentiment-style"),
-    "llama-3.1-8b": Model("meta-llama/Llama-3.1-8B-Instruct", "mukherjee2024-sentiment-style"),
-    "llama-3-70b": Model("meta-llama/Meta-Llama-3-70B-Instruct", "pauli2025"),
-    "gpt-4+binary": Model("GPT-4", "mukherjee2025-binary"),
-    "llama-3.1-8b+binary": Model("meta-llama/Llama-3.1-8B-Instruct", "mukherjee2025-binary"),
-}
-_SERVER = ("http://", "https://")
-
-
 class Judge(BatchedMetric):
     """A language model asked for a rating of content, style, fluency or the whole."""
 
@@ -54,27 +33,20 @@ class Judge(BatchedMetric):
     dimensions: tuple[str, ...] = ("content", "style", "fluency", "overall")
     bases: tuple[str, ...] = ("source",)
     profile = "real"
-    max_tokens = None
+    stored = False
     #: Its answers are kept; an answer that is asked again would else go beside its old score.
     keeps_answers = True
-    VARIANTS: ClassVar[tuple[str, ...]] = tuple(MODELS)
-    model: Model | None = None
     chat: Served | None = None
     prompt: Prompt | None = None
 
     def __init__(self, words: str = ""):
-        self.binary = words.endswith("+binary")
-        if words.startswith(_SERVER):
+        if words:
             self._describe(*_served(words))
-        elif words:
-            super().__init__(words)
-            self.model = MODELS[words]
-            self.dimensions = ("style",) if self.binary else self.dimensions
 
     @staticmethod
     def accepts_variant(words: str) -> bool:
-        """The judges of papers, and what begins with the address of a server."""
-        return words in MODELS or words.startswith(_SERVER)
+        """What begins with the address of a server."""
+        return words.startswith(("http://", "https://"))
 
     def _describe(self, chat: Served, prompt: Prompt, dimension: str) -> None:
         from ..judge.ratings import name_of
@@ -96,22 +68,13 @@ class Judge(BatchedMetric):
         """Which server is needed, if none is named."""
         if self.chat and self.prompt:
             return ""
-        if self.model is None:
-            return (
-                "no server: name one with its model and a prompt, judge:http://HOST/v1#MODEL+PROMPT"
-                f"; what a paper's judge takes is told by {', '.join(MODELS)}"
-            )
         return (
-            f"no server: to ask {self.model.where}, run tstmeta judge run --data DATA --prompt "
-            f"{self.model.prompt} --server URL --model {self.model.where} --scores-out FILE, then "
-            f"read FILE with --scores{self.model.released}"
+            "no server: name one with its model and a prompt, judge:http://HOST/v1#MODEL+PROMPT; "
+            "tstmeta metrics lists what a paper's judge takes"
         )
 
     def fields(self) -> dict[str, object]:
-        return {
-            "model": self.model.where if self.model else "none",
-            "answer": "binary" if self.binary else "number",
-        }
+        return {"model": "none", "answer": "number"}
 
     def signature(self, basis: str) -> Signature:
         if not (self.chat and self.prompt):

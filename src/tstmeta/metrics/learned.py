@@ -2,25 +2,21 @@
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 from ..extras import lacking
 from ..models import classifiers, hub
 from ..models.causal import ENGLISH, Backbone, MissingModel
 from .base import Score, scored
-from .batched import BatchedMetric, ModelMetric, Pair, cut_note, installed
-from .variants import parse
+from .batched import BatchedMetric, ModelMetric, Pair, cut_note, installed, parse
 
-#: BLEURT's models, converted to PyTorch; the first is that of Pauli et al. (2025).
-MODELS = {
-    name: Backbone(name, f"Elron/{name}", revision, languages=ENGLISH)
-    for name, revision in {
-        "bleurt-large-512": "00397b0917e464c5ca1a45db156d0b836cd65e97",
-        "bleurt-base-512": "",
-        "bleurt-base-128": "",
-        "bleurt-tiny-512": "",
-    }.items()
-}
+#: The model of Pauli et al. (2025), converted to PyTorch.
+BLEURT = Backbone(
+    "bleurt-large-512",
+    "Elron/bleurt-large-512",
+    "00397b0917e464c5ca1a45db156d0b836cd65e97",
+    languages=ENGLISH,
+)
 
 
 class Bleurt(ModelMetric):
@@ -29,22 +25,20 @@ class Bleurt(ModelMetric):
     About 0 to 1 and not bounded by either.  Both texts, the output second, fill one window.
 
     Args:
-        words: ``bleurt-base-128`` or another of :data:`MODELS`, a model of a hub, or a folder.
+        words: another model of a hub, or a folder.
     """
 
     name = "bleurt"
     profile = "real"
-    VARIANTS: ClassVar[tuple[str, ...]] = tuple(MODELS)[1:]
 
     def __init__(self, words: str = ""):
         super().__init__(words)
-        named, _ = parse(words, {}, MODELS)
-        self.model = named or MODELS["bleurt-large-512"]
+        self.model = parse(words, {}, {BLEURT.name: BLEURT})[0] or BLEURT
         self.languages = self.model.languages
 
     @property
     def missing(self) -> str:
-        return absent(self.model, "bleurt:FOLDER", MODELS)
+        return absent(self.model, "bleurt:FOLDER", BLEURT)
 
     def fields(self) -> dict[str, object]:
         return {
@@ -72,7 +66,6 @@ class Comet(BatchedMetric):
     """COMET (Rei et al., 2020), never computed here: its released scores have a place."""
 
     profile = "real"
-    max_tokens = None
 
     def __init__(self, name: str, model: str):
         self.name, self.model = name, model
@@ -95,13 +88,13 @@ comet_20 = partial(Comet, "comet-20", "Unbabel/wmt20-comet-da")
 comet_22 = partial(Comet, "comet-22", "Unbabel/wmt22-comet-da")
 
 
-def absent(model: Backbone, example: str, pickled: dict[str, Backbone]) -> str:
+def absent(model: Backbone, example: str, *pickled: Backbone) -> str:
     """What to do when a model is not here; of ``pickled`` ones upstream offers pickles only."""
     if packages := lacking("torch", "transformers"):
         return packages
     if hub.here(model):
         return ""
-    if model not in pickled.values():
+    if model not in pickled:
         return hub.absent(model)
     return (
         f"{model.where} is not here, and upstream's weights are pickles, which are never read: "

@@ -9,15 +9,14 @@ import math
 from collections.abc import Sequence
 from functools import cache, cached_property
 from pathlib import Path
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 from ..models import lexicon as lexicons
 from ..models.lexicon import Lexicon
 from ..schema import MissingData, Status, TstmetaError
 from .base import Request, Score
-from .batched import BatchedMetric
+from .batched import BatchedMetric, choose
 from .text import word_spans
-from .variants import choose
 
 #: Our words: style that is asked for -> list that has the words of both sides.
 OURS = {
@@ -31,19 +30,10 @@ OURS = {
 _FOLDER = Path(__file__).parent / "lexicons"
 
 
-class Hidden(NamedTuple):
-    """A text without its style words."""
-
-    text: str
-    hidden: int  # words that are hidden, those of phrases one by one
-    words: int  # words of the text
-
-
 class Mask:
     """Finds the words and phrases of a lexicon in texts, whatever their case and spelling.
 
-    From left to right, longer phrases first.  Each word or phrase becomes one ``token``; an empty
-    token leaves it out.
+    From left to right, longer phrases first.  Each word or phrase becomes one ``token``.
     """
 
     def __init__(self, lexicon: Lexicon, token: str):
@@ -52,65 +42,57 @@ class Mask:
         if not self._phrases:
             raise TstmetaError(f"the lexicon {lexicon.name} has no word with a letter or a digit")
         self._longest = max(map(len, self._phrases))
-        self._token = f" {token} " if token else " "
+        self._token = token
 
-    def __call__(self, text: str) -> Hidden:
+    def __call__(self, text: str) -> str:
         """The text with its style words hidden; as it is when it has none."""
         spans = word_spans(text)
         forms = [form for *_, form in spans]
-        parts, end, hidden, place = [], 0, 0, 0
+        parts, end, place = [], 0, 0
         while place < len(spans):
             lengths = range(min(self._longest, len(forms) - place), 0, -1)
             entry = (n for n in lengths if tuple(forms[place : place + n]) in self._phrases)
             if length := next(entry, 0):
                 parts += [text[end : spans[place][0]], self._token]
                 end = spans[place + length - 1][1]
-                hidden += length
             place += length or 1
-        if not hidden:
-            return Hidden(text, 0, len(spans))
-        shown = " ".join("".join([*parts, text[end:]]).split())
-        return Hidden(shown, hidden, len(spans))
+        return " ".join(" ".join([*parts, text[end:]]).split()) if parts else text
 
 
 class MaskedBleu(BatchedMetric):
     """Sentence BLEU (``bleu``) of the masked texts, in [0, 100]; higher is better.
 
-    Several references clip together, as in ``bleu``.  ``detail`` says how many words were hidden.
-    Without a lexicon those are words of ours for the target style and its opposite; a style without
-    such a list is refused.
+    Several references clip together, as in ``bleu``.  Without a lexicon words of ours for the
+    target style and its opposite are hidden; a style without such a list is refused.
 
     Args:
         words: a lexicon, ``sentiment`` (that of Mir et al., 2019, once its data are here) or a .csv
-            or .json file; ``dropped``: style words are left out instead of replaced.
+            or .json file.
     """
 
     name = "masked-bleu"
-    max_tokens = None
     languages: tuple[str, ...] = ("en",)
-    VARIANTS: ClassVar[tuple[str, ...]] = ("dropped", "sentiment")
+    VARIANTS: ClassVar[tuple[str, ...]] = ("sentiment",)
     #: The metric that compares what is left, and what stands for a hidden word: one token of its
     #: own for every tokenizer, and in no text.
     stem: ClassVar[str] = "bleu"
-    token: str = "■"
+    token: ClassVar[str] = "■"
 
     def __init__(self, words: str = ""):
         from . import get
 
-        files = [word for word in words.split("+") if word.endswith((".csv", ".json"))]
-        options = {"mask": ("dropped",), "lexicon": (*files, *lexicons.names())}
-        chosen, rest = choose(words, options)
+        known = (*lexicons.names(), "FILE.csv", "FILE.json")
+        chosen, rest = choose(words, {"lexicon": known})
         if rest and self.stem == "bleu":
-            known = ", ".join(["dropped", *lexicons.names()])
-            raise TstmetaError(f"{rest[0]!r} is no lexicon: use {known} or a .csv or .json file")
-        self.token = "" if "mask" in chosen else self.token
+            raise TstmetaError(f"{rest[0]!r} is no lexicon: use {', '.join(known)}")
         self._inner = get(f"{self.stem}:{'+'.join(rest)}" if rest else self.stem)
-        self._given = lexicons.read(files[0]) if files else None
-        self._name = "" if files else chosen.get("lexicon", "")
+        name = chosen.get("lexicon", "")
+        self._given = lexicons.read(name) if name.endswith((".csv", ".json")) else None
+        self._name = "" if self._given else name
         self.name = f"{self.name}:{words}" if words else self.name
         if self._given:
             self.languages = self._inner.languages
-        self.profile = "real" if self._given or self._name else self._inner.profile
+        self.profile = "real" if name else self._inner.profile
 
     @staticmethod
     def accepts_variant(words: str) -> bool:
@@ -122,7 +104,7 @@ class MaskedBleu(BatchedMetric):
             _ = self._lexicon
         except TstmetaError as error:
             return str(error)
-        return getattr(self._inner, "missing", "")
+        return self._inner.missing
 
     @cached_property
     def _lexicon(self) -> Lexicon | None:
@@ -137,15 +119,14 @@ class MaskedBleu(BatchedMetric):
             identity = f"{self._name}@missing"
         return {
             "lexicon": identity,
-            "mask": self.token or "dropped",
+            "mask": self.token,
             "match": "words+longest-phrase+lower",
-            **self._inner.fields(),  # type: ignore[attr-defined]
+            **self._inner.fields(),
         }
 
     def values(self, requests: Sequence[Request]) -> list[Score]:
-        masked, notes = zip(*map(self._hide, requests), strict=True)
-        answers = self._inner.score([(request,) for request in masked])
-        return [_noted(score, note) for (score,), note in zip(answers, notes, strict=True)]
+        masked = [(self._hide(request),) for request in requests]
+        return [score for (score,) in self._inner.score(masked)]
 
     def _blank(self, request: Request) -> Score | None:
         if (score := super()._blank(request)) or self._lexicon or request.style in OURS:
@@ -154,32 +135,24 @@ class MaskedBleu(BatchedMetric):
         remedy = f"name a lexicon, for instance {self.name.partition(':')[0]}:words.csv"
         return Score(math.nan, Status.REFUSED, f"{what}; {remedy}")
 
-    def _hide(self, request: Request) -> tuple[Request, str]:
-        """The request with style words hidden, and how many they were."""
+    def _hide(self, request: Request) -> Request:
         hide = _mask(self._lexicon or _ours(OURS[request.style]), self.token)
-        output = hide(request.output)
-        texts, counts, words = zip(*map(hide, request.against), strict=True)
-        hidden = f"output {output.hidden} of {output.words}, compared with {sum(counts)} of"
-        note = f"style words: {hidden} {sum(words)}"
-        return request._replace(output=output.text, against=texts), note
-
-
-def _noted(score: Score, note: str) -> Score:
-    return score._replace(detail=note if score.status is Status.OK else f"{score.detail}; {note}")
+        texts = tuple(map(hide, request.against))
+        return request._replace(output=hide(request.output), against=texts)
 
 
 class MaskedCosine(MaskedBleu):
     """Cosine of sentence vectors (``cosine``) of the masked texts, in [-1, 1]; higher is better.
 
     A hidden word becomes ``[MASK]``, which encoders of BERT's kind read as their own mask.  The
-    best of several references counts.  See :class:`MaskedBleu`; words that are neither a lexicon
-    nor ``dropped`` go to ``cosine``.
+    best of several references counts.  See :class:`MaskedBleu`; a word that is no lexicon goes to
+    ``cosine``.
     """
 
     name = "masked-cosine"
-    VARIANTS: ClassVar[tuple[str, ...]] = ("dropped", "sentiment", "labse", "multilingual-minilm")
+    VARIANTS: ClassVar[tuple[str, ...]] = ("sentiment", "labse", "multilingual-minilm")
     stem: ClassVar[str] = "cosine"
-    token: str = "[MASK]"
+    token: ClassVar[str] = "[MASK]"
 
 
 @cache

@@ -14,28 +14,18 @@ import numpy as np
 
 from ..extras import lacking
 from ..models import encoders, hub, vectors
-from ..models.causal import MissingModel
 from ..models.encoders import DECIMALS, ENCODERS, MINILM, TextVector
 from ..models.vectors import TokenTable, VectorFile, Vectors
 from ..schema import Status, TstmetaError
 from .base import Request, Score, scored
-from .batched import ModelMetric, cut_note, installed
+from .batched import ModelMetric, choose, cut_note, file_of, installed, parse
 from .bertscore import BertScore
-from .variants import choose, parse, without_file
 
 __all__ = ["BertScore", "Cosine", "S3Bert", "Sim", "Wmd"]
 
 WORDLESS = Score(math.nan, Status.INVALID, "a text has no word with a vector and a weight")
 #: Of a blank text: a distance of 0 would be the best of all, and there is no largest.
 NOWHERE_TO_TRAVEL = Score(math.nan, Status.INVALID, "empty text: no word can travel")
-#: Features of the S3BERT models that its authors give out, in their order; the rest of the vector
-#: stands at the end (Opitz and Frank, 2022; their configuration file).
-FEATURES = (
-    *("concepts", "frames", "named-entities", "negations", "reentrancies", "srl", "smatch"),
-    *("unlabeled", "max-indegree", "max-outdegree", "max-degree", "root", "quant", "wlk", "wwlk"),
-)
-#: Numbers of each feature.
-FEATURE_SIZE = 16
 
 
 class Cosine(ModelMetric):
@@ -50,8 +40,6 @@ class Cosine(ModelMetric):
 
     name = "cosine"
     VARIANTS: ClassVar[tuple[str, ...]] = ("labse", "multilingual-minilm")
-    #: What of the vectors is compared.
-    part = slice(0, None)
 
     def __init__(self, words: str = ""):
         super().__init__(words)
@@ -82,38 +70,30 @@ class Cosine(ModelMetric):
         lengths = text.length, output.length
         if 0 < min(lengths) <= self._control:
             return Score(0.0, Status.EMPTY, "a text without a token")
-        value = _cosine(*(side.vector[self.part].astype(float) for side in (text, output)))
+        value = _cosine(*(side.vector.astype(float) for side in (text, output)))
         return scored(round(value, DECIMALS), cut_note(max(lengths), self._window))
 
 
 class S3Bert(Cosine):
-    """Cosine of a part of the sentence vector (Opitz and Frank, 2022): in [-1, 1]; more is better.
+    """Cosine of S3BERT's sentence vectors (Opitz and Frank, 2022): in [-1, 1]; more is better.
 
-    S3BERT models are trained so that slices of the vector answer to aspects of meaning, measured
-    on AMR graphs.  ``global`` (the default) is the whole vector, ``residual`` what no aspect has.
+    The models are trained so that slices of the vector answer to aspects of meaning, measured on
+    AMR graphs; here the whole vector is compared.
 
     Args:
-        words: a feature (see :data:`FEATURES`) and the folder of a sentence-transformers model,
-            joined by ``+``.
+        words: the folder of such a model, which sentence-transformers reads.
     """
 
     name = "s3bert"
     VARIANTS: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, words: str = ""):
-        chosen, rest = choose(words, {"feature": ("global", *FEATURES, "residual")})
-        super().__init__("+".join(rest))
-        self.name = f"{S3Bert.name}:{words}" if words else S3Bert.name
+        super().__init__(words)
         self.profile, self.languages = "real", ("en",)
-        self.named = bool(rest)
-        self.feature = chosen.get("feature", "global")
-        if self.feature != "global":
-            start = (*FEATURES, "residual").index(self.feature) * FEATURE_SIZE
-            self.part = slice(start, None if self.feature == "residual" else start + FEATURE_SIZE)
 
     @property
     def missing(self) -> str:
-        if self.named:
+        if self.model is not MINILM:
             return super().missing
         return (
             "no hub has an S3BERT model: get s3bert_all-MiniLM-L12-v2 from its authors "
@@ -122,18 +102,8 @@ class S3Bert(Cosine):
         )
 
     def fields(self) -> dict[str, object]:
-        end = "" if self.part.stop is None else self.part.stop
-        part: dict[str, object] = {"feature": f"{self.feature}[{self.part.start}:{end}]"}
-        return part | super().fields() if self.named else part
-
-    def prepare(self, texts: list[str]) -> list[TextVector]:
-        vectors_ = super().prepare(texts)
-        if (size := len(vectors_[0].vector)) <= len(FEATURES) * FEATURE_SIZE:
-            raise MissingModel(
-                f"{self.model.where}: its vectors have {size} numbers, too few for the features; "
-                "name the folder of an S3BERT model"
-            )
-        return vectors_
+        part: dict[str, object] = {"feature": "global[0:]"}
+        return part if self.model is MINILM else part | super().fields()
 
 
 def _cosine(first: np.ndarray, second: np.ndarray) -> float:
@@ -145,19 +115,16 @@ def _cosine(first: np.ndarray, second: np.ndarray) -> float:
 class WordMetric(ModelMetric):
     """A metric on vectors of single words: those of ``vectors=FILE``, or the embedded encoder's."""
 
-    options: ClassVar[tuple[str, ...]] = ()
-    file_words: ClassVar[tuple[str, ...]] = ("vectors",)
+    options: ClassVar = {"vectors": ("vectors=FILE",)}
     languages: tuple[str, ...] = ("en",)
 
     def __init__(self, words: str = ""):
         super().__init__(words)
-        self.files: dict[str, Path | None] = {}
-        for word in self.file_words:
-            words, self.files[word] = without_file(words, f"{word}=")
-        self.chosen, rest = choose(words, {option: (option,) for option in self.options})
+        chosen, rest = choose(words, self.options)
         if rest:
-            known = ", ".join([*self.options, *(f"{word}=FILE" for word in self.file_words)])
+            known = ", ".join(form for forms in self.options.values() for form in forms)
             raise TstmetaError(f"{rest[0]!r} names no option and no word vectors: use {known}")
+        self.files = {kind: file_of(chosen.get(kind, "")) for kind in self.options}
         if self.files["vectors"]:
             self.profile, self.languages = "real", ()  # what language a file is for is not known
 
@@ -178,15 +145,12 @@ class Wmd(WordMetric):
     The nearest of several references counts.  A text without words has no distance: ``invalid``.
 
     Args:
-        words: ``unit`` (vectors are brought to length 1 first, so distances are at most 2) and
-            ``vectors=FILE``, joined by ``+``.
+        words: ``vectors=FILE``.
     """
 
     name = "wmd"
     higher_is_better = False
     max_tokens = 2000
-    VARIANTS: ClassVar[tuple[str, ...]] = ("unit",)
-    options = VARIANTS
 
     @property
     def missing(self) -> str:
@@ -195,7 +159,7 @@ class Wmd(WordMetric):
     def fields(self) -> dict[str, object]:
         return {
             **source_fields(self.files["vectors"]),
-            "length": "unit" if "unit" in self.chosen else "raw",
+            "length": "raw",
             "refs": "min",
             "POT": installed("POT"),
         }
@@ -221,8 +185,6 @@ class Wmd(WordMetric):
         from scipy.spatial.distance import cdist
 
         sides = [self.source.vectors(np.array(list(side))) for side in (origins, targets)]
-        if "unit" in self.chosen:
-            sides = [side / np.linalg.norm(side, axis=1, keepdims=True) for side in sides]
         masses = [np.array(list(side.values())) for side in (origins, targets)]
         total = masses[0].sum()
         # the solver wants equal sums to the last digit
@@ -242,7 +204,7 @@ class Sim(WordMetric):
     """
 
     name = "sim"
-    file_words = ("vectors", "idf")
+    options: ClassVar = {**WordMetric.options, "idf": ("idf=FILE",)}
 
     def fields(self) -> dict[str, object]:
         texts = self.files["idf"]

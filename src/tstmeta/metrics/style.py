@@ -5,7 +5,7 @@ A blank text has probability 0 of the target style, the rest is shared alike.
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from typing import ClassVar, NamedTuple
 
@@ -13,9 +13,8 @@ import numpy as np
 
 from ..models import classifiers, hub
 from ..schema import Status, TstmetaError
-from .base import CorpusMetric, Request, Score, failed
-from .batched import ModelMetric
-from .variants import parse
+from .base import CorpusMetric, Request, Score, failed, scored
+from .batched import ModelMetric, parse
 
 #: Probabilities below this count as this in a divergence, which would else have no bound.
 FLOOR = 1e-12
@@ -37,14 +36,20 @@ class TextStyle(NamedTuple):
     blank: bool = False
 
 
-class _StyleMetric(ModelMetric):
-    """A metric of what the model that words name says of texts.
+class StyleConfidence(ModelMetric):
+    """Probability of the target style, in [0, 1], after the model's temperature.
 
-    Words such as ``LABEL_1=positive`` say what the model calls a style, and what the data set does.
+    "Classifier confidence" of Mukherjee et al. (2025, Table 1).
+
+    Args:
+        words: the model; ``LABEL_1=positive`` says what it calls a style, and what the data do.
     """
 
+    name = "style-confidence"
     dimensions = ("style",)
+    bases: tuple[str, ...] = ("none",)
     accepts_empty = True
+    VARIANTS: ClassVar[tuple[str, ...]] = ("toxicity",)
     default: ClassVar[str] = "embedded"
     #: How a model is asked.
     estimate: ClassVar[str] = "probabilities"
@@ -69,61 +74,49 @@ class _StyleMetric(ModelMetric):
         model = hub.identity(self.model)
         return {"model": model, **self.chosen, **called, **libraries}
 
-    def _read(self, texts: Iterable[tuple[str, str]]) -> dict[tuple[str, str], TextStyle | Score]:
-        """Of each (text, target style) what the model says; an error if it knows no such style."""
-        model = classifiers.load(self.model)
-        answers: dict[tuple[str, str], TextStyle | Score] = {}
-        places: dict[tuple[str, str], tuple[int, int]] = {}
-        for key in dict.fromkeys(texts):
-            try:
-                places[key] = model.place(key[1], self.wordings)
-            except TstmetaError as error:
-                answers[key] = failed(error)
-        for number, task in enumerate(model.about.tasks):
-            own = {key: target for key, (at, target) in places.items() if at == number}
-            full = list(dict.fromkeys(text for text, _ in own if text.strip()))
-            estimates = getattr(model, self.estimate)(full, number) if full else ()
-            known = dict(zip(full, zip(*estimates, strict=True), strict=True))
-            for (text, style), target in own.items():
-                if text in known:
-                    row, cut = known[text]
-                    answers[text, style] = TextStyle(row, target, task, cut)
-                else:
-                    shares = np.full(len(task.styles), 1 / max(1, len(task.styles) - 1))
-                    shares[target] = 0
-                    answers[text, style] = TextStyle(shares, target, task, blank=True)
-        return answers
-
-
-def _score(value: float, *texts: TextStyle) -> Score:
-    """A value with the status of the texts that it is made of."""
-    if any(text.blank for text in texts):
-        return Score(value, Status.EMPTY, "empty text")
-    cut = next((text.cut for text in texts if text.cut), "")
-    return Score(value, Status.TRUNCATED if cut else Status.OK, cut)
-
-
-class StyleConfidence(_StyleMetric):
-    """Probability of the target style, in [0, 1], after the model's temperature.
-
-    "Classifier confidence" of Mukherjee et al. (2025, Table 1).
-    """
-
-    name = "style-confidence"
-    bases = ("none",)
-    VARIANTS: ClassVar[tuple[str, ...]] = ("toxicity",)
-
     def values(self, requests: Sequence[Request]) -> Sequence[Score]:
-        keys = [(request.output, request.style) for request in requests]
-        answers = self._read(keys)
-        texts = [answers[key] for key in keys]
+        texts: dict[str, dict[str, None]] = {}
+        for r in requests:
+            texts.setdefault(r.style, {}).update(dict.fromkeys((r.output, *r.against)))
+        known = {style: self._read(list(own), style) for style, own in texts.items()}
         return [
-            text if isinstance(text, Score) else _score(self.of_text(text), text) for text in texts
+            self._answer([known[r.style][text] for text in (r.output, *r.against)])
+            for r in requests
         ]
+
+    def _answer(self, texts: Sequence[TextStyle | Score]) -> Score:
+        """The score of an output, which comes first, beside the texts that follow it."""
+        if wrong := [text for text in texts if isinstance(text, Score)]:
+            return wrong[0]
+        output, *compared = (text for text in texts if isinstance(text, TextStyle))
+        value, other = self.of_texts(output, compared)
+        if output.blank or other.blank:
+            return Score(value, Status.EMPTY, "empty text")
+        return scored(value, output.cut or other.cut)
+
+    def of_texts(self, output: TextStyle, compared: list[TextStyle]) -> tuple[float, TextStyle]:
+        """The metric, and which of the texts compared with it comes from."""
+        return self.of_text(output), output
 
     def of_text(self, text: TextStyle) -> float:
         """The metric of one text."""
         return float(text.styles[text.target])
+
+    def _read(self, texts: list[str], style: str) -> Mapping[str, TextStyle | Score]:
+        """What the model says of texts; errors if it knows no such style."""
+        model = classifiers.load(self.model)
+        try:
+            number, target = model.place(style, self.wordings)
+        except TstmetaError as error:
+            return dict.fromkeys(texts, failed(error))
+        task = model.about.tasks[number]
+        shares = np.full(len(task.styles), 1 / max(1, len(task.styles) - 1))
+        shares[target] = 0
+        blank = TextStyle(shares, target, task, blank=True)
+        full = [text for text in texts if text.strip()]
+        estimates = getattr(model, self.estimate)(full, number) if full else ()
+        rows = (TextStyle(row, target, task, cut) for row, cut in zip(*estimates, strict=True))
+        return dict.fromkeys(texts, blank) | dict(zip(full, rows, strict=True))
 
 
 class StyleAccuracy(StyleConfidence, CorpusMetric):
@@ -140,11 +133,9 @@ class StyleAccuracy(StyleConfidence, CorpusMetric):
         rest = np.delete(text.styles, text.target)
         return float(len(rest) > 0 and text.styles[text.target] > rest.max())
 
-    def values(self, requests: Sequence[Request]) -> Sequence[Score]:
-        return [
-            hit._replace(detail=json.dumps([hit.value, 1.0])) if hit.status.has_value else hit
-            for hit in super().values(requests)
-        ]
+    def _answer(self, texts: Sequence[TextStyle | Score]) -> Score:
+        hit = super()._answer(texts)
+        return hit._replace(detail=json.dumps([hit.value, 1.0])) if hit.status.has_value else hit
 
     def aggregate(self, total: np.ndarray) -> float:
         return float(total[0] / total[1]) if total[1] else math.nan
@@ -169,7 +160,7 @@ class StyleRegressor(StyleConfidence):
         return value if text.target == len(text.task.styles) - 1 else low + high - value
 
 
-class StyleEmd(_StyleMetric):
+class StyleEmd(StyleConfidence):
     """Earth mover's distance of two texts' style distributions, in [0, 1].
 
     Styles are names, each as far from the others as any: then the distance is half of the summed
@@ -199,24 +190,12 @@ class StyleEmd(_StyleMetric):
         """The distance of two distributions [k]."""
         return float(np.abs(output - other).sum() / 2)
 
-    def values(self, requests: Sequence[Request]) -> Sequence[Score]:
-        known = self._read((text, r.style) for r in requests for text in (r.output, *r.against))
-        return [
-            self._nearest(*(known[text, r.style] for text in (r.output, *r.against)))
-            for r in requests
-        ]
-
-    def _nearest(self, *texts: TextStyle | Score) -> Score:
-        """The score of an output, which comes first, beside the texts that follow it."""
-        if wrong := [text for text in texts if isinstance(text, Score)]:
-            return wrong[0]
-        output, *compared = (text for text in texts if isinstance(text, TextStyle))
+    def of_texts(self, output: TextStyle, compared: list[TextStyle]) -> tuple[float, TextStyle]:
         measured = [(self.measure(output.styles, text.styles), text) for text in compared]
         best = min if self.higher_is_better else max  # a distance, or a similarity
         value, other = best(measured, key=lambda pair: pair[0])
-        if self._directed and output.styles[output.target] < other.styles[output.target]:
-            value = -value
-        return _score(value, output, other)
+        towards = output.styles[output.target] >= other.styles[output.target]
+        return value if towards or not self._directed else -value, other
 
 
 class StyleKl(StyleEmd):

@@ -9,20 +9,19 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable
 from functools import cached_property, lru_cache
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from ..models import encoders, parses
+from ..models import encoders
 from ..models.encoders import MINILM
-from ..models.parses import Tree
-from ..models.vectors import Vectors, identity, texts_of
+from ..models.parses import Parser, Tree
+from ..models.vectors import Vectors
 from ..schema import TstmetaError
 from .base import Request, Score, scored
-from .batched import cut_note, installed
-from .parsed import ParseMetric, first
+from .batched import choose, cut_note, file_of, installed
 from .semantic import NOWHERE_TO_TRAVEL, WORDLESS, source_fields, source_of
-from .variants import without_file
+from .trees import ParseMetric, first
 
 #: How far apart words still meet, and how deep a subtree reaches, in dependencies.
 HOPS = 3
@@ -119,18 +118,18 @@ class Travellers(NamedTuple):
 Prepared = tuple[Travellers | None, int]
 
 
-def distances(text: Travellers, other: Travellers, share: float = 1.0) -> np.ndarray:
+def distances(text: Travellers, other: Travellers) -> np.ndarray:
     """What it costs to move each word of one text to each of the other, [n, m] (Wei et al., 2023).
 
-    The cosine distance of the words, and ``share`` times the mean cosine distance of the pairs of
-    subtrees that hold them; nothing for a word in no subtree.
+    The cosine distance of the words, and the mean cosine distance of the pairs of subtrees that
+    hold them; nothing for a word in no subtree.
     """
     words = 1 - text.directions @ other.directions.T
     between = text.members.T @ (1 - text.subtrees @ other.subtrees.T) @ other.members
     pairs = np.outer(text.members.sum(axis=0), other.members.sum(axis=0))
     mean = np.divide(between, pairs, out=np.zeros_like(between), where=pairs > 0)
     # rounding makes equal words a little nearer than 0
-    return np.maximum(words + share * mean, 0)
+    return np.maximum(words + mean, 0)
 
 
 def travellers(tree: Tree, weights: dict[str, float], source: Vectors) -> Travellers | None:
@@ -175,27 +174,23 @@ class SynWmd(ParseMetric):
     0.  A text without a word that has a vector is ``invalid``.
 
     Args:
-        words: the file of parses, whose different sentences make the graph of words, too, or a
-            UDPipe model and ``texts=FILE`` for the texts of that graph, one a line; ``flow`` for
-            word flow without the distance of subtrees; ``vectors=FILE`` for word vectors in
-            GloVe's text format.
+        words: the file of parses, whose different sentences make the graph of words, too, and
+            ``vectors=FILE`` for word vectors in GloVe's text format, joined by ``+``.
     """
 
     name = "synwmd"
     higher_is_better = False
     modules = ("ot",)
-    options: ClassVar[dict[str, tuple[str, ...]]] = {"parts": ("full", "flow")}
     remedy = (
-        "parse the texts with UDPipe, Stanza or another parser and name the CoNLL-U file, or name "
-        "a UDPipe model and a file of texts to weigh words by, one a line, as in "
-        "{name}:/path/parses.conllu and {name}:/path/model.udpipe+texts=/path/texts.txt"
+        "parse the texts with UDPipe, Stanza or another parser and name the CoNLL-U file, as in "
+        "{name}:/path/parses.conllu"
     )
 
     def __init__(self, words: str = ""):
-        rest, self._vectors = without_file(words, "vectors=")
-        rest, self._texts = without_file(rest, "texts=")
-        super().__init__(rest)
+        chosen, rest = choose(words, {"vectors": ("vectors=FILE",)})
+        super().__init__("+".join(rest))
         self.name = f"{SynWmd.name}:{words}" if words else SynWmd.name
+        self._vectors = file_of(chosen.get("vectors", ""))
         self.languages = () if self._vectors else ("en",)
         # a source comes with one output after the other; long texts take megabytes
         self._known = lru_cache(maxsize=64)(self._travellers)
@@ -206,34 +201,27 @@ class SynWmd(ParseMetric):
 
     def fields(self) -> dict[str, object]:
         return {
-            **self.chosen,
+            "parts": "full",
             "refs": "min",
             "hops": HOPS,
             "damping": DAMPING,
             "left-out": "closed-class",
             "max_words": MAX_WORDS,
             "parses": self.identity,
-            **({"texts": identity(self._texts)} if self._texts else {}),
             **source_fields(self._vectors),
             "POT": installed("POT"),
         }
 
-    def read(self, file: str) -> parses.Parser:
-        """The parses of a file; those of a model need texts to weigh words by."""
-        parser = parses.trees(file)
-        if (parser.parses is not None) == bool(self._texts):
-            fault = "has its own sentences" if self._texts else "is a model, which has no sentences"
-            remedy = self.remedy.format(name=SynWmd.name)
-            raise TstmetaError(f"{file} {fault} to weigh words by: {remedy}")
+    def read(self) -> Parser:
+        """The parses of a file: a model has no sentences to weigh words by."""
+        parser = super().read()
+        if parser.parses is None:
+            raise TstmetaError(f"{self.file} is a model: {self.remedy.format(name=SynWmd.name)}")
         return parser
 
     @cached_property
     def _facts(self) -> tuple[dict[str, float], Vectors]:
-        parser = self.read(self.file)
-        known = (parser.parses or {}).values()
-        texts = texts_of(self._texts) if self._texts else ()
-        trees = single([*known, *map(parser.find, texts)])
-        return word_weights(trees), source_of(self._vectors)
+        return word_weights(single((self.read().parses or {}).values())), source_of(self._vectors)
 
     def _blank(self, request: Request) -> Score | None:
         return super()._blank(request) and NOWHERE_TO_TRAVEL
@@ -247,7 +235,7 @@ class SynWmd(ParseMetric):
         (source, size), (target, target_size) = text, output
         if source is None or target is None:
             return WORDLESS
-        costs = distances(source, target, float(self.chosen["parts"] == "full"))
+        costs = distances(source, target)
         value = float(ot.emd2(source.mass, target.mass, costs, numItermax=10**7))
         return scored(value, cut_note(max(size, target_size), MAX_WORDS, "words"))
 

@@ -12,9 +12,6 @@ from .base import Request, code_of
 #: Languages written in Devanagari, and in the Bengali script; codes of ISO 639.
 DEVANAGARI = frozenset({"hi", "mag", "bho", "mai", "mr", "ne", "sa"})
 BENGALI = frozenset({"bn", "as"})
-#: What :func:`respelt` does, as a field of a signature; and where dandas become words, too.
-SPELT = "hi-bn:nfc+no-joiners+0-9"
-DANDA = f"{SPELT}+danda"
 
 #: A sentence ends at white space after an end mark, or after a quote or bracket that closes on it.
 _SENTENCE_END = re.compile(r"(?<=[.!?।॥])\s+|(?<=[.!?।॥][\"')\]])\s+")

@@ -3,16 +3,86 @@
 The library zss keeps the edits of every pair of subtrees: gigabytes for texts of a hundred words.
 """
 
-from typing import ClassVar, NamedTuple
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple
 
-from ..models.parses import Tree
-from ..schema import Status
-from .base import Request, Score, scored
-from .batched import cut_note
-from .parsed import LABELS, ParseMetric, first, labels
+from ..extras import lacking
+from ..models import parses
+from ..models.parses import Parser, Tree
+from ..schema import Status, TstmetaError
+from .base import Request, Score, failed, scored
+from .batched import ModelMetric, Pair, cut_note
 
 #: Words of a text that are used; time grows with the fourth power in the worst case.
 MAX_WORDS = 200
+
+
+class ParseMetric(ModelMetric):
+    """A metric of parses, dependency trees mostly, which come from the file that its words name.
+
+    ``remedy`` says what to do where no file is named; ``modules`` are the libraries that it needs.
+    """
+
+    profile = "real"
+    remedy: ClassVar[str] = (
+        "parse the texts with UDPipe, Stanza or another parser and name the CoNLL-U file, or name "
+        "a UDPipe model, as in {name}:/path/parses.conllu and {name}:/path/model.udpipe"
+    )
+    modules: ClassVar[tuple[str, ...]] = ()
+
+    def __init__(self, words: str = ""):
+        super().__init__(words)
+        self.file = words
+
+    def read(self) -> Parser:
+        """The parses of the file."""
+        return parses.trees(self.file)
+
+    @property
+    def missing(self) -> str:
+        """What to do when there are no parses; empty when there are.  Reads the file."""
+        if packages := lacking(*self.modules):
+            return packages
+        name = type(self).name
+        remedy = self.remedy.format(name=name)
+        if not self.file:
+            return f"{name} needs parses and no parser comes with us: {remedy}"
+        if not Path(self.file).expanduser().is_file():
+            return f"{self.file} is no file: {remedy}"
+        try:
+            self.read()
+        except TstmetaError as error:
+            return str(error)
+        return ""
+
+    @property
+    def identity(self) -> str:
+        """Which parses they are, for a signature."""
+        try:
+            return self.read().identity if self.file else "none"
+        except (TstmetaError, OSError):
+            return "none"
+
+    def pairs(self, pairs: Sequence[Pair]) -> list[Score]:
+        return [self._pair(*pair) for pair in pairs]
+
+    def _pair(self, text: str, output: str) -> Score:
+        try:
+            return self.compare(self.find(text), self.find(output))
+        except TstmetaError as error:  # a text without a parse costs only itself
+            return failed(error)
+
+    def find(self, text: str) -> Any:
+        """The parse of a text."""
+        return self.read().find(text)
+
+
+def first(tree: Tree, limit: int) -> Tree:
+    """The first words of a long text; words whose head is cut off become roots."""
+    return tuple(
+        word._replace(head=word.head if word.head <= limit else 0) for word in tree[:limit]
+    )
 
 
 class Ordered(NamedTuple):
@@ -28,12 +98,12 @@ class Ordered(NamedTuple):
         return sorted({leaf: node for node, leaf in enumerate(self.leftmost)}.values())
 
 
-def ordered(tree: Tree, by: str = "form") -> Ordered:
+def ordered(tree: Tree) -> Ordered:
     """A dependency tree with words in their order; the roots of sentences hang on one more node.
 
     That node is alike in all trees, so it changes no distance between texts of one sentence.
     """
-    names = ["", *labels(tree, by)]
+    names = ["", *(word.form.lower() for word in tree)]
     children: list[list[int]] = [[] for _ in names]
     for place, word in enumerate(tree, 1):
         children[word.head].append(place)
@@ -96,18 +166,16 @@ class Ted(ParseMetric):
     nearest of several references counts; symmetric.  A blank text is a tree without words.
 
     Args:
-        words: the parses, a CoNLL-U file or a UDPipe model; what words are called by (``form``, the
-            default, ``lemma``, ``upos``); ``normalised``: the distance divided by the number of
-            words of both texts, in [0, 1].
+        words: the parses, a CoNLL-U file or a UDPipe model.
     """
 
     name = "ted"
     higher_is_better = False
-    options: ClassVar = {"label": LABELS, "scale": ("edits", "normalised")}
 
     def fields(self) -> dict[str, object]:
         return {
-            **self.chosen,
+            "label": "form",
+            "scale": "edits",
             "refs": "min",
             "case": "lower",
             "costs": 1,
@@ -119,10 +187,7 @@ class Ted(ParseMetric):
         return super().find(text) if text.strip() else ()
 
     def compare(self, text: Tree, output: Tree) -> Score:
-        forests = [ordered(first(tree, MAX_WORDS), self.chosen["label"]) for tree in (text, output)]
-        edits = float(distance(*forests))
-        if self.chosen["scale"] == "normalised":
-            edits /= max(sum(len(forest.labels) - 1 for forest in forests), 1)  # less the roots
+        edits = distance(*(ordered(first(tree, MAX_WORDS)) for tree in (text, output)))
         return scored(edits, cut_note(max(len(text), len(output)), MAX_WORDS, "words"))
 
     def _blank(self, request: Request) -> Score | None:

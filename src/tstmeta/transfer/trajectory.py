@@ -50,7 +50,7 @@ def trace(
     others = data.where(~data.items["source_id"].str.startswith(REFERENCE))
     for basis, name in ((b, n) for b, names in configuration.metrics.items() for n in names):
         metric: Any = registry.get(name.replace("{idf}", str(idf)))
-        if lack := getattr(metric, "missing", ""):
+        if lack := metric.missing:
             note(f"{name} is left out: {lack}")
             continue
         shown = others if basis == "source" else data
