@@ -98,4 +98,4 @@ def test_the_demonstration_model_is_called_so_on_stderr_and_an_unknown_one_is_re
     run = command_line(tmp_path, monkeypatch)
     assert "shows how the method works" in run("explain", *TEXTS, "--format", "json").stderr
     unknown = run("explain", *TEXTS, "--model", "nosuch")
-    assert "does not know 'nosuch'" in str(unknown.exception)
+    assert "'nosuch' names no option and no model" in str(unknown.exception)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.helpers import needs
 from tstmeta import data
 from tstmeta.likelihood import instructions
-from tstmeta.likelihood.instructions import Instructions, hash_of, read_wordings, wordings
+from tstmeta.likelihood.instructions import Instructions, hash_of, wordings
 from tstmeta.schema import TstmetaError
 
 GOOD = """
@@ -89,35 +89,30 @@ def changed(old: str, new: str) -> str:
     return GOOD.replace(old, new)
 
 
-SET_FAULTS = {
+FAULTS = {
     "no TOML": ("[mine", "Remedy: write TOML"),
     "no UTF-8": (b"[mine]\nsystem = '\xff'", "can't decode byte 0xff"),
-    "nothing": ("", "no table. Remedy: write the set below a line [mine]"),
-    "no table": ("style = '{style} {source}'", "write the set below a line [style]"),
-    "a key is missing": (changed('repeat = "Repeat: {source}"', ""), "mine.repeat: missing"),
-    "an unknown key": (GOOD + 'rephrase = "x"', "mine.rephrase: unknown key. Remedy: use only sys"),
-    "no text": (changed('system = ""', "system = 3"), "mine.system: no text"),
-    "no source": (changed("Repeat: {source}", "Repeat"), "mine.repeat: wrong slots in 'Repeat'"),
-    "a slot with a format": (changed("{style}", "{style:>5}"), "mine.style: wrong slots"),
-    "a brace alone": (changed("Reword:", "Reword }:"), "mine.paraphrase: wrong slots"),
+    "nothing": ("", "column mine: Input should be a dictionary"),
+    "no table": ("style = '{style} {source}'", "column style: Input should be a dictionary"),
+    "a key is missing": (changed('repeat = "Repeat: {source}"', ""), "mine.repeat: Field required"),
+    "an unknown key": (GOOD + 'rephrase = "x"', "mine.rephrase: Unexpected keyword argument"),
+    "no text": (
+        changed('system = ""', "system = 3"),
+        "mine.system: Input should be a valid string",
+    ),
+    "no source": (changed("Repeat: {source}", "Repeat"), "repeat: wrong slots in 'Repeat'"),
+    "a slot with a format": (changed("{style}", "{style:>5}"), "style: wrong slots"),
+    "a brace alone": (changed("Reword:", "Reword }:"), "paraphrase: wrong slots"),
     "a slot in the system prompt": (changed('system = ""', 'system = "{style}"'), "use no slot"),
     "all at once": ("[a]\nsystem = 1\n[b]\nnote = ''\n", "9 problems"),
 }
-WORDING_FAULTS = {
-    "no wording": (b"style,word\na,b\n", "with the columns style and wording"),
-    "no style": (b"style,wording\na,b\n ,b\n", "row 2, column style: missing value"),
-    "twice": (b"style,wording\na,b\nc,d\na,e\n", "row 3, column style: duplicate row"),
-    "no UTF-8": (b"style,wording\na,\xff\n", "write a CSV file in UTF-8"),
-}
-FAULTS = {f"{name} of a set": (instructions.read, *row) for name, row in SET_FAULTS.items()}
-FAULTS |= {f"{name} of wordings": (read_wordings, *row) for name, row in WORDING_FAULTS.items()}
 
 
-@pytest.mark.parametrize(("read", "content", "message"), FAULTS.values(), ids=FAULTS)
-def test_a_fault_of_a_file_is_named_with_place_and_remedy(file, read, content, message):
+@pytest.mark.parametrize(("content", "message"), FAULTS.values(), ids=FAULTS)
+def test_a_fault_of_a_file_is_named_with_place_and_remedy(file, content, message):
     path = file(content)
     with pytest.raises(TstmetaError) as raised:
-        read(path)
+        instructions.read(path)
     assert message in str(raised.value)
     assert str(path) in str(raised.value)
 
@@ -146,13 +141,6 @@ def test_every_style_of_a_data_set_is_in_the_table_and_no_other(name):
     for style, direction in set(zip(items["style"], items["direction"], strict=True)):
         assert (listed["style"].eq(style) & listed["direction"].isin(["", direction])).any(), style
     assert set(listed["style"]) <= set(items["style"])
-
-
-def test_wordings_of_ones_own_are_laid_over_the_shipped_ones(file):
-    path = file('\ufeffstyle,wording,note\nlayman,"plain, simple",x\npirate,like a pirate,\n')
-    own = {"layman": "plain, simple", "pirate": "like a pirate"}
-    assert read_wordings(path) == {**wordings(), **own}
-    assert wordings()["layman"] == REWORDED["layman"]
 
 
 def test_the_hash_knows_wordings_and_not_their_order():

@@ -61,7 +61,7 @@ def test_one_more_instruction_never_lowers_content_nor_raises_style(lp, task):
 
 def assert_rounded_as_torch_does(lp: np.ndarray) -> None:
     expected = torch.from_numpy(np.exp(lp).astype(np.float32)).to(torch.bfloat16).double().numpy()
-    columns = Variant("mine", "", rounded=True, end_of_turn=True).columns(lp[None])
+    columns = Variant("mine", rounded=True, end_of_turn=True).columns(lp[None])
     # exp of a double's log gives the 8 digits of a bfloat16 back
     np.testing.assert_allclose(np.exp(columns[0]), expected, rtol=1e-12)
 
@@ -101,5 +101,5 @@ NONE = np.array([[-3.0]] * 3)
     ],
 )
 def test_which_columns_count(skip, end, lp, kept):
-    columns = Variant("mine", "", skip_first=skip, end_of_turn=end).columns(lp)
+    columns = Variant("mine", skip_first=skip, end_of_turn=end).columns(lp)
     np.testing.assert_array_equal(columns, [kept] * 3)

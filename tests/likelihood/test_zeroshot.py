@@ -12,11 +12,10 @@ from tests.likelihood.test_scorer import Constant
 from tstmeta import scoring
 from tstmeta.likelihood import instructions
 from tstmeta.likelihood.scorer import Rewrite, Scorer
-from tstmeta.likelihood.tokens import VARIANTS, Variant
-from tstmeta.likelihood.zeroshot import Likelihood, LikelihoodStyle
+from tstmeta.likelihood.zeroshot import Likelihood, LikelihoodStyle, Server, read
 from tstmeta.metrics import Request
 from tstmeta.models.causal import backbone
-from tstmeta.schema import DemonstrationWarning, Status
+from tstmeta.schema import DemonstrationWarning, Status, TstmetaError
 
 ROWS = [
     {"source_id": "a", "source": "It was bad.", "output": "It was great.", "style": "positive"},
@@ -29,10 +28,10 @@ ROWS = [
 DATA = scored.dataset(*ROWS)
 
 
-def both(model, **more):
+def both(model):
     return [
-        Likelihood(model=model, name="likelihood:m", **more),
-        LikelihoodStyle(model=model, name="likelihood-style:m", **more),
+        Likelihood(model=model, name="likelihood:m"),
+        LikelihoodStyle(model=model, name="likelihood-style:m"),
     ]
 
 
@@ -52,77 +51,56 @@ def test_scores_are_those_of_the_scorer(tmp_path):
     assert set(table["basis"]) == {"source"}
 
 
-def test_style_after_content_and_other_columns_need_no_new_pass(tmp_path):
+def test_style_after_content_needs_no_new_pass(tmp_path):
     counted = small.Counted(small.engine())
     content, style = both(counted)
     run(DATA, [content], tmp_path)
     distinct = {(row["source"], row["output"], row["style"]) for row in ROWS if row["style"]}
     assert len(set(counted.requests)) == 3 * len(distinct)
     counted.requests.clear()
-    skipping = Likelihood(model=counted, variant=Variant("mine", "", skip_first=True))
-    run(DATA, [style, skipping], tmp_path)
+    run(DATA, [style], tmp_path)
     assert counted.requests == []
 
 
 @pytest.mark.parametrize(
-    ("value", "variant", "expected", "detail"),
+    ("words", "expected", "detail"),
     [
-        (-200.0, "equation", (-200.0, Status.OK), ""),
-        (-200.0, "released", (math.nan, Status.INVALID), "a token's probability was rounded to 0"),
+        ("equation", (-200.0, Status.OK), ""),
+        ("released", (math.nan, Status.INVALID), "a token's probability was rounded to 0"),
     ],
 )
-def test_a_probability_that_is_rounded_to_nothing_gives_no_value(value, variant, expected, detail):
-    metric = Likelihood(model=Constant(value), variant=variant)
+def test_a_probability_that_is_rounded_to_nothing_gives_no_value(words, expected, detail):
+    metric = Likelihood(words, model=Constant(-200.0))
     [[score]] = metric.score([(Request("abc", ("s",), "s", "formal"),)])
     assert (score.value, score.status) == pytest.approx(expected, nan_ok=True)
     assert score.detail == detail
 
 
-OWN = instructions.Instructions("paper", "", "{style} {source}", "{source}", "{source}")
-MODEL = small.engine()
-CHANGES = [
-    {"model": small.engine("qwen")},
-    {"model": small.engine(rounded=True)},
-    {"variant": "released"},
-    {"variant": Variant("equation", "", skip_first=True)},  # a name that is taken
-    {"variant": Variant("equation", "", end_of_turn=True)},
-    {"instructions": "emphasis"},
-    {"instructions": OWN},
-    {"wordings": {**instructions.wordings(), "layman": "simple"}},
-    {"wordings": {}},
-]
-
-
 def signature(words: str = "", **options) -> str:
-    return str(Likelihood(words, **{"model": MODEL, **options}).signature("source"))
+    return str(Likelihood(words, **options).signature("source"))
 
 
-def test_each_setting_that_changes_a_value_changes_the_signature():
-    assert signature(name="likelihood:other", variant=VARIANTS["equation"]) == signature()
-    changed = {signature(**options) for options in CHANGES}
-    assert len({*changed, signature()}) == len(CHANGES) + 1
+def test_each_setting_that_changes_a_value_changes_the_signature(tmp_path):
+    model, other = small.engine(), small.engine("qwen")
+    own = tmp_path / "own.toml"
+    own.write_text(
+        '[paper]\nsystem=""\nstyle="{style}{source}"\nparaphrase="{source}"\nrepeat="{source}"'
+    )
+    assert signature(model=model, name="likelihood:other") == signature("equation", model=model)
+    changed = {signature(words, model=model) for words in ("", "released", "emphasis", str(own))}
+    changed |= {signature(model=other), signature(model=small.engine(rounded=True))}
     words = ("", "float16", "8b", "released", "emphasis")
-    assert len({signature(word, model=None) for word in words}) == len(words)
+    assert len(changed | {signature(word) for word in words}) == 6 + len(words)
 
 
 def test_the_signature_names_all_that_changes_a_value():
     model = backbone("3b")
     hashes = f"emphasis@{instructions.get('emphasis').hash}"
-    assert signature("3b+emphasis+bfloat16", model=None).startswith(
+    assert signature("3b+emphasis+bfloat16").startswith(
         f"likelihood|basis:source|model:{model.where}@{model.revision} bfloat16 sdpa|"
         f"variant:equation|instructions:{hashes}|styles:01dec357|date:26 Jul 2024|transformers:"
     )
-    assert signature("8b+released", model=None) == signature("released+8b", model=None)
-
-
-def test_files_of_ones_own_are_read(tmp_path):
-    (tmp_path / "i.toml").write_text(
-        '[x]\nsystem=""\nstyle="{style}|{source}"\nparaphrase="{source}"\nrepeat="{source}!"\n'
-    )
-    (tmp_path / "w.csv").write_text("style,wording\nformal,very formal\n")
-    metric = Likelihood(f"{tmp_path}/i.toml+{tmp_path}/w.csv", model=small.engine())
-    requests = metric.scorer().requests("It is.", "formal")
-    assert requests == ("very formal|It is.", "It is.", "It is.!")
+    assert signature("8b+released") == signature("released+8b")
 
 
 def test_a_model_that_is_not_here_gives_rows_with_the_remedy_and_others_go_on(tmp_path):
@@ -144,3 +122,70 @@ def test_the_embedded_model_scores_and_is_called_a_demonstration(kind, words):
     assert score.status is Status.OK
     assert score.value < 0 or kind is LikelihoodStyle
     assert -1 <= score.value <= 1 or kind is Likelihood
+
+
+GOOD = {
+    "": {},
+    "released": {"variant": "released"},
+    "emphasis": {"instruction set": "emphasis"},
+    "my.toml#mine": {"instruction set": "my.toml#mine"},
+    "owner/name@abc": {},
+    "mine": {},
+    "http://h/v1#owner/m": {"server": "http://h/v1#owner/m"},
+    "bfloat16+cuda:1": {"dtype": "bfloat16", "device": "cuda:1"},
+    "8b+released+cpu": {"variant": "released", "device": "cpu"},
+}
+
+
+@pytest.mark.parametrize(("words", "kinds"), GOOD.items(), ids=GOOD)
+def test_words_are_understood_in_any_order(words, kinds, tmp_path, monkeypatch):
+    (tmp_path / "mine").mkdir()
+    monkeypatch.chdir(tmp_path)
+    model, chosen = read(words)
+    assert chosen == kinds
+    assert read("+".join(reversed(words.split("+")))) == (model, kinds)
+    if not kinds:
+        assert model.name == (words or "embedded")
+
+
+BAD = {
+    "relased": "'relased' names no option and no model: use embedded, 3b, 8b",
+    "8b+3b": "names two models",
+    "released+equation": "two words of the kind variant, released and equation",
+    "paper+my.toml": "two words of the kind instruction set, paper and my.toml",
+    "http://a/v1+https://b/v1": "two words of the kind server, http://a/v1 and https://b/v1",
+    "http://h/v1": "which model does http://h/v1 run? Write http://h/v1#NAME",
+    "http://h/v1#served": "no model is called 'served'",
+}
+
+
+@pytest.mark.parametrize(("words", "message"), BAD.items(), ids=BAD)
+def test_words_that_make_no_sense_are_refused(words, message):
+    with pytest.raises(TstmetaError) as raised:
+        read(words)
+    assert message in str(raised.value)
+
+
+SERVERS = {
+    "named by its tokenizer": ("8b+http://h/v1", "meta-llama/Llama-3.1-8B-Instruct", "8b"),
+    "named there": ("http://h/v1#owner/name", "owner/name", "owner/name"),
+    "with a password that holds a plus": ("8b+http://u:pass+word@h/v1#m", "m", "8b"),
+    "with a name of its own": ("3b+http://h/v1#served", "served", "3b"),
+}
+
+
+@pytest.mark.parametrize(("words", "model", "tokenizer"), SERVERS.values(), ids=SERVERS)
+def test_a_server_and_its_model(words, model, tokenizer):
+    url = "http://u:pass+word@h/v1" if "@" in words else "http://h/v1"
+    assert read(words)[0] == Server(url, model, backbone(tokenizer))
+
+
+def test_a_server_s_model_is_known_by_its_name_and_its_tokenizer(tmp_path):
+    identities = []
+    for kind in ("llama", "qwen"):
+        folder = small.saved(tmp_path / kind / "tiny", kind)
+        server, _ = read(f"{folder}+http://localhost:1/v1#served")
+        assert server.connected().identity == server.identity
+        assert server.identity.startswith("served|server|tokenizer tiny@")
+        identities.append(server.identity)
+    assert len(set(identities)) == 2

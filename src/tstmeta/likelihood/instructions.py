@@ -10,15 +10,16 @@ import json
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
+from typing import Self
 
 import pandas as pd
-import pandera.pandas as pa
+from pydantic import ConfigDict, TypeAdapter, ValidationError, model_validator
+from pydantic.dataclasses import dataclass
 
-from ..schema import FILLED, DataError, Problem, TstmetaError, hold
+from ..schema import DataError, Problem, TstmetaError
 
 #: The three tasks, in the order of the rows of every table of token log-probabilities.
 TASKS = ("style", "paraphrase", "repeat")
@@ -30,9 +31,10 @@ _SLOTS = {
     "repeat": ["{source}"],
 }
 _SHIPPED = files(__package__)
+_REMEDY = "write TOML, a table a set, as the how-to does"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
 class Instructions:
     """A system prompt (may be empty) and an instruction a task, with slots source and style."""
 
@@ -43,6 +45,15 @@ class Instructions:
     repeat: str
     origin: str = "yours"
     about: str = ""
+
+    @model_validator(mode="after")
+    def _slots(self) -> Self:
+        for part, slots in _SLOTS.items():
+            text = getattr(self, part)
+            if set(re.findall(r"\{[^{}]*\}|[{}]", text)) != set(slots):
+                need = " and ".join(slots) or "no slot"
+                raise ValueError(f"{part}: wrong slots in {text!r}, use {need}, and no other brace")
+        return self
 
     @property
     def hash(self) -> str:
@@ -66,9 +77,9 @@ def read(path: Path) -> dict[str, Instructions]:
     """Instruction sets of a TOML file, by name: a table each, with the fields of Instructions."""
     try:
         return _sets(path.read_text(encoding="utf-8"), str(path))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, ValueError) as error:
         raise TstmetaError(
-            f"cannot read instructions from {path}: {error}. Remedy: write TOML, as the how-to does"
+            f"cannot read instructions from {path}: {error}. Remedy: {_REMEDY}"
         ) from error
 
 
@@ -93,33 +104,19 @@ def get(name: Instructions | str) -> Instructions:
 
 
 def _sets(text: str, where: str) -> dict[str, Instructions]:
-    tables = tomllib.loads(text) or {"mine": None}
-    problems = [fault for name, table in tables.items() for fault in _faults(name, table, where)]
+    sets: dict[str, Instructions] = {}
+    problems: list[Problem] = []
+    for name, table in (tomllib.loads(text) or {"mine": None}).items():
+        facts = {"name": name, **table} if isinstance(table, dict) else table
+        try:
+            sets[name] = TypeAdapter(Instructions).validate_python(facts)
+        except ValidationError as error:
+            for fault in error.errors():
+                place = ".".join(map(str, (name, *fault["loc"])))
+                problems.append(Problem(where, None, place, fault["msg"], _REMEDY))
     if problems:
         raise DataError(problems)
-    return {name: Instructions(name, **table) for name, table in tables.items()}
-
-
-def _faults(name: str, table: object, where: str) -> list[Problem]:
-    if not isinstance(table, dict):
-        return [Problem(where, None, name, "no table", f"write the set below a line [{name}]")]
-    faults = {key: ("missing", f"add {key} = '...'") for key in _SLOTS if key not in table}
-    for key, text in table.items():
-        slots = _SLOTS.get(key)
-        if slots is None and key not in ("origin", "about"):
-            faults[key] = ("unknown key", f"use only {', '.join(_SLOTS)} and about")
-        elif not isinstance(text, str):
-            faults[key] = ("no text", "put it in quotes")
-        elif slots is not None and set(re.findall(r"\{[^{}]*\}|[{}]", text)) != set(slots):
-            remedy = f"use {' and '.join(slots) or 'no slot'}, and no other brace"
-            faults[key] = (f"wrong slots in {text!r}", remedy)
-    return [Problem(where, None, f"{name}.{key}", *fault) for key, fault in faults.items()]
-
-
-#: Of a file of wordings, whose columns may be more.
-_WORDINGS = pa.DataFrameSchema(
-    {name: pa.Column(checks=FILLED) for name in ("style", "wording")}, unique=["style"]
-)
+    return sets
 
 
 @cache
@@ -128,20 +125,6 @@ def wordings() -> dict[str, str]:
     with _SHIPPED.joinpath("styles.csv").open(encoding="utf-8") as file:
         table = pd.read_csv(file, dtype=str, keep_default_na=False)
     return dict(zip(table["style"], table["likelihood"], strict=True))
-
-
-def read_wordings(path: Path) -> dict[str, str]:
-    """The shipped wordings with those of a CSV file (columns style and wording) over them."""
-    try:
-        table = pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8-sig")
-        table = table[["style", "wording"]].fillna("")
-    except (OSError, ValueError, KeyError) as error:
-        raise TstmetaError(
-            f"cannot read wordings from {path}: {error}. Remedy: write a CSV file in UTF-8 with "
-            "the columns style and wording"
-        ) from error
-    hold(table.set_axis(range(1, len(table) + 1)), _WORDINGS, str(path))
-    return {**wordings(), **dict(zip(table["style"], table["wording"], strict=True))}
 
 
 def hash_of(wordings: Mapping[str, str]) -> str:

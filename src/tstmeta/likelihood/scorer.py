@@ -1,7 +1,7 @@
 """The scorer: rewrites in, token log-probabilities under the three instructions out."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -14,7 +14,6 @@ from ..schema import Status, TstmetaError
 from . import instructions as sets
 from . import tokens
 from .instructions import TASKS, Instructions
-from .tokens import Variant
 
 
 class Rewrite(NamedTuple):
@@ -43,21 +42,21 @@ class Scorer:
     Args:
         model: anything that gives token log-probabilities.
         instructions: a set, or the name of a shipped one.
-        variant: ``equation`` or ``released``, or a :class:`Variant` of your own.
-        wordings: style -> words in the instruction (default: the shipped table).
+        variant: ``equation`` or ``released``, see :data:`~.tokens.VARIANTS`.
     """
 
     def __init__(
         self,
         model: LanguageModel,
         instructions: Instructions | str = "paper",
-        variant: Variant | str = "equation",
-        wordings: Mapping[str, str] | None = None,
+        variant: str = "equation",
     ):
+        if variant not in tokens.VARIANTS:
+            known = ", ".join(tokens.VARIANTS)
+            raise TstmetaError(f"no variant is called {variant!r}; use {known}")
         self.model = model
         self.instructions = sets.get(instructions)
-        self.variant = tokens.get(variant)
-        self.wordings = sets.wordings() if wordings is None else wordings
+        self.variant = tokens.VARIANTS[variant]
         self.template = Template(model.tokenizer, bare=self.variant.bare)
         # many rewrites share a source, and so its three contexts
         self._contexts = lru_cache(maxsize=2**16)(self._written)
@@ -110,7 +109,7 @@ class Scorer:
 
     def requests(self, source: str, style: str) -> tuple[str, str, str]:
         """What the user asks for under each task, the style in its wording."""
-        return self.instructions.fill(source, self.wordings.get(style, style))
+        return self.instructions.fill(source, sets.wordings().get(style, style))
 
     def _written(self, source: str, style: str) -> tuple[tuple[int, ...], ...]:
         system = self.instructions.system

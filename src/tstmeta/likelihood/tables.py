@@ -169,19 +169,10 @@ def spans(tokenizer: Any, text: str, ids: Sequence[int]) -> list[tuple[int, int]
     encoded = tokenizer(text, return_offsets_mapping=True, **how)
     if list(encoded["input_ids"][: len(ids)]) != list(ids):
         raise TstmetaError("the tokens are not those of this output; score the rewrite anew")
-    groups: list[list[int]] = []  # [start, end, number of tokens] of characters that go together
-    for start, end in encoded["offset_mapping"][: len(ids)]:
-        reached = groups[-1][1] if groups else 0
-        blank = bool(groups) and groups[-1][0] == reached
-        if groups and (blank or start < reached or end <= reached):
-            groups[-1][1] = max(end, reached)
-            groups[-1][2] += 1
-        else:
-            groups.append([reached, end, 1])
+    places, reached = [], 0
+    for _, end in encoded["offset_mapping"][: len(ids)]:
+        places.append((reached, max(reached, end)))
+        reached = places[-1][1]
     if len(ids) == len(encoded["input_ids"]):  # blanks at the very end have no token after them
-        groups[-1][1] = len(text)
-    return [
-        (start if place == 0 else end, end)
-        for start, end, tokens in groups
-        for place in range(tokens)
-    ]
+        places[-1] = (places[-1][0], len(text))
+    return places

@@ -20,18 +20,10 @@ class Variant:
     """
 
     name: str
-    about: str
     bare: bool = False
     rounded: bool = False
     skip_first: bool = False
     end_of_turn: bool = False
-
-    def __str__(self) -> str:
-        """The name, with what is switched on where the name alone does not say it."""
-        if VARIANTS.get(self.name) == self:
-            return self.name
-        flags = ("bare", "rounded", "skip_first", "end_of_turn")
-        return " ".join([self.name, *(flag for flag in flags if getattr(self, flag))])
 
     def columns(self, logprobs: np.ndarray) -> np.ndarray:
         """The columns that count, of [tasks, tokens + 1]; an end of turn that is NaN never does."""
@@ -40,30 +32,14 @@ class Variant:
         return _rounded(kept) if self.rounded else kept
 
 
-#: ``equation`` is Eq. 1 and 2 of Pauli et al. (2025) as they are printed; ``released`` is what the
-#: program that came with the paper computes.
+#: ``equation`` is Eq. 1 and 2 of Pauli et al. (2025) as they are printed: every token, the model's
+#: chat template, float32.  ``released`` is what the program that came with the paper computes: the
+#: first token is left out, the end of the turn is scored, the header lacks its line ends,
+#: probabilities are rounded to bfloat16.
 VARIANTS = {
-    "equation": Variant(
-        "equation", "every token of the output, the model's chat template, float32"
-    ),
-    "released": Variant(
-        "released",
-        "the first token is left out, the end of the turn is scored, the header lacks its line "
-        "ends, probabilities are rounded to bfloat16",
-        bare=True,
-        rounded=True,
-        skip_first=True,
-        end_of_turn=True,
-    ),
+    "equation": Variant("equation"),
+    "released": Variant("released", bare=True, rounded=True, skip_first=True, end_of_turn=True),
 }
-
-
-def get(variant: Variant | str) -> Variant:
-    if isinstance(variant, Variant):
-        return variant
-    if variant not in VARIANTS:
-        raise TstmetaError(f"no variant is called {variant!r}; use {', '.join(VARIANTS)}")
-    return VARIANTS[variant]
 
 
 def content(logprobs: np.ndarray, tasks: Sequence[str] = TASKS) -> float:

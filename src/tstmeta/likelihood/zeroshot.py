@@ -2,33 +2,36 @@
 
 Both take the same tokens' log-probabilities, which are kept in the score store's folder ``tokens``.
 ``likelihood:8b+released`` names a model and a variant of the method: words are joined by ``+`` in
-any order, one of each kind (see :func:`_kind`).  A model beside a server names the tokenizer.
+any order, one of each kind (:data:`_OPTIONS`).  A model beside a server names the tokenizer.
 """
 
 import math
 import re
-import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from pathlib import Path
 from typing import ClassVar
 
-from ..metrics.base import Request, Score, failed
-from ..metrics.batched import ModelMetric, installed
+from ..metrics.base import Request, Score
+from ..metrics.batched import ModelMetric, installed, parse
 from ..models import hub
-from ..models.causal import BACKBONES, Backbone, LanguageModel, MissingModel, backbone, described
+from ..models.causal import BACKBONES, Backbone, LanguageModel, backbone, described
 from ..models.template import DATE
 from ..models.tokencache import Cached
-from ..schema import DemonstrationWarning, Status, TstmetaError
+from ..schema import Status, TstmetaError
 from ..secrecy import conceal
 from . import instructions as sets
-from . import tokens
-from .instructions import Instructions, shipped
+from .instructions import shipped
 from .scorer import Rewrite, Scorer, TokenScores
-from .tokens import VARIANTS, Variant
+from .tokens import VARIANTS
 
-_DEVICE = re.compile(r"cpu|mps|cuda(:\d+)?")
+_OPTIONS = {
+    "variant": tuple(VARIANTS),
+    "instruction set": (*shipped(), "FILE.toml", "FILE.toml#NAME"),
+    "server": ("http://HOST", "https://HOST"),
+    "dtype": hub.DTYPES,
+    "device": ("cpu", "mps", "cuda", "cuda:N"),
+}
 
 
 @dataclass(frozen=True)
@@ -60,12 +63,13 @@ class Likelihood(ModelMetric):
 
     Args:
         words: words of the variant.
-        model, instructions, variant, wordings: the same as objects; they win over words.
+        model: the model as an object; it wins over words.
         name: what tables call it, for instance ``likelihood:mine``; the words by default.
     """
 
     name = "likelihood"
     bases: tuple[str, ...] = ("source",)
+    accepts_empty = fetches = True
     #: Rewrites whose tokens are held in memory at a time.
     shard = 2**16
     VARIANTS: ClassVar[tuple[str, ...]] = (
@@ -74,31 +78,29 @@ class Likelihood(ModelMetric):
         *(name for name in BACKBONES if name != "embedded"),
         *(f"{name}+released" for name in ("3b", "8b")),
     )
+    demonstration = (
+        "the embedded model demonstrates how the likelihood method works; its scores reproduce "
+        "nothing. Name a real model, for instance likelihood:3b"
+    )
 
     def __init__(
         self,
         words: str = "",
         *,
         model: Backbone | LanguageModel | str | None = None,
-        instructions: Instructions | str | None = None,
-        variant: Variant | str | None = None,
-        wordings: Mapping[str, str] | None = None,
         name: str = "",
     ):
         super().__init__(words)
         self.name = name or conceal(self.name)
-        kinds = parse(words)
-        self.model = backbone(model) if isinstance(model, str) else model or model_of(kinds)
-        self.instructions = sets.get(instructions or kinds.get("instruction set", "paper"))
-        self.method = tokens.get(variant or kinds.get("variant", "equation"))
-        own = kinds.get("wordings file")
-        shown = sets.read_wordings(Path(own)) if own else sets.wordings()
-        self.wordings = shown if wordings is None else wordings
+        named, chosen = read(words)
+        self.model = backbone(model) if isinstance(model, str) else model or named
+        self.instructions = sets.get(chosen.get("instruction set", "paper"))
+        self.method = VARIANTS[chosen.get("variant", "equation")]
         self.profile = self.model.profile if isinstance(self.model, Backbone) else "real"
         self.languages = getattr(self.model, "languages", ())
         # The demonstration model is small: a CPU gives everybody the same bytes.
-        self._device = kinds.get("device", "cpu" if self.profile == "embedded" else "auto")
-        self._dtype = kinds.get("dtype", "auto")
+        self._device = chosen.get("device", "cpu" if self.profile == "embedded" else "auto")
+        self._dtype = chosen.get("dtype", "auto")
 
     @property
     def missing(self) -> str:
@@ -107,9 +109,9 @@ class Likelihood(ModelMetric):
     def fields(self) -> dict[str, object]:
         return {
             "model": self._identity().replace("|", " "),
-            "variant": str(self.method),
+            "variant": self.method.name,
             "instructions": f"{self.instructions.name}@{self.instructions.hash}",
-            "styles": sets.hash_of(self.wordings),
+            "styles": sets.hash_of(sets.wordings()),
             "date": DATE,
             "transformers": installed("transformers"),
         }
@@ -132,28 +134,16 @@ class Likelihood(ModelMetric):
         else:
             model = self.model
         kept = model if self._folder is None else Cached(model, self._folder / "tokens")
-        return Scorer(kept, self.instructions, self.method, self.wordings)
+        return Scorer(kept, self.instructions, self.method.name)
 
-    def score(self, units: Sequence[tuple[Request, ...]]) -> Iterator[tuple[Score, ...]]:
+    def values(self, requests: Sequence[Request]) -> list[Score]:
         """One score a rewrite; see :meth:`Scorer.judge` for empty and long texts."""
-        if self.profile == "embedded":
-            warnings.warn(
-                "the embedded model demonstrates how the likelihood method works; its scores "
-                "reproduce nothing. Name a real model, for instance likelihood:3b",
-                DemonstrationWarning,
-                stacklevel=2,
-            )
-        try:
-            scorer = self.scorer()
-        except MissingModel as error:
-            yield from ((failed(error),) * len(unit) for unit in units)
-            return
-        for start in range(0, len(units), self.shard):
-            shard = units[start : start + self.shard]
-            rewrites = [Rewrite(r.source, r.output, r.style) for unit in shard for r in unit]
-            scores = iter(scorer.judge(rewrites, progress=self._progress))
-            for unit in shard:
-                yield tuple(self.rated(scorer, next(scores)) for _ in unit)
+        scorer = self.scorer()
+        rewrites = [Rewrite(r.source, r.output, r.style) for r in requests]
+        scores = scorer.judge(rewrites, progress=self._progress)
+        return [self.rated(scorer, own) for own in scores]
+
+    _safely = values  # a model that fails is not asked again for halves of a batch
 
     def rated(self, scorer: Scorer, scores: TokenScores) -> Score:
         """The score of one rewrite, from its tokens' log-probabilities."""
@@ -170,81 +160,34 @@ class LikelihoodStyle(Likelihood):
     dimensions: tuple[str, ...] = ("style",)
 
 
-def parse(words: str) -> dict[str, str]:
-    """What each word of a variant names: kind -> word.
+def read(words: str) -> tuple[Backbone | Server, dict[str, str]]:
+    """The model that the words of a variant name, and the word of each kind of option.
 
-    Where the words hold a password or a key no message shows any: each may be a part of it.
+    A password and a query are in no message: words are read without them, and the server of the
+    model alone gets them back.
     """
-    secret = TstmetaError(
-        "the words after likelihood: are not understood, and not shown, for they hold a user, a "
-        "password or a key. Remedy: write http://HOST/v1#NAME, with %2B for a + in a password, and "
-        "give a key in the variable OPENAI_API_KEY"
-    )
-    if _torn(words):
-        raise secret
-    kinds: dict[str, str] = {}
-    try:
-        for word in filter(None, words.split("+")):
-            kind = _kind(word)
-            if kind in kinds:
-                raise TstmetaError(f"{words!r} names two {kind}s: {kinds[kind]} and {word}")
-            kinds[kind] = word
-    except TstmetaError:
-        if conceal(words) == words:
-            raise
-        raise secret from None
-    return kinds
-
-
-def _torn(words: str) -> bool:
-    """Whether a + in a password or a query may have made a word of the rest of it."""
-    parts = words.split("+")
-    if "+".join(map(conceal, parts)) != conceal(words):
-        return True
-    queries = [place for place, part in enumerate(parts) if "?" in part and conceal(part) != part]
-    return any("/" in part for part in parts[queries[0] + 1 :]) if queries else False
-
-
-def model_of(kinds: dict[str, str]) -> Backbone | Server:
-    """The model that is named; the embedded one when none is."""
-    if "server" not in kinds:
-        return backbone(kinds.get("model", "embedded"))
+    if re.search(r"\?[^#]*\+", words):
+        raise TstmetaError(
+            "a + in the query of a server's address could be a part of a key, so the words after "
+            "likelihood: are not shown. Remedy: write %2B for it, and #NAME after the query"
+        )
+    shown = conceal(words)
+    model, chosen = parse(shown, _OPTIONS, BACKBONES)
+    if not (server := chosen.get("server", "")):
+        return model or BACKBONES["embedded"], chosen
     from ..models.server import address
 
-    url, _, name = kinds["server"].partition("#")
+    start = shown.index(server)
+    url, _, name = words[start : start + len(words) - len(shown) + len(server)].partition("#")
     address(url)  # refuses what is no URL
     if "?" in name:
         raise TstmetaError("a query stands before the # of a server's address, and is never sent")
-    if not name and "model" not in kinds:
+    if not (name or model):
         raise TstmetaError(
             f"which model does {url} run? Write {url}#NAME, NAME being what the server calls it"
         )
-    tokenizer = backbone(kinds.get("model", name))
-    return Server(url, name or tokenizer.where, tokenizer)
-
-
-def _kind(word: str) -> str:
-    if word.startswith(("http://", "https://")):
-        return "server"
-    if word in VARIANTS:
-        return "variant"
-    if word in shipped() or re.search(r"\.toml(#|$)", word):
-        return "instruction set"
-    if word.endswith(".csv"):
-        return "wordings file"
-    if word in hub.DTYPES:
-        return "dtype"
-    if _DEVICE.fullmatch(word):
-        return "device"
-    if word in BACKBONES or "/" in word or Path(word).expanduser().is_dir():
-        return "model"
-    raise TstmetaError(
-        f"likelihood does not know {word!r}: use a variant ({', '.join(VARIANTS)}), "
-        f"instructions ({', '.join(shipped())}, or FILE.toml#NAME), wordings of styles (FILE.csv), "
-        f"a model ({', '.join(BACKBONES)}, an id such as owner/name@revision, or a folder), "
-        f"a server (http://HOST/v1#NAME), a dtype ({', '.join(hub.DTYPES)}) "
-        "or a device (cpu, cuda)"
-    )
+    tokenizer = model or backbone(name)
+    return Server(url, name or tokenizer.where, tokenizer), chosen
 
 
 # Content and style, one after the other, load a model once, and two are never held; a server is
