@@ -117,9 +117,6 @@ def test_each_question_is_written_and_asked_once_however_often_texts_repeat(writ
     written, answered = (list(chain(*writer.calls)) for writer in writers)
     assert len(written) == len(set(written)) == 6
     assert len(answered) == len(set(answered))
-    scores(scorer, item(SOURCE, OUTPUT))
-    questioner, _ = writers
-    assert len(list(chain(*questioner.calls))) == 6, "remembered"
 
 
 def test_guards_blank_texts_long_prompts_and_a_text_that_breaks_a_model(writers):
@@ -135,13 +132,6 @@ def test_guards_blank_texts_long_prompts_and_a_text_that_breaks_a_model(writers)
     assert long.detail.startswith("700 tokens, first 512 used; precision 0.556")
 
 
-TEXTS = [
-    ("The soup was cold and the waiter rude.", "The waiter sold the cold soup."),
-    ("We were told that the train would leave at six.", "The train leaves before noon, in Köln."),
-    ("The baker opened the shop.", "Great shop!"),
-]
-
-
 def test_two_models_are_named_by_words(tmp_path):
     folders = [
         tiny_text.folder(tmp_path / use, tiny_text.t5(seed)) for seed, use in enumerate("ga")
@@ -150,9 +140,9 @@ def test_two_models_are_named_by_words(tmp_path):
     assert scorer.missing == ""
     assert "questions:g@" in str(scorer.signature("source"))
     assert "answers:a@" in str(scorer.signature("source"))
-    results = scores(scorer, *(item(output, source) for source, output in TEXTS))
-    assert {score.status for score in results} == {Status.OK}
-    assert all(0 <= score.value < 1 for score in results)
+    [result] = scores(scorer, item("The waiter sold the cold soup.", "The soup was cold."))
+    assert result.status is Status.OK
+    assert 0 <= result.value < 1
 
 
 @pytest.mark.parametrize(

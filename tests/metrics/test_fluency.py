@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 import torch
 
-from tests import scored
 from tests.metrics import item, scores
 from tests.models import tiny
-from tstmeta import data, metrics, scoring
+from tstmeta import data, metrics
 from tstmeta.metrics.fluency import CorpusPerplexity, Perplexity, Slor
 from tstmeta.models import lm
 from tstmeta.models.causal import Backbone
@@ -93,27 +92,6 @@ def test_corpus_perplexity_sums_losses_and_lengths_before_it_divides(models):
     assert metric.combine(details) < np.mean([score.value for score in items])
     assert (result[4].status, result[4].value) == (Status.EMPTY, 320)
     assert metric.combine(details[4:]) == 320
-
-
-def test_a_folder_serves_all_three_and_the_others_run_no_model(models, tmp_path, monkeypatch):
-    where = models / "gpt2"
-    rewrites = scored.dataset(
-        *({"source": "x", "output": text, "style": "s"} for text in [*TEXTS, ""])
-    )
-    wanted = [f"{name}:{where}" for name in ("perplexity", "corpus-perplexity", "slor")]
-    wanted.insert(1, f"{wanted[0]}+word")
-    first = scoring.score(rewrites, wanted[:1], store=tmp_path / "store", progress=False)
-    monkeypatch.setattr("tstmeta.models.hub.Lazy.engine", property(lambda self: 1 / 0))
-    table = scoring.score(rewrites, wanted, store=tmp_path / "store", progress=False)
-    assert set(table["status"]) == {"ok", "empty"}
-    assert table["basis"].unique().tolist() == ["none"]
-    assert table["dimension"].unique().tolist() == ["fluency"]
-    assert table["value"].tolist()[:5] == first["value"].tolist()
-    engine = tiny.engine("gpt2")
-    assert first["value"].tolist()[:4] == pytest.approx(
-        [math.exp(upstream(engine, text)[0]) for text in TEXTS], rel=1e-4
-    )
-    assert table["signature"].nunique() == 4
 
 
 def test_the_embedded_model_says_that_it_is_a_demonstration(models):

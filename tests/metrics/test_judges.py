@@ -1,6 +1,5 @@
 """Judges as metrics: those of papers say what they take, one with a server is asked."""
 
-import math
 import re
 
 import pytest
@@ -19,7 +18,6 @@ from tstmeta.schema import Status, TstmetaError
 
 UNIT = (Request("he left", ("he went",), "he went", "formal"),)
 OTHER = (Request("he left early", ("he went",), "he went", "formal"),)
-THIRD = (Request("she left", ("he went",), "he went", "formal"),)
 
 
 def judge(answer, prompt="content"):
@@ -49,21 +47,12 @@ def test_a_prompt_of_sources_makes_a_metric_of_sources():
     assert (first.value, second.value) == (10, 20)
 
 
-def test_an_answer_that_is_no_rating_is_a_score_without_a_value():
-    replies = iter([Reply(text="fine"), Reply(text="Well", finish="length"), Reply(failure="late")])
-    scores = [score for (score,) in judge(lambda texts: next(replies)).score([UNIT, OTHER, THIRD])]
-    assert [score.status for score in scores] == [Status.INVALID, Status.INVALID, Status.ERROR]
-    assert all(math.isnan(score.value) for score in scores)
-    words = ("fine", "truncated: ", "late")
-    assert all(part in score.detail for part, score in zip(words, scores, strict=True))
-
-
 def test_a_unit_that_the_prompt_does_not_take_says_why_and_the_others_go_on():
     bare = (Request("he left", ("he went",), "he went", ""),)
     metric = judge(words)
-    (one,), (two,) = metric.score([bare, UNIT])
-    assert (one.status, two.value) == (Status.ERROR, 2)
-    assert "a target style, and there is none" in one.detail
+    (refused,), (rated,) = metric.score([bare, UNIT])
+    assert (refused.status, rated.value) == (Status.ERROR, 2)
+    assert "a target style, and there is none" in refused.detail
 
 
 def test_the_dimension_is_the_one_that_is_named():
@@ -124,16 +113,6 @@ def test_scoring_asks_once_and_both_ways_give_the_same_signature(tmp_path, monke
         assert server.requests == 2, "the command and the metric keep answers in one place"
     again = table(tstmeta("score", "-d", "mine.csv", "--scores", "scores.csv"))
     assert set(found["signature"]) < set(again["signature"])
-
-
-def test_a_server_that_is_not_there_is_a_row_with_the_remedy(tmp_path, monkeypatch):
-    tstmeta = command_line(tmp_path, monkeypatch)
-    (tmp_path / "mine.csv").write_text("source,output,style\nx,y,formal\n")
-    result = tstmeta("score", "-d", "mine.csv", "-m", "judge:http://127.0.0.1:9/v1#m+content")
-    found = table(result)
-    assert result.exit_code == 1
-    assert found["status"].tolist() == ["error"]
-    assert "start the server" in found.loc[0, "detail"]
 
 
 @pytest.mark.parametrize("name", [name for name in OPEN if "--prompt" in OPEN[name]])

@@ -27,7 +27,6 @@ script = st.text(
 
 SAME = [
     ("\u095c", "ड" + NUKTA),  # one character or two: NFC has two
-    ("\u09df", "য\u09bc"),
     ("\u09cb", "\u09c7\u09be"),  # a Bengali vowel sign in two parts
     ("क" + VIRAMA + JOINER + "ष", "क" + VIRAMA + "ष"),
     ("সত" + "\u09cd" + JOINER, "স\u09ce"),  # khanda ta, old and new
@@ -144,8 +143,6 @@ def test_a_copy_is_a_copy_in_every_language(name, tmp_path):
 FRAME, WINDOW = "мама мыла раму", "мама мыла окно"
 BY_HAND = [
     ("rouge1", FRAME, WINDOW, "ru", 2 / 3),
-    ("edit-similarity", FRAME, WINDOW, "ru", 2 / 3),
-    ("ter", FRAME, WINDOW, "ru", 100 / 3),
     ("pinc", FRAME, WINDOW, "ru", 100 * (1 / 3 + 1 / 2 + 1) / 3),
     ("meteor:exact", FRAME, WINDOW, "ru", 2 / 3 * (1 - 0.5 / 2**3)),
     ("bleu", FRAME, WINDOW, "ru", 100 * (2 / 3 * 1 / 2 * 1 / 2) ** (1 / 3)),
@@ -176,17 +173,13 @@ def test_bleu_outside_english_has_other_tokens_and_says_so(tmp_path):
 
 
 ENGLISH = (
-    *("meteor", "bleu:lai2023", "rouge1:stem", "rouge2:ascii", "rougeL:lai2023"),
-    *("cosine", "s3bert", "bertscore", "bertscore:roberta-large", "wmd", "sim", "synwmd"),
-    *("masked-bleu", "masked-cosine", "masked-cosine:labse", "bleurt", "questeval", "slor"),
-    *("perplexity", "perplexity:gpt2", "corpus-perplexity", "likelihood", "likelihood-style"),
-    *("likelihood:smollm2-135m", "style-accuracy", "style-confidence:toxicity", "style-emd"),
-    "style-regressor",
+    *("meteor", "bleu:lai2023", "rouge1:stem", "cosine", "s3bert", "bertscore:roberta-large"),
+    *("wmd", "synwmd", "masked-bleu", "masked-cosine:labse", "bleurt", "questeval", "perplexity"),
+    *("likelihood", "likelihood:smollm2-135m", "style-accuracy", "style-confidence:toxicity"),
 )
 MANY = (
-    *("cosine:labse", "cosine:multilingual-minilm", "bertscore:xlm-roberta-large"),
-    *("bertscore:mbert", "perplexity:mgpt", "smatch-dep", "ted", "likelihood:8b", "comet-22"),
-    *("likelihood:qwen2.5-0.5b", "style-accuracy:owner/other", "bleurt:owner/other"),
+    *("cosine:labse", "bertscore:mbert", "perplexity:mgpt", "ted", "likelihood:8b", "comet-22"),
+    *("style-accuracy:owner/other", "bleurt:owner/other"),
 )
 
 
@@ -195,21 +188,14 @@ def test_a_metric_says_whether_it_is_made_for_english(name):
     assert metric(name).languages == ("en",) * (name in ENGLISH)
 
 
-@pytest.mark.parametrize("name", ["meteor", "cosine", "style-emd"])
-def test_a_metric_made_for_english_refuses_other_languages(name, tmp_path):
-    rewrites = [rewrite(HINDI, HINDI, "hi-IN"), rewrite("Oui.", "Non.", "fr")]
-    hindi, french = rows(name, *rewrites, store=tmp_path)
-    assert hindi.status == french.status == "refused"
-    assert hindi.detail == f"{name} is made for English; this rewrite is in Hindi (hi-IN)"
-    assert french.detail.endswith("this rewrite is in fr")
-    assert math.isnan(hindi.value)
-    assert hindi.signature == str(metric(name).signature("source"))
-    assert not [*tmp_path.iterdir()], "the store keeps nothing of them"
-
-
-def test_rewrites_in_several_languages_keep_their_order(tmp_path):
-    languages = ["en", "ru", "en", "hi"]
+def test_a_metric_made_for_english_refuses_other_languages_and_keeps_the_order(tmp_path):
+    languages = ["en", "fr", "en", "hi-IN"]
     rewrites = [rewrite("so it is", "so it was", language) for language in languages]
     table = rows("meteor", *rewrites, store=tmp_path)
     assert [row.item_id for row in table] == ["1", "2", "3", "4"]
     assert [row.status for row in table] == ["ok", "refused", "ok", "refused"]
+    _, french, _, hindi = table
+    assert hindi.detail == "meteor is made for English; this rewrite is in Hindi (hi-IN)"
+    assert french.detail.endswith("this rewrite is in fr")
+    assert math.isnan(hindi.value)
+    assert hindi.signature == str(metric("meteor").signature("source"))

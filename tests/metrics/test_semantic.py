@@ -5,7 +5,6 @@ from collections import Counter
 from pathlib import Path
 
 import numpy as np
-import ot
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -19,7 +18,6 @@ from tests.models import tiny_encoder
 from tests.models.tiny_encoder import TEXTS
 from tstmeta.data import load
 from tstmeta.metrics.semantic import Cosine, S3Bert, Sim, Wmd
-from tstmeta.models import encoders
 from tstmeta.models.encoders import MINILM
 from tstmeta.schema import Status
 
@@ -61,14 +59,6 @@ def test_cosine_is_that_of_sentence_transformers(folder, name):
     wanted = pairwise_cos_sim(*upstream(where, PAIRS)).numpy()
     assert np.abs(values(metric, PAIRS) - wanted).max() < 1e-5
     assert np.ptp(wanted) > 0.2
-
-
-@needs_encoder
-@pytest.mark.parametrize("odd", ["\u200b", "\ufeff\u00ad", "\x01\x02", "\ufffd"])
-def test_a_text_without_a_token_is_as_a_blank_one(odd):
-    *odds, marks = scored(Cosine(), ("the soup", odd), (odd, "the soup"), (odd, odd), ("!", "?"))
-    assert set(odds) == {(0, Status.EMPTY, "a text without a token")}
-    assert marks.status is Status.OK
 
 
 def test_s3bert_is_the_cosine_of_the_whole_vector(folder):
@@ -122,17 +112,6 @@ word_texts = st.lists(st.sampled_from("abcde"), min_size=1, max_size=9).map(" ".
 def test_the_distance_is_that_of_the_whole_linear_program(vectors, first, second):
     ours = value(Wmd(f"vectors={vectors}"), first, second)
     assert ours == pytest.approx(program(first, second), abs=1e-8)
-
-
-@needs_encoder
-def test_the_embedded_distance_is_pots_over_all_tokens():
-    pairs = [("the cat sat on the mat", "a dog sat on a mat"), ("good soup", "bad soup !")]
-    encoder = encoders.load(MINILM)
-    for pair, result in zip(pairs, scored(Wmd(), *pairs), strict=True):
-        sides = [np.unique(ids, return_counts=True) for ids in encoder.ids(pair, control=False)]
-        places = [encoder.static[ids].astype(float) for ids, _ in sides]
-        masses = [counts / counts.sum() for _, counts in sides]
-        assert result.value == pytest.approx(ot.emd2(*masses, cdist(*places)), abs=1e-9)
 
 
 @pytest.mark.parametrize("kind", [Wmd, Sim])

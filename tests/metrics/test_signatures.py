@@ -35,7 +35,7 @@ def files(root):
         (root / name).write_text(content)
 
 
-STYLES = ("accuracy", "confidence", "emd", "kl", "js", "cosine", "regressor")
+STYLES = ("accuracy", "emd", "regressor")
 WINDOW = "answers:ThomasNLG/t5-qa_squad2neg-en@main window:512 new:19"
 SIGNATURES = {
     "smatch-dep:{}/a.conllu": ["measure:f1", "label:form", "seed:0", "restarts:", "parses:conllu@"],
@@ -47,17 +47,14 @@ SIGNATURES = {
     "masked-bleu": ["lexicon:ours@"],
     "masked-bleu:{}/words.csv": ["lexicon:words.csv@", "mask:■", "tok:13a"],
     "wmd:vectors={}/v.txt": ["vectors:v.txt@"],
-    "sim:vectors={}/v.txt": ["vectors:v.txt@", "idf:uniform"],
     "sim:vectors={0}/v.txt+idf={0}/texts.txt": ["vectors:v.txt@", "idf:texts.txt@"],
     "bertscore:layer2+{}/bert": ["model:bert@"],
-    "bertscore:layer1+{}/bert": ["model:bert@"],
     "bertscore:idf={0}/texts.txt+layer2+{0}/bert": ["model:bert@"],
     "bleurt": ["model:Elron/bleurt-large-512@00397b0917e4"],
     "bleurt:{}/bleurt": ["model:bleurt@", "transformers:"],
     "perplexity:{}/gpt2+word": [
         *("model:gpt2@", "context:bos-else-eos", "per:word", "long:first-window", "transformers:")
     ],
-    "slor:{}/gpt2": ["model:gpt2@"],
     "questeval": ["questions:ThomasNLG/t5-qg_squad1-en@", "about:rule-1,5 sentences", "prefix:sv1"],
     "questeval:released": [WINDOW],
     **{f"style-{kind}": ["model:embedded", "scikit-learn:"] for kind in STYLES},
