@@ -32,7 +32,6 @@ def test_a_file_is_described_and_its_references_are_used(tstmeta):
     rows = table(tstmeta(*words, "--format", "csv"))
     assert list(rows.columns) == advice.COLUMNS
     assert set(rows["basis"]) == {"source", "reference"}
-    assert set(table(tstmeta(*words, "--no-references", "-f", "csv"))["basis"]) == {"source"}
     described = tstmeta(*words).stdout.splitlines()
     assert described[0].split()[:5] == ["task", "language", "items", "sources", "rewrites"]
     assert described[1].split()[:4] == ["formality", "en", "4", "4"]
@@ -44,12 +43,3 @@ def test_json_is_rows_alone_and_notes_stand_beside(tstmeta):
     assert {row["verdict"] for row in rows} == {"unknown"}
     assert "Nothing is known of content for hi" in shown.stderr
     assert "Rate first content of " in shown.stderr
-
-
-def test_a_random_sample_is_of_whole_sources(tstmeta):
-    words = ("advise", "-d", "contrast", "--limit", "8", "--dimension", "content")
-    assert tstmeta(*words).stdout.splitlines()[1].split()[2:4] == ["8", "2"]
-
-
-def test_what_is_wrong_with_a_file_is_said(tstmeta):
-    assert "there is no such file" in str(tstmeta("advise", "-d", "gone.csv").exception)

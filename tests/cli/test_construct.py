@@ -52,12 +52,11 @@ def rate(tstmeta, tmp_path):
 
 def test_from_sources_to_a_rated_data_set_that_metrics_are_held_against(tstmeta, tmp_path):
     with scripted.serving(author.served) as server:
-        dry = tstmeta(*words(server, "--dry-run", "--price-in", "1", "--price-out", "2"))
+        tstmeta(*words(server, "--dry-run"))
         assert server.requests == 0
         assert not (tmp_path / "formal").exists()
         results = [tstmeta(*words(server, "--format", "csv")) for _ in range(2)]
         assert server.requests == 24
-    assert "of money" in dry.stderr
     assert "at most 24 requests (0 answers are kept)" in results[0].stderr
     assert "at most 0 requests (24 answers are kept)" in results[1].stderr
     for result in results:
@@ -123,22 +122,10 @@ def test_rows_that_fail_are_kept_with_the_reason_and_a_person_has_the_last_word(
     assert set(items["source_id"]) == {"formal-01", "formal-06"}
 
 
-@pytest.mark.parametrize(
-    ("more", "message"),
-    [
-        (["--generate", "3"], "say one"),
-        (["--max-money", "1"], "needs a price"),
-        (["--key-variable", "NOT_SET"], "NOT_SET is not set"),
-    ],
-)
-def test_mistakes_are_explained_before_anything_is_asked(tstmeta, more, message):
+def test_mistakes_are_explained_before_anything_is_asked(tstmeta):
     with scripted.serving(author.served) as server:
-        result = tstmeta(*words(server, *more))
+        assert "say one" in str(tstmeta(*words(server, "--generate", "3")).exception)
         assert server.requests == 0
-    assert message in str(result.exception)
-
-
-def test_missing_options_and_folders_are_named(tstmeta):
     result = tstmeta("construct", "--style", "polite", "--out", "x")
     assert result.exit_code == 2
     assert "--style, --server, --model and --out are all needed" in result.stderr

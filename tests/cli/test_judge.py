@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 
 import pandas as pd
 import pytest
@@ -16,7 +17,7 @@ import pytest
 from tests.command import command_line, table
 from tests.judge import scripted
 from tests.judge.scripted import error, says
-from tstmeta.judge import prompts
+from tstmeta.judge import batch, prompts
 
 ROWS = 4
 CSV = """\
@@ -52,18 +53,6 @@ def counting(asked):
 def asking(server, *more):
     words = ("judge", "run", "-d", "mine.csv", "-p", "content", "--server", server.url)
     return (*words, "--model", "tiny", "--retries", "0", *more)
-
-
-def test_the_list_names_every_prompt_with_its_hash(tstmeta):
-    found = table(tstmeta("judge", "prompts", "--format", "csv")).set_index("name")
-    assert list(found.index) == prompts.names()
-    for name in prompts.names():
-        prompt = prompts.load(name)
-        assert found.loc[name, ["hash", "origin", "unit"]].tolist() == [
-            *(prompt.hash, prompt.origin, prompt.unit)
-        ]
-    assert found.loc["pauli2025", "cites"] == "pauli2025meta"
-    assert "70B" in found.loc["pauli2025", "models"]
 
 
 def test_what_would_be_sent_is_shown_to_the_letter(tstmeta, server):
@@ -133,18 +122,14 @@ def test_missing_ratings_are_rows_are_told_and_end_with_exit_code_1(tstmeta, tmp
     assert scores["signature"].str.endswith("missing:worst").all()
 
 
-def test_expected_ratings_come_from_log_probabilities(tstmeta, tmp_path):
+def test_expected_ratings_come_from_log_probabilities(tstmeta):
     top = [{"token": token, "logprob": math.log(0.5), "bytes": None} for token in "53"]
     tokens = [{**top[0], "top_logprobs": top}]
     with scripted.serving(lambda asked: says("5", logprobs=tokens)) as server:
-        more = ("--logprobs", "--value", "expected", "--scores-out", "scores.csv")
-        result = tstmeta(*asking(server, *more))
+        result = tstmeta(*asking(server, "--logprobs"))
     rows = pd.read_csv(io.StringIO(result.stdout), keep_default_na=False)
     assert rows["rating"].tolist() == [5.0] * ROWS
     assert rows["expected"].tolist() == pytest.approx([4.0] * ROWS)
-    scores = pd.read_csv(tmp_path / "scores.csv")
-    assert scores["value"].tolist() == pytest.approx([4.0] * ROWS)
-    assert scores["signature"].str.contains("value:expected").all()
 
 
 def test_ctrl_c_keeps_what_was_answered_and_the_same_command_goes_on(tstmeta, tmp_path):
@@ -174,7 +159,6 @@ def test_ctrl_c_keeps_what_was_answered_and_the_same_command_goes_on(tstmeta, tm
         process.send_signal(signal.SIGINT)
         _, shown = process.communicate(timeout=20)  # it does not wait for the slow answer
         assert process.returncode == 130, shown
-        assert "answers so far are kept in answers.sqlite" in shown
         assert not (tmp_path / "rows.csv").exists()
         opened.append(True)
         result = tstmeta(*words)
@@ -220,10 +204,13 @@ def test_what_a_mended_server_answers_is_asked_anew_where_the_answer_was_invalid
         assert statuses("--again", "invalid")[1] == 8, "nothing is left to ask anew"
 
 
-def test_a_batch_says_how_far_it_is_and_a_direct_run_that_one_is_under_way(tstmeta, tmp_path):
+def test_a_batch_says_how_far_it_is_and_a_direct_run_that_one_is_under_way(
+    tstmeta, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(batch, "run", partial(batch.run, poll=0.0))
     bulk = scripted.Bulk("validating", "in_progress", "completed")  # the first as it is begun
     with scripted.serving(counting, bulk=bulk) as server:
-        words = asking(server, "--batch", "--poll", "0", "--out", "rows.csv")
+        words = asking(server, "--batch", "--out", "rows.csv")
         bulk.acts = {"GET /batches/batch_0": error(401, "not yet")}
         assert "see the API key" in str(tstmeta(*words).exception)
         dry = tstmeta(*asking(server, "--limit", "2", "--dry-run"))
@@ -246,10 +233,8 @@ MISTAKES = {
     "no url": (("--server", "localhost:8000"), "no URL of a server"),
     "half a price": (("--price-in", "1"), "give --price-in and --price-out"),
     "a limit without a price": (("--max-money", "1"), "a limit on money needs a price"),
-    "a variable that is not set": (("--key-variable", "NO_SUCH_KEY"), "NO_SUCH_KEY is not set"),
     "nobody listens": (("--server", "http://127.0.0.1:9/v1"), "no connection to"),
     "no Batch API": (("--batch",), "Remedy: the same command without --batch"),
-    "a key for a name": (("--key-variable", "sk-proj-abcdef123"), "name of an environment"),
     "a prompt of other styles": (("-p", "mukherjee2024-toxicity-style"), "knows the target styles"),
 }
 
@@ -258,4 +243,3 @@ MISTAKES = {
 def test_a_mistake_is_told_with_its_remedy(tstmeta, server, words, message):
     result = tstmeta(*asking(server), *words)
     assert message in str(result.exception)
-    assert "sk-proj" not in str(result.exception) + result.output

@@ -59,10 +59,9 @@ MISTAKES = {
 }
 
 
-@pytest.mark.parametrize("command", ["score", "evaluate"])
 @pytest.mark.parametrize(("words", "message"), MISTAKES.values(), ids=MISTAKES)
-def test_a_mistake_is_named(tstmeta, command, words, message):
-    result = tstmeta(command, "--data", "mine.csv", *words)
+def test_a_mistake_is_named(tstmeta, words, message):
+    result = tstmeta("evaluate", "--data", "mine.csv", *words)
     assert isinstance(result.exception, TstmetaError)
     assert message in str(result.exception)
     assert result.stdout == ""

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from tests.command import CSV, command_line, table
-from tstmeta import metrics
 from tstmeta.schema import TstmetaError
 
 FILES = {
@@ -100,13 +99,8 @@ MISTAKES = {
     "../x:y": "'../x:y': there is no file '../x'; name one that ends in .py",
     "./x.py:y": "there is no file './x.py'",
     ".:f": "no metric is called",
-    **dict.fromkeys((":", "x:", ":x", "..:..", "a..b:c", ".a:b", "a b:c", "a:b:c"), "no metric is"),
-    **dict.fromkeys(
-        ("ключ:函数", "é:x", "１:f", "bleu:é", "x" * 5000 + ":f"), "no metric is called"
-    ),
-    **dict.fromkeys(
-        ("\0:f", "a:\0", "bleu:\ud800", "./\ud800.py:f", "a\n:b"), "control characters"
-    ),
+    **dict.fromkeys((":", "x:", "a..b:c", ".a:b", "a:b:c", "ключ:函数"), "no metric is"),
+    **dict.fromkeys(("\0:f", "bleu:\ud800", "./\ud800.py:f", "a\n:b"), "control characters"),
     "/".join("x" * 5000) + ".py:f": "there is no file",
 }
 
@@ -144,14 +138,3 @@ def test_an_edited_file_is_scored_anew_whatever_was_edited_in_it(tstmeta, folder
     assert set(table(tstmeta("-m", "./more.py:f"))["value"]) == {1.0}
     (folder / "more.py").write_text("SCALE = 2\ndef f(source, output):\n    return SCALE\n")
     assert set(table(tstmeta("-m", "./more.py:f"))["value"]) == {2.0}
-
-
-def test_a_metric_that_stands_in_a_module_keeps_its_signature_however_often_it_is_named(folder):
-    (folder / "own_ready.py").write_text(
-        "from tstmeta.metrics import wrap\nwrapped = wrap(lambda source, output: 1.0, 'mine')\n"
-    )
-    sys.path.append(str(folder))
-    first, again = (
-        str(metrics.get("own_ready:wrapped", imports=True).signature("source")) for _ in range(2)
-    )
-    assert first == again

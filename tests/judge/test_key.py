@@ -12,6 +12,7 @@ import subprocess
 import sys
 import traceback
 import urllib.parse
+from functools import partial
 
 import pytest
 
@@ -20,7 +21,7 @@ from tests.judge import scripted
 from tests.judge.asking import ask, question
 from tests.judge.scripted import Bulk, error, raw, says, serving
 from tstmeta import metrics
-from tstmeta.judge import protocol
+from tstmeta.judge import batch, protocol
 from tstmeta.judge.client import Served
 from tstmeta.judge.protocol import reply
 from tstmeta.schema import TstmetaError
@@ -111,11 +112,9 @@ def leaking(result, caplog, folder) -> dict[str, list[bytes]]:
 
 
 @pytest.mark.parametrize("name", SERVERS)
-def test_no_server_makes_a_run_give_the_key_away(tstmeta, caplog, tmp_path, monkeypatch, name):
+def test_no_server_makes_a_run_give_the_key_away(tstmeta, caplog, tmp_path, name):
     with scripted.serving(SERVERS[name]) as server:
-        monkeypatch.setenv("OPENAI_API_KEY", "sk-another-key-altogether")
-        monkeypatch.setenv("MY_VENDOR_KEY", KEY)
-        result = tstmeta(*judge_run(server.url), "--key-variable", "MY_VENDOR_KEY")
+        result = tstmeta(*judge_run(server.url))
         assert server.keys == {BEARER}, "the key was sent, or there is nothing to search for"
     assert leaking(result, caplog, tmp_path) == {}
     assert (tmp_path / "store" / "judge" / "answers.sqlite").is_file()
@@ -164,11 +163,12 @@ BULKS = {
 
 
 @pytest.mark.parametrize("bulk", BULKS.values(), ids=BULKS)
-def test_no_batch_gives_the_key_away(tstmeta, caplog, tmp_path, bulk):
+def test_no_batch_gives_the_key_away(tstmeta, caplog, tmp_path, monkeypatch, bulk):
+    monkeypatch.setattr(batch, "run", partial(batch.run, poll=0.0))
     rows = "".join(f"x,y{number},formal\n" for number in range(3))
     (tmp_path / "mine.csv").write_text("source,output,style\n" + rows)
     with serving(bulk=bulk) as server:
-        result = tstmeta(*judge_run(server.url), "--batch", "--poll", "0")
+        result = tstmeta(*judge_run(server.url), "--batch")
         assert server.keys <= {BEARER}
         assert bulk.calls["POST /files"] > 0
     assert not isinstance(result.exception, AssertionError | KeyError | TypeError)

@@ -71,7 +71,7 @@ def healthy(url: str) -> bool:
 def test_a_real_server_is_asked_once_and_nothing_is_made_of_rubbish(server, tmp_path, monkeypatch):
     tstmeta = command_line(tmp_path, monkeypatch)
     words = ["judge", "run", "--data", "contrast", "--prompt", "joint", "--server", server]
-    words += ["--model", "tiny-chat", "--limit", str(ITEMS), "--max-tokens", "4"]
+    words += ["--model", "tiny-chat", "--limit", str(ITEMS)]
     words += ["--out", "rows.csv", "--scores-out", "scores.csv"]
     first, second = tstmeta(*words), tstmeta(*words)
     assert first.exit_code == second.exit_code == 1, "rubbish is no rating"

@@ -15,7 +15,7 @@ from typing import Annotated
 import typer
 
 from ..console import note
-from . import advise, construct, data, evaluate, explain, judge, run, score, train, transfer
+from . import construct, data, evaluate, explain, judge, run, score, train
 
 app = typer.Typer(
     name="tstmeta",
@@ -29,7 +29,7 @@ app.add_typer(data.data_app, name="data")
 app.command("metrics")(score.metrics)
 app.command("score")(score.score)
 app.command("evaluate")(evaluate.evaluate)
-app.command("advise")(advise.advise)
+app.command("advise")(evaluate.advise)
 app.command("explain")(explain.explain)
 app.command("reproduce")(run.reproduce)
 app.command("run", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(
@@ -38,7 +38,7 @@ app.command("run", context_settings={"allow_extra_args": True, "ignore_unknown_o
 app.add_typer(judge.judge_app, name="judge")
 app.add_typer(construct.construct_app, name="construct")
 app.add_typer(train.train_app, name="train")
-app.add_typer(transfer.transfer_app, name="transfer")
+app.add_typer(train.transfer_app, name="transfer")
 
 
 def main() -> None:

@@ -14,7 +14,6 @@ import typer
 
 from ..console import Format, note, show_table
 from . import options
-from .options import USUAL_KEY, bill, key_of, price_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,18 +47,10 @@ def construct(
     style_now: Annotated[str, typer.Option(help="That of the sources, if it has a name.")] = "",
     language: Annotated[str, typer.Option(help="Of all texts, as a code: en, de, pt-BR.")] = "en",
     seed: Annotated[int, typer.Option(help="Of the kinds of error, and of the answers.")] = 0,
-    temperature: Annotated[
-        float, typer.Option(min=0, max=2, help="How freely answers are drawn.")
-    ] = 0.7,
-    revision: options.Revision = "",
     concurrency: options.Concurrency = 16,
     timeout: options.Timeout = 120.0,
     retries: options.Retries = 6,
-    price_in: options.PriceIn = None,
-    price_out: options.PriceOut = None,
-    max_money: options.MaxMoney = None,
     max_requests: options.MaxRequests = None,
-    key_variable: options.KeyVariable = USUAL_KEY,
     dry_run: options.DryRun = False,
     format: options.FormatOption = Format.table,
 ) -> None:
@@ -78,8 +69,6 @@ def construct(
     Examples:
       tstmeta construct --style "more formal" --sources texts.txt --dry-run \\
         --server http://localhost:8000/v1 --model my-model --out formal
-      tstmeta construct --style "more formal" --style-now informal --generate 60 \\
-        --server http://localhost:8000/v1 --model my-model --out formal
       tstmeta construct --design published --style "more polite" --style-now impolite \\
         --generate 100 --server http://localhost:8000/v1 --model my-model --out polite
       tstmeta construct check formal
@@ -91,25 +80,22 @@ def construct(
         return
     if not (style and server and model and out):
         raise typer.BadParameter("--style, --server, --model and --out are all needed", context)
-    from ..judge.client import Served
     from ..judge.construct import run
     from ..judge.runner import Budget
 
-    price, key = price_of(price_in, price_out), key_of(key_variable)
-    chat = Served(server, model, revision=revision, key=key, timeout=timeout, retries=retries)
+    chat = options.served(server, model, timeout=timeout, retries=retries)
     facts = {"style": style.strip(), "style_now": style_now.strip(), "language": language}
-    facts["design"] = design.value
-    facts |= {"server": chat.server, "model": model, "revision": revision}
-    plan = run.plan_of(out, sources, generate, **facts, seed=seed, temperature=temperature)
-    budget = Budget(money=max_money, requests=max_requests, price=price)
-    cost = run.foretell(out, plan, chat, price)
+    facts |= {"design": design.value, "server": chat.server, "model": model}
+    plan = run.plan_of(out, sources, generate, **facts, seed=seed)
+    budget = Budget(requests=max_requests)
+    cost = run.foretell(out, plan, chat, None)
     note(f"{model} at {chat.server}, {plan.size} sources, at most {cost}")
     if dry_run:
         return
     table, unanswered = run.construct(
         out, plan, chat, budget=budget, concurrency=concurrency, progress=True
     )
-    for line in (*chat.notes, bill(budget)):
+    for line in (*chat.notes, options.bill(budget)):
         note(line)
     _show(out, table, format)
     if missing := plan.size - table["source_id"].nunique():
@@ -139,10 +125,6 @@ def check_command(folder: Folder, format: options.FormatOption = Format.table) -
 
     In rows.csv you may change output, and write yes or no under accept.  Exit code 1 while rows
     wait for a person.
-
-    \b
-    Examples:
-      tstmeta construct check formal
     """
     from ..judge.construct.table import check
 
@@ -151,16 +133,8 @@ def check_command(folder: Folder, format: options.FormatOption = Format.table) -
 
 
 @construct_app.command("export")
-def export_command(
-    folder: Folder,
-    out: Annotated[Path, typer.Option("--out", "-o", help="Folder to write the form to.")],
-) -> None:
-    """Write the rating form of the data set, for Label Studio, as tstmeta data form does.
-
-    \b
-    Examples:
-      tstmeta construct export formal --out form
-    """
+def export_command(folder: Folder, out: options.OutFolder) -> None:
+    """Write the rating form of the data set, for Label Studio, as tstmeta data form does."""
     from ..data import label_studio, own
     from ..judge.construct.table import check, data_file
 
@@ -170,19 +144,8 @@ def export_command(
 
 
 @construct_app.command("import")
-def import_command(
-    folder: Folder,
-    exports: Annotated[
-        list[Path], typer.Argument(metavar="EXPORT...", help="What Label Studio exported.")
-    ],
-) -> None:
-    """Keep people's ratings beside the data set; from then on it is a rated one.
-
-    \b
-    Examples:
-      tstmeta construct import formal project-1.json project-2.json
-      tstmeta evaluate --data formal/formal.csv
-    """
+def import_command(folder: Folder, exports: options.Exports) -> None:
+    """Keep people's ratings beside the data set; from then on it is a rated one."""
     from ..judge.construct.table import import_ratings
 
     ratings = import_ratings(folder, exports)

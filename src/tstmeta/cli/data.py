@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 from ..console import Format, mistake, note, show_table, write_table
-from .options import FormatOption, Limit, Metrics, OutFile, OutFormat, Where, registered
+from . import options
+from .options import FormatOption, Name
 
 data_app = typer.Typer(
     help="Data sets with human judgement.", no_args_is_help=True, rich_markup_mode=None
@@ -17,18 +18,9 @@ Table = StrEnum("Table", ["items", "ratings", "labels", "preferences", "scores"]
 Target = StrEnum("Target", ["huggingface", "mtme"])
 Names = Annotated[
     list[str] | None,
-    typer.Argument(metavar="[NAME]...", show_default=False, autocompletion=registered("datasets")),
-]
-Name = Annotated[
-    str,
     typer.Argument(
-        metavar="NAME",
-        help="A data set, a subset such as lai@pauli2025, or a file of yours.",
-        autocompletion=registered("datasets"),
+        metavar="[NAME]...", show_default=False, autocompletion=options.registered("datasets")
     ),
-]
-Exports = Annotated[
-    list[Path], typer.Argument(metavar="EXPORT...", help="What Label Studio exported as JSON.")
 ]
 FormData = Annotated[str, typer.Option("--data", "-d", help="What the form was made from.")]
 
@@ -105,13 +97,12 @@ def data_export(
     to: Annotated[
         Target | None, typer.Option(help="All of it in a format of others, to the folder --out.")
     ] = None,
-    metric: Metrics = None,
+    metric: options.Metrics = None,
     texts: Annotated[
         bool, typer.Option("--texts", help="With --to huggingface: texts that are not free, too.")
     ] = False,
-    where: Where = None,
-    out: OutFile = None,
-    format: OutFormat = None,
+    out: options.OutFile = None,
+    format: options.OutFormat = None,
 ) -> None:
     """Write one of the five tables of a data set, or all of it in a format of others.
 
@@ -124,9 +115,8 @@ def data_export(
       tstmeta data export pauli --to huggingface --metric bleu --out pauli-hub
     """
     from ..data import load
-    from .score import chosen
 
-    data = chosen(load(name), where or [])
+    data = load(name)
     if to is None:
         frame = getattr(data, table)
         write_table(frame, out, format)
@@ -177,13 +167,13 @@ def data_import_mtme(
 @data_app.command("form")
 def data_form(
     name: Name,
-    out: Annotated[Path, typer.Option("--out", "-o", help="Folder to write the form to.")],
+    out: options.OutFolder,
     pairwise: Annotated[
         bool, typer.Option("--pairwise", help="Ask which of two systems is better: A, B or tie.")
     ] = False,
-    where: Where = None,
-    limit: Limit = None,
-    seed: Annotated[int, typer.Option(help="Of the order and of the batches.")] = 0,
+    where: options.Where = None,
+    limit: options.Limit = None,
+    seed: options.Seed = 0,
 ) -> None:
     """Write a rating form for Label Studio: the form, its tasks without labels, and a key.
 
@@ -202,7 +192,9 @@ def data_form(
 
 
 @data_app.command("import-ratings")
-def data_import_ratings(exports: Exports, data: FormData, out: OutFile = None) -> None:
+def data_import_ratings(
+    exports: options.Exports, data: FormData, out: options.OutFile = None
+) -> None:
     """Turn exports of a rating form into a table of ratings.  Raters become r1, r2, ...
 
     \b
@@ -218,7 +210,9 @@ def data_import_ratings(exports: Exports, data: FormData, out: OutFile = None) -
 
 
 @data_app.command("import-preferences")
-def data_import_preferences(exports: Exports, data: FormData, out: OutFile = None) -> None:
+def data_import_preferences(
+    exports: options.Exports, data: FormData, out: options.OutFile = None
+) -> None:
     """Turn exports or sheets (.csv) of a pairwise form into a table of preferences.
 
     A sheet is of one rater, or has a column rater.  Raters become r1, r2, ...

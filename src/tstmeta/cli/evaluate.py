@@ -1,19 +1,24 @@
-"""``tstmeta evaluate``: which metrics agree with people, on anybody's data."""
+"""``tstmeta evaluate``: which metrics agree with people, on anybody's data; ``tstmeta advise``."""
+
+from __future__ import annotations
 
 import itertools
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from ..console import TableFormat, mistake, note, waiting
+from ..console import Format, TableFormat, mistake, note, show_table, waiting
 from . import options
-from .score import known_combinations, selections, tell_failures, with_combined
+from .score import chosen, sample, tell_failures
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from ..data import Dataset
 
 # As in tstmeta.stats, which takes long to import: a test holds them against it.
@@ -30,15 +35,26 @@ Table = Literal["values", "differences"]
 Dimension = StrEnum(
     "Dimension", ["content", "style", "fluency", "overall", "structure", "overcorrection"]
 )
+About = StrEnum("About", ["content", "style", "fluency"])
 
 
 def evaluate(
     data: options.DataSets,
     metric: options.Metrics = None,
     basis: options.Bases = None,
-    combine: options.Combine = None,
-    scores: options.ScoreFile = None,
-    ratings: options.RatingFile = None,
+    combine: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A metric made of scores: gm, gm:learned, j:FL, hybrid-simulation, "
+            "hybrid-learned, hybrid-equal, overall-existing, overall-ours1, overall-ours2."
+        ),
+    ] = None,
+    scores: Annotated[
+        Path | None, typer.Option(help="Scores computed elsewhere: item_id, metric, value.")
+    ] = None,
+    ratings: Annotated[
+        Path | None, typer.Option(help="A long file of ratings: item_id, dimension, rater, value.")
+    ] = None,
     where: options.Where = None,
     limit: options.Limit = None,
     dimension: Annotated[
@@ -46,9 +62,7 @@ def evaluate(
     ] = None,
     statistic: Annotated[
         list[Statistic] | None,
-        typer.Option(
-            "--statistic", "-s", help="How agreement is measured; repeat for more [pearson]."
-        ),
+        typer.Option("--statistic", "-s", help="How agreement is measured [pearson]."),
     ] = None,
     level: Annotated[
         list[Level] | None,
@@ -90,12 +104,7 @@ def evaluate(
     ] = None,
     format: Annotated[
         TableFormat | None,
-        typer.Option(
-            "--format",
-            "-f",
-            help="Default: as --out is named (.csv .json .tex), else table; on stdout csv and "
-            "json print nothing else.",
-        ),
+        typer.Option("--format", "-f", help="Default: as --out is named, else table."),
     ] = None,
     store: options.Store = None,
 ) -> None:
@@ -112,7 +121,6 @@ def evaluate(
     Examples:
       tstmeta evaluate --data mine.csv --out table.tex --plot figure.pdf
       tstmeta evaluate --data mine.csv --report report
-      tstmeta evaluate --data pauli --metric lexical --dimension content --level within-task
       tstmeta evaluate --data lai@pauli2025 --scores comet.csv --level system --statistic kendall \\
         --resample systems
       tstmeta evaluate --data mine.csv --ratings ratings.csv --where direction=I2F --level pooled \\
@@ -121,7 +129,7 @@ def evaluate(
     """
     from ..analysis import choice, render
     from ..analysis import evaluate as evaluated
-    from ..combine import CombineError
+    from ..combine import combined, known
     from ..extras import needs
     from ..schema import together
     from ..secrecy import conceal
@@ -134,49 +142,48 @@ def evaluate(
         needs("matplotlib", "seaborn", "IPython", extra="book")
     if report is not None:
         needs("matplotlib", "seaborn", "IPython", "jinja2", extra="book")
-    names = known_combinations(combine)
+    names = list(dict.fromkeys(combine or []))
+    for name in names:
+        known(name)
     hybrids = [name for name in names if name.startswith("hybrid-")]
     lower = [conceal(name) for name in lower or []]  # as tables call them
     wanted = metric or ([] if scores else None)
     evaluations, plain = [], []
-    chosen = list(selections(data, scores, ratings, where, limit, seed))
-    if report is not None:
-        refuse_unrated([dataset for dataset, _ in chosen])
-    for dataset, given in chosen:
-        dimensions = [str(name) for name in dimension or dataset.judged]
-        known = dimensions or ["content"]
-        with waiting(f"{dataset.name}: scoring", bar=True):
+    sets = list(selections(data, scores, ratings, where, limit, seed))
+    if bare := ", ".join(own.name for own, _ in sets if not own.judged) if report else "":
+        raise mistake(
+            f"{bare}: a report needs ratings. Remedy: columns such as content.r1 in the file, or"
+            " --ratings FILE (tstmeta data form makes a form for raters); --out describes the"
+            " scores without"
+        )
+    for own, given in sets:
+        dimensions = [str(name) for name in dimension or own.judged]
+        how: dict[str, Any] = {"seed": seed, "lower": lower, "store": store}
+        with waiting(f"{own.name}: scoring", bar=True):
             there = set(given["metric"])
-            table = choice.score(dataset, known, wanted, basis, there, store=store)
+            table = choice.score(own, dimensions or ["content"], wanted, basis, there, store=store)
         table = together(table, given)
-        own = [name for name in names if name not in hybrids or not dimensions]
-        table = with_combined(dataset, table, own, seed=seed, lower=lower, store=store)
+        whole = [name for name in names if name not in hybrids or not dimensions]
+        table = together(table, *(combined(own, table, name, **how) for name in whole))
         if not dimensions:
             tell_failures(table)
-            plain.append((dataset, table, kind))
-            if len(data) > 1:
-                note(f"{dataset.name}: no ratings, nothing to compare with")
-        refusals = []
+            plain.append((own, table, kind))
         for name in dimensions:
             listed = choice.listed(table, name, wanted)
-            try:  # a hybrid is of the metrics for one dimension
-                listed = with_combined(dataset, listed, hybrids, name, seed, lower)
-            except CombineError as refusal:
-                refusals.append(refusal)
-                if dimension or len(refusals) == len(dimensions):
-                    raise refusals[0] from None
-                note(f"a dimension goes without a hybrid: {refusal}")
-            for own_statistic, own_level in itertools.product(
-                dict.fromkeys(statistic or [Statistic("pearson")]),
-                dict.fromkeys(level or [Level("pooled")]),
+            # a hybrid is of the metrics for one dimension
+            listed = together(
+                listed, *(combined(own, listed, each, name, **how) for each in hybrids)
+            )
+            for setting in itertools.product(
+                dict.fromkeys(map(str, statistic or [Statistic("pearson")])),
+                dict.fromkeys(map(str, level or [Level("pooled")])),
             ):
-                how = str(own_statistic), str(own_level)
-                with waiting(f"{dataset.name}, {name}, {', '.join(how)}: {draws:,} draws"):
+                with waiting(f"{own.name}, {name}, {', '.join(setting)}: {draws:,} draws"):
                     result = evaluated(
-                        dataset,
+                        own,
                         None,
                         name,
-                        *how,
+                        *setting,
                         unit=resample.removesuffix("s"),
                         draws=draws,
                         seed=seed,
@@ -185,8 +192,8 @@ def evaluate(
                         lower=lower,
                         remarks=choice.left_out(name) if wanted is None else (),
                     )
-                    rows = result.frame.assign(dataset=dataset.name)
-                    rows = choice.seeded(rows, [dataset], name, *how, store)
+                    rows = result.frame.assign(dataset=own.name)
+                    rows = choice.seeded(rows, [own], name, *setting, store)
                 evaluations.append(replace(result, frame=rows[result.frame.columns]))
     figure = render.draw(evaluations) if plot else None  # what cannot be drawn is said first
     if evaluations:
@@ -212,15 +219,62 @@ def evaluate(
         from ..analysis.report import report as reported
 
         with waiting("writing the report"):
-            files = reported(evaluations, [dataset for dataset, _ in chosen], report)
+            files = reported(evaluations, [own for own, _ in sets], report)
         note(f"wrote {files[-1]}")
 
 
-def refuse_unrated(sets: "list[Dataset]") -> None:
-    """A report is about people's judgement: without any there is nothing to say which metric."""
-    if bare := ", ".join(data.name for data in sets if not data.judged):
-        raise mistake(
-            f"{bare}: a report needs ratings. Remedy: columns such as content.r1 in the file, or"
-            " --ratings FILE (tstmeta data form makes a form for raters); --out describes the"
-            " scores without"
-        )
+def selections(
+    names: list[str],
+    scores: Path | None,
+    ratings: Path | None,
+    where: list[str] | None,
+    limit: int | None,
+    seed: int,
+) -> Iterator[tuple[Dataset, pd.DataFrame]]:
+    """Data sets, or the part of each that is asked for, with their scores from a file."""
+    from .. import schema
+    from ..data import load
+    from ..data.own import rated, read_scores
+
+    if len(names) > 1 and (scores or ratings):
+        raise mistake("--scores and --ratings are of one data set: give a single --data")
+    sets = [load(name) for name in dict.fromkeys(names)]
+    if len({own.name for own in sets}) < len(sets):
+        raise mistake("two data sets have the same name: rename a file")
+    for whole in sets:
+        whole = whole if ratings is None else rated(whole, ratings)
+        given = schema.empty("scores") if scores is None else read_scores(scores, whole)
+        own = sample(chosen(whole, where or []), limit, seed)
+        yield own, given[given["item_id"].isin(own.items["item_id"])]
+
+
+def advise(
+    data: options.Data = "",
+    task: Annotated[str, typer.Option(help="What is transferred, such as formality.")] = "",
+    language: Annotated[str, typer.Option(help="A code such as en [default: of the data].")] = "",
+    dimension: Annotated[
+        list[About] | None, typer.Option(help="Repeat for more [default: all].")
+    ] = None,
+    format: options.FormatOption = Format.table,
+) -> None:
+    """Say which metric to take for your rewrites, what to expect of it, and what to rate.
+
+    From all rated data sets: a verdict on each metric, its accuracy on pairs of rewrites of one
+    source with limits for a new set, sets that it fails on, and how many rated sources tell it from
+    others.
+
+    \b
+    Examples:
+      tstmeta advise --task formality --language en --dimension content
+      tstmeta advise --data mine.csv --task detoxification
+    """
+    from ..analysis.advice import advise as advised
+
+    with waiting("advising"):
+        advice = advised(data or None, task, language, [*map(str, dimension or About)])
+    if format is Format.table:
+        print(advice, end="")
+        return
+    show_table(advice.frame, format)
+    for line in advice.notes:
+        note(line)

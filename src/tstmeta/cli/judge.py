@@ -9,10 +9,9 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from ..console import Format, escaped, note, show_table, write_table
+from ..console import Format, escaped, mistake, note, show_table, write_table
 from ..secrecy import excerpt
 from . import options
-from .options import USUAL_KEY, bill, key_of, price_of
 
 judge_app = typer.Typer(
     name="judge", help="Have a language model rate rewrites.", no_args_is_help=True
@@ -23,6 +22,8 @@ TOP_LOGPROBS = 20
 #: What of a prompt a terminal has room for.
 _LISTED = ["name", "origin", "unit", "dimensions", "scale", "hash", "cites", "models"]
 _MORE = ["answer", "languages", "about"]
+Prompt = Annotated[str, typer.Argument(help="A prompt, or your own file.toml.")]
+Money = Annotated[float | None, typer.Option(min=0, help="Money for a million tokens.")]
 
 
 @judge_app.command("prompts")
@@ -45,10 +46,7 @@ def prompts_command(format: options.FormatOption = Format.table) -> None:
 
 
 @judge_app.command("show")
-def show_command(
-    prompt: Annotated[str, typer.Argument(help="A prompt, or your own file.toml.")],
-    data: options.Data,
-) -> None:
+def show_command(prompt: Prompt, data: options.Data) -> None:
     """Show what would be sent for the first question of a data set; asks nobody."""
     import json
 
@@ -70,19 +68,15 @@ def show_command(
 
 @judge_app.command("export")
 def export_command(
-    prompt: Annotated[str, typer.Argument(help="A prompt, or your own file.toml.")],
+    prompt: Prompt,
     data: options.Data,
     to: Annotated[Literal["lm-eval", "inspect"], typer.Option(help="The harness that asks.")],
-    out: Annotated[Path, typer.Option("--out", "-o", help="Folder to write.")],
+    out: options.OutFolder,
 ) -> None:
     """Write a prompt and a data set as a task of lm-evaluation-harness or Inspect; asks nobody.
 
     The folder runs without tstmeta: questions, the reader of answers, and Pearson's r with people's
     mean ratings, where the data have them.
-
-    \b
-    Example:
-      tstmeta judge export content -d mine.csv --to lm-eval --out task
     """
     from ..data import load
     from ..judge.export import export
@@ -101,7 +95,7 @@ def run_command(
     ],
     server: options.Server,
     model: options.Model,
-    revision: options.Revision = "",
+    revision: Annotated[str, typer.Option(help="Which weights the server runs, if known.")] = "",
     samples: Annotated[int, typer.Option(min=1, help="Answers to each question.")] = 1,
     limit: Annotated[
         int | None,
@@ -110,15 +104,6 @@ def run_command(
     shuffle: Annotated[
         int | None,
         typer.Option(min=0, help="Seed: show the rewrites of a source in an order drawn for each."),
-    ] = None,
-    temperature: Annotated[
-        float | None, typer.Option(min=0, max=2, help="In place of the prompt's.")
-    ] = None,
-    max_tokens: Annotated[
-        int | None, typer.Option(min=1, help="Most tokens of an answer, in place of the prompt's.")
-    ] = None,
-    seed: Annotated[
-        int | None, typer.Option(min=0, help="Sent to the server; each sample gets the next one.")
     ] = None,
     logprobs: Annotated[
         bool, typer.Option("--logprobs", help="Ask for log-probabilities: the expected rating.")
@@ -129,17 +114,15 @@ def run_command(
             "--batch", help="By the server's Batch API: answers within a day, perhaps for less."
         ),
     ] = False,
-    poll: Annotated[
-        float, typer.Option(min=0, help="Seconds between two looks at a batch.")
-    ] = 30.0,
     concurrency: options.Concurrency = 16,
     timeout: options.Timeout = 120.0,
     retries: options.Retries = 6,
-    price_in: options.PriceIn = None,
-    price_out: options.PriceOut = None,
-    max_money: options.MaxMoney = None,
+    price_in: Money = None,
+    price_out: Money = None,
+    max_money: Annotated[
+        float | None, typer.Option(min=0, help="Ask nothing that could cost more in all.")
+    ] = None,
     max_requests: options.MaxRequests = None,
-    key_variable: options.KeyVariable = USUAL_KEY,
     dry_run: options.DryRun = False,
     again: Annotated[
         list[Again] | None,
@@ -164,17 +147,13 @@ def run_command(
             "mean of the others, the lowest of the scale."
         ),
     ] = "drop",
-    value: Annotated[
-        Literal["rating", "expected"],
-        typer.Option(help="In the score file: the rating, or (--logprobs) the expected one."),
-    ] = "rating",
 ) -> None:
     """Rate a data set.  Answers are kept: an answer that came is never asked or paid for again.
 
     Kill it whenever you like: the same command goes on where it stopped.  A second run of the same
     model on the same file waits for the first.  With --batch, a killed run's batches go on at the
     server, and the same command takes them up.  What is no rating becomes a row with its status and
-    the judge's words.  The API key is read from the environment and goes nowhere but to the server.
+    the judge's words.  The API key is read from OPENAI_API_KEY and goes nowhere but to the server.
     Exit code 1 when some ratings are missing.
 
     \b
@@ -187,17 +166,17 @@ def run_command(
     from ..judge import batch as batches
     from ..judge import ratings
     from ..judge.cache import AnswerCache
-    from ..judge.client import Served
     from ..judge.prompts import load as load_prompt
-    from ..judge.runner import Budget, estimate
+    from ..judge.runner import Budget, Price, estimate
 
     dataset, loaded = load(data), load_prompt(prompt)
-    given: dict[str, Any] = {"temperature": temperature, "max_tokens": max_tokens, "seed": seed}
-    given["top_logprobs"] = TOP_LOGPROBS if logprobs else None
-    given = {name: number for name, number in given.items() if number is not None}
-    loaded = loaded.model_copy(update={"sampling": replace(loaded.sampling, **given)})
-    price, key = price_of(price_in, price_out), key_of(key_variable)
-    chat = Served(server, model, revision=revision, key=key, timeout=timeout, retries=retries)
+    if logprobs:
+        sampling = replace(loaded.sampling, top_logprobs=TOP_LOGPROBS)
+        loaded = loaded.model_copy(update={"sampling": sampling})
+    if (price_in is None) != (price_out is None):
+        raise mistake("a price has two parts: give --price-in and --price-out")
+    price = None if price_in is None or price_out is None else Price(price_in, price_out)
+    chat = options.served(server, model, revision, timeout=timeout, retries=retries)
     budget = Budget(money=max_money, requests=max_requests, price=price)
     cache = cache or paths.scores() / ratings.ANSWERS
     note(f"{chat.model} at {chat.server}, prompt {loaded.name}@{loaded.hash}")
@@ -217,22 +196,17 @@ def run_command(
         under_way = keys & kept.batched().keys()
     manner |= {"cache": cache, "budget": budget}
     if batch:
-        manner |= {"runner": batches.run, "poll": poll, "tell": note}
+        manner |= {"runner": batches.run, "tell": note}
     else:
         manner |= {"concurrency": concurrency}
         if under_way:
             note(f"{len(under_way):,} are in a batch under way: --batch reads what it answers")
-    try:
-        rows = ratings.ask(dataset, loaded, chat, **manner)
-    except KeyboardInterrupt:
-        end = ", without --again" if again else ""
-        note(f"answers so far are kept in {cache}; the same command{end} goes on from there")
-        raise
+    rows = ratings.ask(dataset, loaded, chat, **manner)
     texts = rows.select_dtypes(include=["object", "str"]).columns
     harmless = rows.assign(**rows[texts].map(escaped, na_action="ignore"))
     write_table(rows if out or not sys.stdout.isatty() else harmless, out)
     if scores_out is not None:
-        write_table(ratings.scores(rows, missing, value), scores_out)
+        write_table(ratings.scores(rows, missing), scores_out)
         words = ["tstmeta", "evaluate", "--data", data, "--scores", str(scores_out)]
         note(f"wrote {scores_out}; use it: {shlex.join(words)}")
     for line in chat.notes:
@@ -240,7 +214,7 @@ def run_command(
     for dimension, statuses in rows.groupby("dimension", sort=False)["status"]:
         ends = ", ".join(f"{count:,} {name}" for name, count in statuses.value_counts().items())
         note(f"{dimension}: {len(statuses):,} rows: {ends}")
-    note(bill(budget))
+    note(options.bill(budget))
     failed = rows[rows["rating"].isna()]
     if len(failed):
         first = failed.iloc[0]

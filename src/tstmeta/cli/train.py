@@ -1,4 +1,6 @@
-"""``tstmeta train``: models, lexicons and counts for the metrics, from a corpus of yours."""
+"""``tstmeta train``: models, lexicons and counts for the metrics, from a corpus of yours; and
+``tstmeta transfer``: a transfer model of Pang and Gimpel (2019), with metrics along its training.
+"""
 
 from __future__ import annotations
 
@@ -54,21 +56,16 @@ def lexicon(
     out: Annotated[
         Path, typer.Option("--out", "-o", help="CSV file to write: word, style, weight.")
     ] = Path("lexicon.csv"),
-    threshold: Annotated[
-        float, typer.Option(min=0, help="Keep words whose z-score is at least this.")
-    ] = 3,
     keep_out: KeepOut = None,
     format: FormatOption = Format.table,
 ) -> None:
     """Learn a style lexicon: log-odds of each word in two corpora (Monroe et al., 2008).
 
-    The corpus has two styles.  A word's weight is its z-score in the style where it is the more
-    frequent.  Of a CSV with a column split only the part train is looked at.
+    The corpus has two styles.  A word's weight is its z-score, of 3 at least, in the style where it
+    is the more frequent.  Of a CSV with a column split only the part train is looked at.
 
     \b
-    Examples:
-      tstmeta train lexicon --corpus yelp --out sentiment.csv
-      tstmeta score --data contrast --metric masked-bleu:./sentiment.csv
+    Example: tstmeta train lexicon --corpus yelp --out sentiment.csv
     """
     from ..metrics.text import word_spans
     from ..models.lexicon import learn, write
@@ -81,7 +78,7 @@ def lexicon(
         str(style): [[form for *_, form in word_spans(text)] for text in rows["text"]]
         for style, rows in table.groupby("style", sort=True)
     }
-    lexicon = learn(out.name, texts, threshold)
+    lexicon = learn(out.name, texts)
     write(lexicon, out)
     kept = [entry.style for entry in lexicon.entries]
     facts = {s: {"sentences": len(rows), "words kept": kept.count(s)} for s, rows in texts.items()}
@@ -93,36 +90,29 @@ def idf(
     data: Annotated[
         list[str], typer.Option("--data", "-d", help="Data set, or your file; repeat for more.")
     ],
-    model: Annotated[
-        str, typer.Option(help="Encoder: a name, id or folder [default: the embedded one].")
-    ] = "",
     out: Annotated[
         Path, typer.Option("--out", "-o", help="File to write; it has to end in .json.")
     ] = Path("idf.json"),
     format: FormatOption = Format.table,
 ) -> None:
-    """Count in how many sources each token of an encoder stands; each source counts once.
+    """Count in how many sources each token of the embedded encoder stands; each counts once.
 
     \b
-    Examples:
-      tstmeta train idf --data mine.csv --out mine.json
-      tstmeta score --data mine.csv --metric bertscore:idf=mine.json
+    Example: tstmeta train idf --data mine.csv --out mine.json
     """
     from ..data import load
-    from ..metrics.batched import parse
     from ..models import encoders, vectors
 
     if out.suffix != ".json":
         raise mistake(f"{out} has to end in .json: that is how a metric knows it for a table")
-    encoder = parse(model, {}, encoders.ENCODERS)[0] or encoders.MINILM
-    if absent := encoders.missing(encoder):
+    if absent := encoders.missing(encoders.MINILM):
         raise mistake(absent)
     texts = dict.fromkeys(text for name in data for text in load(name).with_texts()["source"])
     counts = vectors.write_counts(
-        encoders.load(encoder), [text for text in texts if text.strip()], out
+        encoders.load(encoders.MINILM), [text for text in texts if text.strip()], out
     )
     facts = {"texts": counts.total, "tokens": len(counts.counts), "table": vectors.identity(out)}
-    _show(facts, format, out, "bertscore:idf=OUT" + (f"+{model}" if model else ""))
+    _show(facts, format, out, "bertscore:idf=OUT")
 
 
 @train_app.command()
@@ -154,7 +144,6 @@ def lm(
     Examples:
       tstmeta train lm --corpus yelp --style positive --out positive
       tstmeta train lm --corpus mine.csv --base gpt2 --out tuned --device cuda
-      tstmeta score --data contrast --metric perplexity:./positive --metric slor:./positive
     """
     needs("torch", "transformers")
     from ..models.causal import backbone
@@ -213,10 +202,8 @@ def classifier(
     \b
     Examples:
       tstmeta train classifier --corpus yelp --kind textcnn --out sentiment
-      tstmeta train classifier --corpus mine.csv --out mine
       tstmeta train classifier --corpus xformal --regress --kind transformer \
         --base google-bert/bert-base-uncased
-      tstmeta score --data mir --metric style-accuracy:./sentiment
     """
     from ..data import xformal
     from ..models.causal import backbone
@@ -250,6 +237,68 @@ def classifier(
     facts = {"sentences": report["sizes"], "seed": seed, "corpus": report["corpus"]}
     metric = "style-regressor:OUT" if regress else "style-accuracy:OUT"
     _show({**facts, **report["results"]}, format, out, metric)
+
+
+transfer_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+
+
+@transfer_app.callback()
+def transfer() -> None:
+    """The transfer models M0 to M7 of Pang and Gimpel (2019), and metrics along their training."""
+
+
+@transfer_app.command()
+def run(
+    model: Annotated[str, typer.Option("--model", "-m", help="A name in the configuration.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder to write, new or empty.")],
+    seed: Seed = 0,
+    corpus: Annotated[str, typer.Option(help="yelp, or a CSV file: text, style.")] = "yelp",
+    pairs: Annotated[
+        Path | None, typer.Option(help="CSV file: text, paraphrase [default: words exchanged].")
+    ] = None,
+    config: Annotated[
+        Path | None, typer.Option(help="A configuration [default: data/transfer/models.toml].")
+    ] = None,
+    steps: Annotated[int, typer.Option(min=0, help="Of training [default: whole epochs].")] = 0,
+    quick: Annotated[bool, typer.Option("--quick", help="Tiny, to see that it runs.")] = False,
+    device: Annotated[str, typer.Option(help="cpu, cuda or auto.")] = "cpu",
+    format: FormatOption = Format.table,
+) -> None:
+    """Train a model and score what it writes along the way.
+
+    OUT gets trajectory.csv (numbers alone), training.json (configuration, seed, versions), weights
+    and outputs.  A run that was killed goes on with the same command, to the same weights.  Of yelp
+    the development part is used, without any rated sentence.
+
+    \b
+    Example:
+      tstmeta transfer run --model M7 --corpus mine.csv --out quick --quick
+    """
+    needs("torch", "transformers", "safetensors")
+    from ..data import texts_of
+    from ..data.files import read_csv
+    from ..models.training.loop import configure
+    from ..schema import FILLED
+    from ..storage import locked
+    from ..transfer import configuration, trainer, trajectory
+    from ..transfer import corpus as selection
+
+    whole = configuration.read(config)
+    changes = {**(whole.quick if quick else {}), **({"steps": steps} if steps else {})}
+    options = configure(whole.options, [f"{name}={value}" for name, value in changes.items()])
+    whole.weights_of(model)
+    table, never, referenced = read_corpus(corpus, keep_out=()), set(), None
+    if corpus == "yelp":
+        table, referenced = table[table["split"] == "dev"], selection.referenced()
+        never = texts_of(*selection.EXCLUDED)
+    given = read_csv(pairs, dict.fromkeys(("text", "paraphrase"), FILLED)) if pairs else None
+    chosen = selection.select(table, options, whole.paraphrases, never, referenced, given)
+    whole = whole.model_copy(update={"options": options})
+    with locked(out / ".lock", timeout=0):
+        report = trainer.train(out, model, chosen, whole, seed, device)
+        rows = trajectory.trace(out, chosen, whole, report)
+    show_table(rows[(rows["step"] == report["steps"]) & (rows["part"] == "report")], format)
+    note(f"in {out}: {trajectory.FILE} has every point")
 
 
 def read_corpus(

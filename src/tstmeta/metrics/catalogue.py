@@ -87,7 +87,7 @@ def how(name: str) -> str:
     if metric is None:
         return ""
     return (
-        f"tstmeta score (or evaluate) --data DATA --combine {metric['option']}; in Python made "
+        f"tstmeta evaluate --data DATA --combine {metric['option']}; in Python made "
         f"from scores of others by tstmeta.combine: {metric['maker']}"
     )
 
