@@ -102,7 +102,10 @@ def disturbed(chance: random.Random, counts: dict[str, int], *words: str, room: 
     if room:
         counts["full disks"] += process.wait() != 0
         process = tstmeta(*words)
-    while process.poll() is None:
+    while process.poll() not in (0, 1):
+        if process.poll() is not None:
+            counts["runs"] += 1
+            process = tstmeta(*words)
         time.sleep(chance.uniform(1, 6))
         with suppress(psutil.NoSuchProcess, IndexError):
             if chance.random() < 0.25:
@@ -111,9 +114,6 @@ def disturbed(chance: random.Random, counts: dict[str, int], *words: str, room: 
             else:
                 chance.choice(process.children(recursive=True)).kill()
                 counts["workers killed"] += 1
-        if process.poll() not in (None, 0, 1):
-            counts["runs"] += 1
-            process = tstmeta(*words)
 
 
 def one_round(n: int, place: int, folder: Path, url: str, counts: dict[str, int]) -> None:

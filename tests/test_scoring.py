@@ -6,9 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.helpers import needs
 from tests.scored import NAN, THREE, Logged, dataset, run
-from tstmeta import data, schema, scoring
+from tstmeta import schema, scoring
 from tstmeta.analysis import choice
 from tstmeta.analysis.frame import pairs
 from tstmeta.data.tables import scores_table
@@ -63,20 +62,13 @@ def test_an_unknown_metric_is_refused_before_anything_is_scored(tmp_path):
     assert metric.calls == []
 
 
-def test_a_subset_is_scored_under_the_name_of_its_data_set(tmp_path):
-    part = THREE.where(THREE.items["item_id"] != "2", "tiny@two")
-    assert set(run(part, Logged(), tmp_path)["dataset"]) == {"tiny"}
-
-
 # ------------------------------------------------------------------------------ basis rules
 
 #: an item, the basis, what its output is compared with (None: it has no row)
 AGAINST = {
-    "the source": ({"source": "s"}, "source", ("s",)),
     "an empty source": ({"source": ""}, "source", ("",)),
     "nothing": ({"source": "s", "references": ["r"]}, "none", ()),
     "no reference, no row": ({"references": []}, "reference", None),
-    "several references": ({"references": ["r", "q"]}, "reference", ("r", "q")),
     "a reference is not compared with itself": (
         {"output": "r", "references": ["r", "q"], "is_reference": True},
         "reference",
@@ -92,20 +84,15 @@ AGAINST = {
         "reference",
         ("r", "q"),
     ),
-    "a reference has a source": (
-        {"source": "s", "output": "r", "references": ["r"], "is_reference": True},
-        "source",
-        ("s",),
-    ),
 }
 
 
 @pytest.mark.parametrize(("row", "basis", "against"), AGAINST.values(), ids=AGAINST)
 def test_a_basis_says_what_an_output_is_compared_with(row, basis, against):
-    units, item_ids = scoring.requests(dataset(row), basis)
-    found = [request.against for unit in units for request in unit]
+    found = [
+        request.against for _, unit in scoring.requests(dataset(row), basis) for request in unit
+    ]
     assert found == ([] if against is None else [against])
-    assert len(item_ids) == len(found)
 
 
 @pytest.mark.parametrize("thing", [len, 3, PairMetric])
@@ -116,16 +103,8 @@ def test_what_is_no_metric_says_so(thing, tmp_path):
 
 def test_a_request_carries_what_a_judge_needs():
     one = {"source": "s", "output": "o", "style": "polite", "language": "hi", "references": ["r"]}
-    [units, _] = scoring.requests(dataset(one), "reference")
-    assert units == [(Request("o", ("r",), "s", "polite", "hi"),)]
-
-
-def test_metrics_share_the_requests_of_a_basis(monkeypatch, tmp_path):
-    asked, build = [], scoring.requests
-    monkeypatch.setattr(scoring, "requests", lambda *of: asked.append(of[1:]) or build(*of))
-    one = {"source": "s", "output": "o", "references": ["r"]}
-    scoring.score(dataset(one), ["bleu", "ter", "chrf"], store=tmp_path)
-    assert asked == [("source", "item"), ("reference", "item")]
+    request = Request("o", ("r",), "s", "polite", "hi")
+    assert scoring.requests(dataset(one), "reference") == [(("1",), (request,))]
 
 
 def test_what_is_computed_sooner_than_looked_up_is_not_stored(tmp_path):
@@ -226,15 +205,6 @@ def test_nothing_wanted_and_style_that_nobody_rated_give_no_rows(wanted, tmp_pat
     pd.testing.assert_frame_equal(table, schema.empty("scores"))
 
 
-@needs("pauli")
-def test_human_style_on_the_constructed_set():
-    pauli = data.load("pauli")
-    found = scoring.human_style(pauli)
-    assert len(found) == 500
-    content = pauli.means["content"]
-    assert content.corr(found.set_index("item_id")["value"]) == pytest.approx(0.545, abs=5e-4)
-
-
 #: Scores that came with a data set: metric, dimension, basis.
 CAME = [
     *(("released:a", "content", basis) for basis in ("source", "reference")),
@@ -277,18 +247,9 @@ def test_a_released_name_that_is_not_there_lists_what_is(released, tmp_path):
             scoring.score(own, [wanted], store=tmp_path)
 
 
-def test_the_family_of_released_scores_stands_under_its_own_dimensions(released):
+def test_a_released_score_stands_under_its_own_dimension(released):
     rows = choice.listed(released.scores, "style", ["released"])
     assert rows["metric"].tolist() == ["released:judge"]
-    rows = choice.listed(released.scores, "style", ["released", "released:a"])
-    assert rows["metric"].tolist() == ["released:a", "released:a", "released:judge"]
-
-
-def test_of_ratings_of_several_dimensions_under_one_name_those_of_the_dimension_count(released):
-    rows = pairs(released, released.scores, "style")[["metric", "basis", "signature"]]
+    rows = pairs(released, released.scores, "style")[["metric", "signature"]]
     assert rows["metric"].tolist() == ["released:a", "released:a", "released:judge"]
     assert rows["signature"].iloc[-1] == "released:judge|basis:none|for:style"
-
-
-def test_without_references_there_are_no_rows_of_that_basis():
-    assert scoring.score(data.load("contrast"), ["bleu"], ["reference"]).empty

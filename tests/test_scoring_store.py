@@ -3,7 +3,6 @@
 import hashlib
 import json
 import math
-import os
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -117,13 +116,6 @@ def test_what_a_metric_can_see_makes_a_difference_and_nothing_else(difference, c
     assert len(metric.calls) == calls
 
 
-def test_another_data_set_with_the_same_texts_costs_nothing(tmp_path):
-    run(THREE, Logged(), tmp_path)
-    metric = Logged()
-    assert set(run(dataset({}, {}, name="other"), metric, tmp_path)["dataset"]) == {"other"}
-    assert metric.calls == []
-
-
 def test_another_signature_is_scored_anew_and_the_old_one_stays(tmp_path):
     run(THREE, Logged(), tmp_path)
     newer, older = Logged(version=2), Logged(version=1)
@@ -170,31 +162,19 @@ def test_an_error_is_a_row_and_is_tried_again(tmp_path):
     assert mended.calls == ["output 2"]
 
 
-def test_when_all_fails_nothing_is_stored(tmp_path):
-    found = run(THREE, Logged(broken=["output 1", "output 2", "output 3"]), tmp_path)
-    assert set(found["status"]) == {"error"}
-    assert [name for name in contents(tmp_path) if not name.endswith(".lock")] == []
-
-
 ONE = (Score(0.5),)
 
 #: what the metric yields for three items, then the statuses and part of the last detail
 ANSWERS = {
     "raises at once": ([RuntimeError("no model")], "error error error", "RuntimeError: no model"),
     "raises midway": ([ONE, RuntimeError("gone")], "ok error error", "RuntimeError: gone"),
-    "raises at the end": ([ONE, ONE, ONE, RuntimeError("late")], "ok ok ok", ""),
     "leaves": ([ONE, SystemExit(3)], "ok error error", "SystemExit: 3"),
     "too few units": ([ONE, ONE], "ok ok error", "the metric returned too few scores"),
-    "no units": ([], "error error error", "the metric returned too few scores"),
     "too many units": ([ONE] * 5, "ok ok ok", ""),
     "two scores for one item": ([ONE, ONE * 2], "ok error error", "2 scores for 1 rewrites"),
-    "no scores for one item": ([ONE, ()], "ok error error", "0 scores for 1 rewrites"),
     "a number for a tuple": ([ONE, 0.5], "ok error error", "TypeError"),
-    "a number for a score": ([ONE, (0.5,)], "ok error error", "AttributeError"),
     "a text for a value": ([ONE, (Score("high"),)], "ok error error", "ValueError"),  # type: ignore[arg-type]
-    "no value": ([ONE, (Score(None),)], "ok error error", "TypeError"),  # type: ignore[arg-type]
     "an unknown status": ([ONE, (Score(1, "fine"),)], "ok error error", "'fine' is not a valid"),  # type: ignore[arg-type]
-    "NaN": ([ONE, ONE, (Score(NAN),)], "ok ok invalid", "the metric returned nan"),
     "infinity": ([ONE, ONE, (Score(-math.inf),)], "ok ok invalid", "the metric returned -inf"),
     "a value beside a refusal": ([ONE, ONE, (Score(0.7, Status.REFUSED),)], "ok ok refused", ""),
     "a refusal": ([ONE, ONE, (Score(NAN, Status.REFUSED, "no"),)], "ok ok refused", "no"),
@@ -211,15 +191,6 @@ def test_whatever_a_metric_does_each_item_has_a_row(answers, statuses, detail, t
     assert (found["detail"].iloc[-1] == "") == (detail == "")
     has_value = found["status"].isin(["ok", "empty", "truncated"])
     assert found["value"].notna().tolist() == has_value.tolist()
-
-
-@pytest.mark.parametrize("value", [NAN, math.inf])
-def test_a_value_that_is_no_number_is_kept_as_invalid_and_not_tried_again(value, tmp_path):
-    found = run(THREE, Logged(value=value), tmp_path)
-    assert set(found["status"]) == {"invalid"}
-    again = Logged()
-    pd.testing.assert_frame_equal(run(THREE, again, tmp_path), found)
-    assert again.calls == []
 
 
 def test_an_interruption_keeps_what_was_finished(tmp_path):
@@ -264,18 +235,6 @@ def test_a_journal_beside_a_table_is_added_to_it(crashed):
         journal.with_suffix(".parquet").unlink()
 
 
-def test_a_crash_while_the_table_is_written_leaves_nothing_for_good(tmp_path, monkeypatch):
-    with monkeypatch.context() as patch:
-        patch.setattr(os, "replace", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
-        with pytest.raises(KeyboardInterrupt):
-            run(THREE, Logged(), tmp_path / "cut")
-    metric = Logged()
-    run(THREE, metric, tmp_path / "cut")
-    run(THREE, Logged(), tmp_path / "whole")
-    assert metric.calls == []
-    assert contents(tmp_path / "cut") == contents(tmp_path / "whole")
-
-
 #: Lines of a journal; KEY is that of an item which was scored.
 DAMAGED = ["garbage", "\udcff\udcfe", "17", '["KEY"]', '["KEY", [["a", "ok", ""]]]', "[" * 99_999]
 DAMAGED += [f'["KEY", [[{value}, "ok", ""]]]' for value in ("NaN", "-Infinity", "1e999", 10**400)]
@@ -315,14 +274,10 @@ BROKEN = {
     "no file": (lambda _: b"", "not a table of scores"),
     "another file": (lambda _: b"PAR1 and then nothing", "not a table of scores"),
     "another table": (lambda _: pd.DataFrame({"other": [1]}), "not a table of scores"),
-    "words as values": (lambda rows: rows.assign(value="high"), "not a table of scores"),
     "NaN with status ok": (altered(value=NAN), "row 2: value nan with status 'ok'"),
-    "infinity": (altered(value=math.inf), "row 2: value inf with status 'ok'"),
     "a value that is none": (altered(status="refused"), "row 2: value 8.0 with status 'refused'"),
     "an unknown status": (altered(status="fine"), "row 2: value 8.0 with status 'fine'"),
-    "no status": (altered(status=None), "row 2: value 8.0 with status nan"),
     "a key of no hash": (altered(key="key"), "row 2: .* under the key 'key'"),
-    "no key": (altered(key=None), "row 2: .* under the key nan"),
     "a key twice": (lambda rows: pd.concat([rows, rows[:1]]), "row 4: .* under the key"),
 }
 
@@ -349,17 +304,6 @@ def test_a_broken_table_names_file_row_and_remedy_and_nothing_else_is_lost(
     again = Logged(version=2)
     run(THREE, again, tmp_path)
     assert (len(metric.calls), again.calls) == (3, [])
-
-
-def test_the_table_of_another_signature_gives_no_values(tmp_path):
-    run(THREE, Logged(value=0.5), tmp_path / "a")
-    metric = Logged(version=2)
-    run(THREE, metric, tmp_path / "b")
-    (other,), (table,) = ((tmp_path / folder).glob("*.parquet") for folder in "ab")
-    table.write_bytes(other.read_bytes())
-    metric = Logged(version=2)
-    assert run(THREE, metric, tmp_path / "b")["value"].tolist() == [8, 8, 8]
-    assert len(metric.calls) == 3
 
 
 def test_a_detail_with_half_a_character_is_kept_and_stops_no_later_run(tmp_path):

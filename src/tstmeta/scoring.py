@@ -8,13 +8,12 @@ a judge: its answers are, and are read again.
 
 import hashlib
 import math
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import cache
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -44,13 +43,8 @@ _REMEDY = "delete this file of the score store: its scores are computed again, n
 _Row = tuple[str, float, str, str]
 
 
-class Plan(NamedTuple):
-    """What one (metric, basis) has to score: units of requests and the item of each request."""
-
-    metric: Metric
-    basis: str
-    units: list[tuple[Request, ...]]
-    item_ids: list[tuple[str, ...]]
+#: Rewrites that a metric sees together: their items and what is asked of each.
+Unit = tuple[tuple[str, ...], tuple[Request, ...]]
 
 
 def score(
@@ -98,8 +92,8 @@ def score(
             tables.append(table if bases is None else table[table["basis"].isin(bases)])
         else:
             every = [basis for basis in metric.bases if bases is None or basis in bases]
-            each = (Plan(metric, basis, *grouped(basis, metric.unit)) for basis in every)
-            tables += [_in_languages(data, plan, store, progress) for plan in each]
+            by_basis = ((basis, grouped(basis, metric.unit)) for basis in every)
+            tables += [_in_languages(data, metric, *each, store, progress) for each in by_basis]
     table = schema.together(schema.empty("scores"), *tables)
     return schema.validate(table, "scores", data.name)
 
@@ -132,127 +126,113 @@ def _came_with(data: Dataset, name: str) -> list[str]:
     raise registry.UnknownMetric(f"{data.name} has no scores called {name!r}; {there}")
 
 
-def requests(dataset: Dataset, basis: str, unit: str = "item") -> tuple[list, list]:
-    """The units of a data set, and the item of each request, that are scored on a basis."""
+def requests(dataset: Dataset, basis: str, unit: str = "item") -> list[Unit]:
+    """The units of a data set that are scored on a basis."""
     groups: dict[str, list[tuple[str, Request]]] = {}
     items = dataset.with_texts("by a metric") if dataset.has_texts else dataset.items.iloc[:0]
     for row, request in zip(items.itertuples(index=False), requests_of(items, basis), strict=True):
         if request is not None:
             group = row.source_id if unit == "source" else row.item_id
             groups.setdefault(group, []).append((row.item_id, request))
-    units = [tuple(request for _, request in group) for group in groups.values()]
-    return units, [tuple(item_id for item_id, _ in group) for group in groups.values()]
+    return [tuple(zip(*group, strict=True)) for group in groups.values()]  # type: ignore[misc]
 
 
 def requests_of(items: pd.DataFrame, basis: str) -> Iterator[Request | None]:
     """What a metric is asked of each item on a basis; None where there is nothing to ask."""
     for row in items.itertuples(index=False):
-        against = _against(basis, row)
-        if against is None:
-            yield None
+        against: tuple[str, ...] = (row.source,) if basis == "source" else ()
+        if basis == "reference":
+            own = row.output if row.is_reference else None
+            against = tuple(text for text in row.references if text != own)
+        is_asked = against or basis != "reference"
+        yield (
+            Request(row.output, against, row.source, row.style, row.language) if is_asked else None
+        )
+
+
+def by_language(metric: Metric, units: Iterable[Any]) -> list[tuple[Metric | str, list[Any]]]:
+    """Units by the metric that stands for it in their language, or the reason that none does."""
+    groups: dict[str | int, tuple[Metric | str, list[Unit]]] = {}
+    for unit in units:
+        own = spoken(metric, unit[1][0].language)
+        groups.setdefault(own if isinstance(own, str) else id(own), (own, []))[1].append(unit)
+    return list(groups.values())
+
+
+def _in_languages(
+    data: Dataset, metric: Metric, basis: str, units: list[Unit], *how: Any
+) -> pd.DataFrame:
+    """The units by their languages: scored as the metric is for each, or refused."""
+    tables = []
+    for own, some in by_language(metric, units) or [(metric, [])]:
+        if isinstance(own, str):  # rows without a value, which the store does not keep
+            ids = [item for items, _ in some for item in items]
+            rows = _frame([("", math.nan, str(Status.REFUSED), conceal(own))] * len(ids))
+            tables.append(_table(data, metric, basis, ids, rows, str(metric.signature(basis))))
         else:
-            yield Request(row.output, against, row.source, row.style, row.language)
-
-
-def _against(basis: str, row: Any) -> tuple[str, ...] | None:
-    """The texts that an item's output is compared with; None where there are none."""
-    if basis == "source":
-        return (row.source,)
-    if basis == "none":
-        return ()
-    own = row.output if row.is_reference else None
-    return tuple(text for text in row.references if text != own) or None
-
-
-def _in_languages(dataset: Dataset, plan: Plan, *how: Any) -> pd.DataFrame:
-    """A plan by the languages of its units: scored as the metric is for each, or refused."""
-    groups: dict[str | int, Plan] = {}
-    for unit, ids in zip(plan.units, plan.item_ids, strict=True):
-        own = spoken(plan.metric, unit[0].language)
-        key, metric = (own, plan.metric) if isinstance(own, str) else (id(own), own)
-        group = groups.setdefault(key, Plan(metric, plan.basis, [], []))
-        group.units.append(unit)
-        group.item_ids.append(ids)
-    tables = [
-        _refused(dataset, own, key) if isinstance(key, str) else _score_one(dataset, own, *how)
-        for key, own in groups.items()
-    ] or [_score_one(dataset, plan, *how)]
+            tables.append(_score_one(data, own, basis, some, *how))
     table = schema.together(*tables)
-    order = pd.Index(dataset.items["item_id"]).get_indexer(table["item_id"])
+    order = pd.Index(data.items["item_id"]).get_indexer(table["item_id"])
     return table.iloc[np.argsort(order, kind="stable")].reset_index(drop=True)
 
 
-def _refused(dataset: Dataset, plan: Plan, reason: str) -> pd.DataFrame:
-    """Rows without a value, which the store does not keep."""
-    ids = [item_id for unit in plan.item_ids for item_id in unit]
-    rows = _frame([("", math.nan, str(Status.REFUSED), conceal(reason))] * len(ids))
-    return _table(dataset, plan, ids, rows, str(plan.metric.signature(plan.basis)))
-
-
 def _table(
-    dataset: Dataset, plan: Plan, ids: list[str], rows: pd.DataFrame, signature: str
+    data: Dataset, metric: Metric, basis: str, ids: list[str], rows: pd.DataFrame, signature: str
 ) -> pd.DataFrame:
     """A table of scores from rows of a value, a status and a detail."""
     return rows.assign(
-        dataset=dataset.name.partition("@")[0],
+        dataset=data.name.partition("@")[0],
         item_id=ids,
-        metric=conceal(plan.metric.name),
-        dimension=plan.metric.dimensions[0],
-        basis=plan.basis,
+        metric=conceal(metric.name),
+        dimension=metric.dimensions[0],
+        basis=basis,
         signature=signature,
         sample=0,
     )[schema.columns("scores")]
 
 
-def _score_one(dataset: Dataset, plan: Plan, folder: Path | None, progress: bool) -> pd.DataFrame:
+def _score_one(
+    data: Dataset, metric: Metric, basis: str, units: list[Unit], store: Path | None, progress: bool
+) -> pd.DataFrame:
     """One metric and basis: what was passed on with the project, and the rest by computing it.
 
     Where the texts are not here, a registered metric is known by its name: the scores say by their
     signature how they were made, which may be with other libraries than those of this machine.
     """
-    metric, given, signature = plan.metric, pd.DataFrame(), ""
-    if dataset.has_texts or type(registry.known(metric.name)) is not type(metric):
-        metric.keep_in(folder or paths.scores(), progress)
-        signature = str(metric.signature(plan.basis))
-    if folder is None or not dataset.has_texts:
-        given = shipped.scores(dataset, conceal(metric.name), plan.basis, signature)
-    if len(given) and not dataset.has_texts:
-        return given  # there is nothing that the rest could be computed from
-    if len(given):
-        done = set(given["item_id"])
-        pairs = zip(plan.units, plan.item_ids, strict=True)
-        left = [(unit, ids) for unit, ids in pairs if not done.issuperset(ids)]
-        plan = plan._replace(units=[unit for unit, _ in left], item_ids=[ids for _, ids in left])
-    if dataset.has_texts:
-        rows = _computed(plan, folder or paths.scores(), progress)
-        ids = [item_id for unit in plan.item_ids for item_id in unit]
+    given, signature, folder = pd.DataFrame(), "", store or paths.scores()
+    if data.has_texts or type(registry.known(metric.name)) is not type(metric):
+        metric.keep_in(folder, progress)
+        signature = str(metric.signature(basis))
+    if store is None or not data.has_texts:
+        given = shipped.scores(data, conceal(metric.name), basis, signature)
+    if not data.has_texts:
+        return given if len(given) else _lacking(data, metric, basis, signature or metric.name)
+    done = set(given["item_id"]) if len(given) else set()
+    units = [unit for unit in units if not done.issuperset(unit[0])]
+    if not metric.stored:
+        scores = chain.from_iterable(answers(metric, [unit for _, unit in units]))
+        rows = _frame([("", score.value, str(score.status), score.detail) for score in scores])
+    elif units:
+        rows = _Store(folder, metric.signature(basis)).score(metric, units, progress)
     else:
-        ids, rows = _lacking(dataset, plan)
-    table = _table(dataset, plan, ids, rows, signature or metric.name)
+        rows = _frame([])
+    table = _table(data, metric, basis, [i for ids, _ in units for i in ids], rows, signature)
     return schema.together(table, given)  # of two empty ones the first, which has columns
 
 
-def _lacking(dataset: Dataset, plan: Plan) -> tuple[list[str], pd.DataFrame]:
-    """The items that a metric would score if their texts were here, and a row for each."""
-    name, items = plan.metric.name, dataset.items
-    if plan.basis == "reference":
+def _lacking(data: Dataset, metric: Metric, basis: str, signature: str) -> pd.DataFrame:
+    """A row for each item that a metric would score if its texts were here."""
+    items = data.items
+    if basis == "reference":
         items = items[items["references"].str.len() > 0]
-    lack = f"its texts are not here, and {name} was not passed on: get them with: "
-    lack += f"tstmeta data fetch {dataset.name.partition('@')[0]}"
-    own = [spoken(plan.metric, language) for language in items["language"]]
-    rows = [
-        (Status.REFUSED, words) if isinstance(words, str) else (Status.ERROR, lack) for words in own
-    ]
-    return list(items["item_id"]), _frame([("", math.nan, str(s), words) for s, words in rows])
-
-
-def _computed(plan: Plan, folder: Path, progress: bool) -> pd.DataFrame:
-    if not plan.metric.stored:
-        scores = chain.from_iterable(answers(plan.metric, plan.units))
-        return _frame([("", score.value, str(score.status), score.detail) for score in scores])
-    if not plan.units:
-        return _frame([])
-    return _Store(folder, plan.metric.signature(plan.basis)).score(plan, progress)
+    lack = f"its texts are not here, and {metric.name} was not passed on: get them with: "
+    lack += f"tstmeta data fetch {data.name.partition('@')[0]}"
+    own = [spoken(metric, language) for language in items["language"]]
+    rows: list[_Row] = []
+    for why in own:
+        status, words = (Status.REFUSED, why) if isinstance(why, str) else (Status.ERROR, lack)
+        rows.append(("", math.nan, str(status), words))
+    return _table(data, metric, basis, list(items["item_id"]), _frame(rows), signature)
 
 
 def key_of(signature: Signature | str, unit: Sequence[Request]) -> str:
@@ -274,42 +254,42 @@ class _Store:
         self.table, self.lock = Path(f"{stem}.parquet"), Path(f"{stem}.lock")
         self.journal = Journal(Path(f"{stem}.journal"))
 
-    def score(self, plan: Plan, progress: bool) -> pd.DataFrame:
-        """Values for every request of the plan, in order: key, value, status, detail."""
+    def score(self, metric: Metric, units: list[Unit], progress: bool) -> pd.DataFrame:
+        """Values for every request of the units, in order: key, value, status, detail."""
         name = str(self.signature)
-        units = [(key_of(name, unit), unit) for unit in plan.units]
-        wanted = [key for stem, unit in units for key in _keys(stem, len(unit))]
+        by_key = [(key_of(name, unit), unit) for _, unit in units]
+        wanted = [key for stem, unit in by_key for key in _keys(stem, len(unit))]
         with locked(self.lock):
             known = self._kept(wanted)
             have = set(known["key"])
-            todo = {stem: unit for stem, unit in units if _keys(stem, len(unit))[0] not in have}
-            failed = self._compute(plan, todo, progress) if todo else []
-            known = self._kept(wanted) if todo else known
-        if failed:
-            known = pd.concat([known, _frame(failed)]) if len(known) else _frame(failed)
+            todo = {stem: unit for stem, unit in by_key if _keys(stem, len(unit))[0] not in have}
+            if todo:
+                failed = self._compute(metric, todo, progress)
+                known = (
+                    pd.concat([self._kept(wanted), failed]) if len(failed) else self._kept(wanted)
+                )
         return known.set_index("key").reindex(wanted).reset_index()
 
-    def _compute(self, plan: Plan, todo: dict, progress: bool) -> list[_Row]:
+    def _compute(self, metric: Metric, todo: dict, progress: bool) -> pd.DataFrame:
         """Score the missing units and journal each; returns those with an error, not journalled."""
         failed: list[_Row] = []
-        label = f"{self.signature.name} ({plan.basis})"
         disable = None if progress else True
-        with self.journal, tqdm(total=len(todo), desc=label, unit="unit", disable=disable) as bar:
-            results = answers(plan.metric, list(todo.values()))
-            for key, scores in zip(todo, results, strict=True):
+        bar = tqdm(total=len(todo), desc=self.signature.name, unit="unit", disable=disable)
+        with self.journal, bar:
+            for key, scores in zip(todo, answers(metric, list(todo.values())), strict=True):
                 values = [(score.value, str(score.status), score.detail) for score in scores]
                 if any(score.status is Status.ERROR for score in scores):
                     failed += _rows(key, values)
                 else:
                     self.journal.add([[key, values]])
                 bar.update()
-        return failed
+        return _frame(failed)
 
     def _kept(self, wanted: list[str]) -> pd.DataFrame:
         """What is known of the wanted keys; what the journal has goes into the table, sorted."""
         table = self._read() if self.table.is_file() else _frame([])
         if self.journal.path.is_file():
-            fresh = _frame(list(_journalled(self.journal)))
+            fresh = _journalled(self.journal)
             if len(fresh):
                 table = pd.concat([table, fresh], ignore_index=True) if len(table) else fresh
                 table = table.drop_duplicates("key").sort_values("key", ignore_index=True)
@@ -322,17 +302,35 @@ class _Store:
         """The table, whose rows must be such as this module writes."""
         try:
             table = pd.read_parquet(self.table, columns=[*_TYPES]).astype(_TYPES)
-            sound = table["key"].str.fullmatch(_KEY, na=False) & ~table["key"].duplicated()
-            sound &= table["status"].isin([str(status) for status in Status])
-            sound &= np.isfinite(table["value"]) == table["status"].isin(schema.USABLE)
+            bad = table[~_is_sound(table) | table["key"].duplicated()]
             faults: list[tuple[int | None, str]] = [
                 (place + 1, f"value {value} with status {status!r} under the key {key!r}")
-                for place, key, value, status, _ in table[~sound].itertuples()
+                for place, key, value, status, _ in bad.itertuples()
             ]
         except (pa.ArrowException, KeyError, OSError, ValueError, TypeError) as error:
             faults = [(None, f"not a table of scores ({str(error).splitlines()[0]})")]
         check(fault(self.table, what, row, remedy=_REMEDY) for row, what in faults)
         return table
+
+
+def _is_sound(table: pd.DataFrame) -> pd.Series:
+    """Rows with a key of ours, a known status, and a value where the status has one."""
+    known = table["key"].str.fullmatch(_KEY, na=False)
+    known &= table["status"].isin([str(status) for status in Status])
+    return known & (np.isfinite(table["value"]) == table["status"].isin(schema.USABLE))
+
+
+def _journalled(journal: Journal) -> pd.DataFrame:
+    """The rows of a journal; a damaged line is left out, and scored anew."""
+    rows: list[_Row] = []
+    for entry in journal:
+        with suppress(ValueError, TypeError, OverflowError):
+            stem, values = entry
+            rows += _rows(
+                stem, [(float(v), str(s), str(d).encode().decode()) for v, s, d in values]
+            )
+    table = _frame(rows)
+    return table[_is_sound(table)]
 
 
 def answers(metric: Metric, units: list[tuple[Request, ...]]) -> Iterator[tuple[Score, ...]]:
@@ -373,16 +371,6 @@ def _frame(rows: list[_Row]) -> pd.DataFrame:
 
 def _rows(key: str, values: Sequence[Sequence]) -> list[_Row]:
     return [(own, *value) for own, value in zip(_keys(key, len(values)), values, strict=True)]
-
-
-def _journalled(journal: Journal) -> Iterator[_Row]:
-    """The rows of a journal; a damaged line is left out, and scored anew."""
-    for entry in journal:
-        with suppress(ValueError, TypeError, OverflowError):
-            stem, values = entry
-            rows = [(float(v), Status(s), str(d).encode().decode()) for v, s, d in values]
-            if all(math.isfinite(value) == status.has_value for value, status, _ in rows):
-                yield from (row for row in _rows(stem, rows) if re.fullmatch(_KEY, row[0]))
 
 
 def human_style(dataset: Dataset) -> pd.DataFrame:

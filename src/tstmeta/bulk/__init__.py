@@ -19,12 +19,11 @@ import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
-from ..data import own
 from ..data.files import Part, files_of, parts_of
 from ..schema import DataError, Problem, TstmetaError
 from ..secrecy import conceal
-from .parts import PartFolder
-from .work import BLOCK, Chunk, Job, corpus_values, digest_of, digests, job_of
+from .parts import PartFolder, facts_of
+from .work import BLOCK, Chunk, Job, corpus_values, digest_of, digests, job_of, together
 from .workers import run
 
 if TYPE_CHECKING:
@@ -94,22 +93,28 @@ def score_file(
     job = job_of(name, [metrics] if isinstance(metrics, str) else metrics, bases)
     if chunk < 1 or (jobs is not None and jobs < 1):
         raise TstmetaError("chunk and jobs are at least 1")
-    size = -(-chunk // BLOCK) * BLOCK
-    reading = Chunks(location, job, size)
+    reading = Chunks(location, -(-chunk // BLOCK) * BLOCK)
     whole_file = target.lower().endswith(".parquet")
-    if whole_file and (known := PartFolder.of_file(target, reading)):
-        return _scored(target, known, job)
-    parts = PartFolder(f"{target}.parts" if whole_file else target, job, size)
+    if whole_file and (known := _finished(target, job, reading)):
+        return _scored(target, known, corpus_values(known["totals"], job))
+    parts = PartFolder(f"{target}.parts" if whole_file else target, job)
     facts: dict[int, dict[str, Any]] = {}
     problems: list[Problem] = []
-    todo = _todo(reading, parts, facts, problems)
-    ended = run(job, todo, jobs or _cores(), cluster)
-    bar = tqdm(desc=job.name, unit="row", disable=None if progress else True)
-    with parts.alone(), closing(todo), closing(ended), bar:
-        for done in ended:
-            if done.problems:
-                problems += done.problems
+
+    def todo() -> Generator[Chunk]:
+        for each in reading:
+            if known := parts.facts(each):
+                facts[each.place] = known
             else:
+                yield each
+
+    chunks = todo()
+    ended = run(job, chunks, jobs or _cores(), cluster)
+    bar = tqdm(desc=job.name, unit="row", disable=None if progress else True)
+    with parts.alone(), closing(chunks), closing(ended), bar:
+        for done in ended:
+            problems += done.problems
+            if not done.problems:
                 parts.write(done)
                 facts[done.place] = done.facts
                 bar.update(done.facts["rows"])
@@ -117,54 +122,44 @@ def score_file(
             problems.append(Problem(job.name, None, "", "there are no rows", "add at least one"))
         if problems := problems or reading.doubled_ids():
             raise DataError(sorted(problems, key=lambda p: (p.file, p.row or 0)))
-        total = parts.finish([facts[place] for place in sorted(facts)])
+        every = [facts[place] for place in sorted(facts)]
+        total = {"digest": digest_of(job, (each["hashes"] for each in every)), **together(every)}
+        corpus = corpus_values(total["totals"], job)
+        values = corpus.to_csv(index=False, lineterminator="\n") if len(corpus) else ""
+        parts.finish(values)
         if whole_file:
-            parts.merge(target)
+            parts.merge(target, values, total)
     if whole_file and not total["errors"]:
         parts.remove()
-    return _scored(target, total, job)
+    return _scored(target, total, corpus)
 
 
 def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _scored(out: str, total: dict[str, Any], job: Job) -> FileScores:
-    failures = [
+def _finished(out: str, job: Job, reading: Chunks) -> dict[str, Any] | None:
+    """What a finished file says of itself, if it is of the same rows and metrics."""
+    if facts := facts_of(out):
+        digest = digest_of(job, (digests(chunk.rows) for chunk in reading))
+        return facts if facts.get("digest") == digest else None
+    return None
+
+
+def _scored(out: str, total: dict[str, Any], corpus: pd.DataFrame) -> FileScores:
+    failures = tuple(
         f"{name}: {count:,} of {total['scores'][name]:,} scores failed: {reason}"
         for name, (count, reason) in total["failed"].items()
-    ]
-    rows, scores = total["rows"], sum(total["scores"].values())
-    failed = sum(count for count, _ in total["failed"].values())
-    return FileScores(
-        out, rows, scores, failed, tuple(failures), corpus_values(total["totals"], job)
     )
-
-
-def _todo(
-    reading: Chunks, parts: PartFolder, facts: dict[int, dict], problems: list[Problem]
-) -> Generator[Chunk]:
-    """The chunks that are not yet scored; the facts of the others are noted.
-
-    Once there are problems nothing more is scored, but what is left is read to list them all.
-    """
-    for chunk in reading:
-        if known := parts.facts(chunk):
-            facts[chunk.place] = known
-        elif not problems:
-            yield chunk
-        else:
-            try:
-                own.items(chunk.rows, reading.job.name)
-            except DataError as error:
-                problems += error.problems
+    failed = sum(count for count, _ in total["failed"].values())
+    return FileScores(out, total["rows"], sum(total["scores"].values()), failed, failures, corpus)
 
 
 class Chunks:
     """Chunks of a location, in order, and what their ids show."""
 
-    def __init__(self, location: str, job: Job, size: int):
-        self.location, self.job, self.size = location, job, size
+    def __init__(self, location: str, size: int):
+        self.location, self.size = location, size
         self.many = len(files_of(location)) > 1
 
     def __iter__(self) -> Iterator[Chunk]:
@@ -172,10 +167,6 @@ class Chunks:
         for place, part in enumerate(parts_of(self.location, self.size)):
             self._ids.frombytes(_hashes(part).tobytes())
             yield Chunk(place, part, f"{PurePath(part.file).stem}:" if self.many else "")
-
-    def digest(self) -> str:
-        """Hash of the metrics and of all rows, which are read for it."""
-        return digest_of(self.job, (digests(chunk.rows) for chunk in self))
 
     def doubled_ids(self) -> list[Problem]:
         """A problem for each row whose id an earlier row has."""

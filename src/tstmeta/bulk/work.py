@@ -10,7 +10,6 @@ import threading
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from functools import cache
 from hashlib import sha256
 from io import BytesIO
 from typing import Any, NamedTuple
@@ -21,15 +20,16 @@ import pandas as pd
 from .. import metrics as registry
 from ..data import own
 from ..data.files import Part
-from ..metrics.base import CorpusMetric, Metric, Request, Score, spoken
+from ..metrics.base import CorpusMetric, Metric, Score
 from ..schema import DataError, Problem, Status, TstmetaError
-from ..scoring import HUMAN_STYLE, RELEASED, answers, requests_of
+from ..scoring import HUMAN_STYLE, RELEASED, answers, by_language, requests_of
 from ..secrecy import conceal
 
 #: Rows that a metric sees at once: batches are the same however many rows a chunk has.
 BLOCK = 1000
 #: What decides on how many threads models compute; each process has one.
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS")
+_TEXTS = ("dataset", "item_id", "metric", "dimension", "basis", "signature")
 _ALONE = threading.Lock()  # a worker of a cluster may have several threads; models have one
 
 
@@ -73,7 +73,7 @@ def job_of(name: str, wanted: Sequence[str | Metric], bases: Sequence[str] | Non
         chosen += registry.resolve([each]) if isinstance(each, str) else [registry.whole(each)]
     job = Job(name, tuple(chosen), None if bases is None else tuple(bases), "")
     loaded = _loaded(job)
-    for metric in dict.fromkeys(metric for metric, _ in loaded):
+    for metric, _ in loaded:
         if metric.unit == "source" or getattr(metric, "keeps_answers", False):
             raise TstmetaError(
                 f"{metric.name} cannot be computed in chunks. Remedy: leave it out here; ask a "
@@ -104,8 +104,7 @@ def ready(job: Job) -> list[tuple[Metric, str]]:
     if job.key not in READY:
         for variable in THREADS:  # for what is yet to be imported
             os.environ[variable] = "1"
-        own_job = job_of(job.name, job.metrics, job.bases)
-        if own_job.key != job.key:
+        if job_of(job.name, job.metrics, job.bases).key != job.key:
             raise TstmetaError(
                 "a worker has other versions of tstmeta or of its libraries: signatures differ. "
                 "Remedy: install the same there"
@@ -140,10 +139,7 @@ def key_of(job: Job, part: Part, hashes: Sequence[str]) -> str:
 
 def digest_of(job: Job, hashes: Iterable[Sequence[str]]) -> str:
     """Hash of a job and of the rows of all its chunks."""
-    every = sha256(job.key.encode())
-    for some in hashes:
-        every.update("".join(some).encode())
-    return every.hexdigest()
+    return sha256("".join([job.key, *map("".join, hashes)]).encode()).hexdigest()
 
 
 def work(job: Job, chunk: Chunk) -> Done:
@@ -162,52 +158,43 @@ def work(job: Job, chunk: Chunk) -> Done:
             items["item_id"] = chunk.prefix + items["item_id"].astype(str)
         tables = [_of_metric(metric, basis, items) for metric, basis in metrics]
         table = pd.concat([table for table in tables if len(table)] or tables[:1])
-        table = table.sort_values("place", kind="stable")
-        facts = _facts(table, len(items), {metric.name: metric for metric, _ in metrics})
-        facts["hashes"] = hashes
-        return Done(chunk.place, key, _part(table, items, job, facts), facts)
+        table = table.sort_values("place", kind="stable").assign(dataset=job.name, sample=0)
+        table["item_id"] = items["item_id"].to_numpy()[table["place"]]
+        facts = _facts(table, {metric.name: metric for metric, _ in metrics})
+        facts |= {"rows": len(items), "hashes": hashes}
+        return Done(chunk.place, key, _part(table, facts), facts)
 
 
 def _of_metric(metric: Metric, basis: str, items: pd.DataFrame) -> pd.DataFrame:
-    """The scores of a metric on a basis: place of the item, value, status, detail, signature."""
-    languages = cache(lambda code: spoken(metric, code))
-    rows: list[tuple[int, Score, str]] = []
+    """The scores of a metric on a basis, with the place of the item and its system."""
+    rows: list[tuple[int, str, Score]] = []
+    scores: list[tuple[Score, ...]]
     for start in range(0, len(items), BLOCK):
-        groups: dict[int, tuple[Metric, list[int], list[tuple[Request, ...]]]] = {}
-        block = items.iloc[start : start + BLOCK]
-        for place, request in enumerate(requests_of(block, basis), start):
-            if request is None:
-                continue
-            own_metric = languages(request.language)
+        requests = enumerate(requests_of(items.iloc[start : start + BLOCK], basis), start)
+        units = [(place, (request,)) for place, request in requests if request]
+        for own_metric, some in by_language(metric, units):
             if isinstance(own_metric, str):
                 refusal = Score(math.nan, Status.REFUSED, conceal(own_metric))
-                rows.append((place, refusal, str(metric.signature(basis))))
-                continue
-            group = groups.setdefault(id(own_metric), (own_metric, [], []))
-            group[1].append(place)
-            group[2].append((request,))
-        for own_metric, places, units in groups.values():
-            signature = str(own_metric.signature(basis))
-            scores = answers(own_metric, units)
-            rows += [(p, s[0], signature) for p, s in zip(places, scores, strict=True)]
-    return pd.DataFrame(
-        {
-            "place": np.array([place for place, _, _ in rows], dtype=np.int64),
-            "metric": conceal(metric.name),
-            "dimension": metric.dimensions[0],
-            "basis": basis,
-            "signature": [signature for _, _, signature in rows],
-            "value": np.array([score.value for _, score, _ in rows], dtype=float),
-            "status": [str(score.status) for _, score, _ in rows],
-            "detail": [score.detail for _, score, _ in rows],
-            "system": items["system"].to_numpy()[[place for place, _, _ in rows]],
-        }
+                scores, signature = [(refusal,)] * len(some), str(metric.signature(basis))
+            else:
+                scores = list(answers(own_metric, [unit for _, unit in some]))
+                signature = str(own_metric.signature(basis))
+            rows += [(p, signature, s) for (p, _), (s,) in zip(some, scores, strict=True)]
+    names = ["place", "signature", "value", "status", "detail"]
+    given = [(place, signature, *score) for place, signature, score in rows]
+    table = pd.DataFrame(given, columns=names).astype({"place": int, "value": float})
+    return table.assign(
+        status=table["status"].map(str),
+        metric=conceal(metric.name),
+        dimension=metric.dimensions[0],
+        basis=basis,
+        system=items["system"].to_numpy()[table["place"]],
     )
 
 
-def _facts(table: pd.DataFrame, rows: int, metrics: dict[str, Metric]) -> dict[str, Any]:
+def _facts(table: pd.DataFrame, metrics: dict[str, Metric]) -> dict[str, Any]:
     """What is known of a part: counts, failures, errors to be tried again, exact totals."""
-    failed = table[table["value"].isna()]
+    failed = table[table["value"].isna()].groupby("metric", sort=False)["detail"]
     totals = []
     for keys, some in table.groupby(["system", "metric", "basis", "signature"], sort=False):
         if isinstance(metrics[keys[1]], CorpusMetric):
@@ -216,12 +203,8 @@ def _facts(table: pd.DataFrame, rows: int, metrics: dict[str, Metric]) -> dict[s
             sums = [str(sum(map(Fraction, column), Fraction())) for column in vectors]
             totals.append([*keys, len(details), sums])
     return {
-        "rows": rows,
         "scores": table["metric"].value_counts(sort=False).to_dict(),
-        "failed": {
-            name: [len(some), some["detail"].iloc[0]]
-            for name, some in failed.groupby("metric", sort=False)
-        },
+        "failed": {name: [len(some), some.iloc[0]] for name, some in failed},
         "errors": int((table["status"] == str(Status.ERROR)).sum()),
         "totals": totals,
     }
@@ -236,8 +219,7 @@ def together(facts: Sequence[dict[str, Any]]) -> dict[str, Any]:
     for each in facts:
         counts.update(each["scores"])
         for name, (count, reason) in each["failed"].items():
-            before = failed.setdefault(name, [0, reason])
-            before[0] += count
+            failed.setdefault(name, [0, reason])[0] += count
         for *keys, n, vector in each["totals"]:
             key, new = tuple(keys), [Fraction(number) for number in vector]
             if new:
@@ -245,13 +227,9 @@ def together(facts: Sequence[dict[str, Any]]) -> dict[str, Any]:
                 sums[key] = [a + b for a, b in zip(old, new, strict=True)]
                 numbers[key] += n
     totals = [[*key, numbers[key], [*map(str, sums[key])]] for key in sorted(sums)]
-    return {
-        "rows": sum(each["rows"] for each in facts),
-        "scores": counts,
-        "failed": failed,
-        "errors": sum(each["errors"] for each in facts),
-        "totals": totals,
-    }
+    rows, errors = (sum(each[name] for each in facts) for name in ("rows", "errors"))
+    whole = {"rows": rows, "scores": counts, "failed": failed, "errors": errors}
+    return {**whole, "totals": totals}
 
 
 def corpus_values(totals: Sequence[list], job: Job) -> pd.DataFrame:
@@ -268,24 +246,14 @@ def corpus_values(totals: Sequence[list], job: Job) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns)
 
 
-def _part(table: pd.DataFrame, items: pd.DataFrame, job: Job, facts: dict) -> bytes:
+def _part(table: pd.DataFrame, facts: dict) -> bytes:
     """A Parquet file of scores, in the order of the items; its metadata has the facts."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    n = len(table)
-    columns = {
-        "dataset": pa.array([job.name] * n, pa.string()),
-        "item_id": pa.array(items["item_id"].to_numpy()[table["place"]], pa.string()),
-        **{
-            c: pa.array(table[c], pa.string())
-            for c in ("metric", "dimension", "basis", "signature")
-        },
-        "sample": pa.array(np.zeros(n, np.int64)),
-        "value": pa.array(table["value"], pa.float64(), from_pandas=True),
-        **{c: pa.array(table[c], pa.string()) for c in ("status", "detail")},
-    }
-    arrow = pa.table(columns).replace_schema_metadata({"tstmeta": json.dumps(facts)})
+    types = dict.fromkeys(_TEXTS, pa.string()) | {"sample": pa.int64(), "value": pa.float64()}
+    form = pa.schema(types | dict.fromkeys(("status", "detail"), pa.string()))
+    arrow = pa.Table.from_pandas(table, form, preserve_index=False)
     with BytesIO() as file:
-        pq.write_table(arrow, file)
+        pq.write_table(arrow.replace_schema_metadata({"tstmeta": json.dumps(facts)}), file)
         return file.getvalue()

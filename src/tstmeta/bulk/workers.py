@@ -1,7 +1,7 @@
 """Who does the work: this process, others on this machine, or a Dask cluster.
 
 Chunks are handed out a few at a time, so that memory stays flat, and what comes back is in no
-order.  A worker that dies takes nothing along: its chunks are handed out again.
+order.  The chunks of a worker of a cluster that dies are handed out again.
 """
 
 from __future__ import annotations
@@ -23,8 +23,6 @@ from ..schema import TstmetaError
 from ..secrecy import conceal
 from .work import READY, THREADS, Chunk, Done, Job, work
 
-#: How often in a row processes may die without a single chunk done.
-_DEATHS = 3
 #: Seconds to wait for the first worker of a cluster.
 _PATIENCE = 60
 
@@ -33,12 +31,12 @@ def run(job: Job, chunks: Iterable[Chunk], jobs: int, cluster: str = "") -> Gene
     """What comes of chunks, as it comes; where there is one alone it is worked on here."""
     todo = iter(chunks)
     first = list(islice(todo, 2))
-    if cluster:
-        yield from _on_cluster(job, chain(first, todo), jobs, cluster)
-    elif jobs > 1 and len(first) > 1:
-        yield from _in_processes(job, chain(first, todo), jobs)
+    todo = chain(first, todo)
+    if cluster or (jobs > 1 and len(first) > 1):
+        _picklable(job)
+        yield from _on_cluster(job, todo, jobs, cluster) if cluster else _pool(job, todo, jobs)
     else:
-        yield from _here(job, chain(first, todo))
+        yield from _here(job, todo)
 
 
 def _here(job: Job, chunks: Iterable[Chunk]) -> Iterator[Done]:
@@ -59,57 +57,36 @@ def _here(job: Job, chunks: Iterable[Chunk]) -> Iterator[Done]:
 
 
 def _completed(
-    executor: Executor,
-    job: Job,
-    chunks: Iterator[Chunk],
-    most: Callable[[], int],
-    left: dict[int, Chunk],
+    executor: Executor, job: Job, chunks: Iterator[Chunk], most: Callable[[], int]
 ) -> Iterator[Done]:
-    """What comes of chunks, of which ``most`` are under way; ``left`` has those begun, by place."""
+    """What comes of chunks, of which ``most`` are under way."""
     under_way: set[Future[Done]] = set()
     while True:
-        for chunk in islice(chunks, max(0, most() - len(under_way))):
-            left[chunk.place] = chunk
-            under_way.add(executor.submit(work, job, chunk))
+        new = islice(chunks, max(0, most() - len(under_way)))
+        under_way |= {executor.submit(work, job, chunk) for chunk in new}
         if not under_way:
             return
         ended, under_way = concurrent.futures.wait(under_way, return_when="FIRST_COMPLETED")
-        for future in ended:
-            done = future.result()
-            del left[done.place]
-            yield done
+        yield from (future.result() for future in ended)
 
 
-def _in_processes(job: Job, chunks: Iterator[Chunk], jobs: int) -> Iterator[Done]:
+def _pool(job: Job, chunks: Iterator[Chunk], jobs: int) -> Iterator[Done]:
     """Processes start anew, ignore Ctrl-C (their parent sees it) and end with their parent."""
-    _picklable(job)
     context = multiprocessing.get_context("spawn")
-    left: dict[int, Chunk] = {}
-    deaths = 0
-    while True:
-        pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin)
-        try:
-            todo = chain(list(left.values()), chunks)
-            for done in _completed(pool, job, todo, lambda: 2 * jobs, left):
-                deaths = 0
-                yield done
-            pool.shutdown()  # what is done needs no end by force
-            return
-        except BrokenProcessPool as error:
-            deaths += 1
-            if deaths >= _DEATHS:
-                part = left[min(left)].rows
-                rows = part.table.index
-                raise TstmetaError(
-                    f"processes died {deaths} times in a row, at work on {part.file}, "
-                    f"rows {rows[0]:,} to {rows[-1]:,}, among others. Remedy: see that there is "
-                    "memory enough (fewer --jobs, a smaller --chunk), and that a script of yours "
-                    "calls this below `if __name__ == '__main__':`; the same command goes on"
-                ) from error
-        finally:
-            for process in list((pool._processes or {}).values()):
-                process.terminate()
-            pool.shutdown(cancel_futures=True)
+    pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin)
+    try:
+        yield from _completed(pool, job, chunks, lambda: 2 * jobs)
+        pool.shutdown()  # what is done needs no end by force
+    except BrokenProcessPool as error:
+        raise TstmetaError(
+            "a process died. Remedy: see that there is memory enough (fewer --jobs, a smaller "
+            "--chunk), and that a script of yours calls this below `if __name__ == '__main__':`; "
+            "the same command goes on"
+        ) from error
+    finally:
+        for process in list((pool._processes or {}).values()):
+            process.terminate()
+        pool.shutdown(cancel_futures=True)
 
 
 def _begin() -> None:
@@ -137,10 +114,8 @@ def _picklable(job: Job) -> None:
 
 def _on_cluster(job: Job, chunks: Iterator[Chunk], jobs: int, address: str) -> Iterator[Done]:
     needs("distributed", extra="cluster")
-    _picklable(job)
     from distributed import Client, LocalCluster
 
-    about = conceal(address)
     cluster = None
     try:
         if address == "local":
@@ -153,19 +128,15 @@ def _on_cluster(job: Job, chunks: Iterator[Chunk], jobs: int, address: str) -> I
             def most() -> int:
                 return 2 * max(1, sum(client.nthreads().values()))
 
-            yield from _completed(client.get_executor(pure=False), job, chunks, most, {})
-    except (OSError, TimeoutError) as error:
-        raise TstmetaError(
-            f"the cluster at {about} does not answer ({conceal(str(error)[:200])}). Remedy: see "
-            "that its scheduler and a worker run; the same command goes on"
-        ) from error
+            yield from _completed(client.get_executor(pure=False), job, chunks, most)
     except Exception as error:
-        lost = isinstance(error, CancelledError)
-        if not lost and type(error).__module__.partition(".")[0] != "distributed":
+        ours = isinstance(error, OSError | TimeoutError | CancelledError)
+        if not ours and type(error).__module__.partition(".")[0] != "distributed":
             raise
         raise TstmetaError(
-            f"the cluster at {about} gave up ({conceal(repr(error)[:200])}). "
-            "Remedy: see the logs of its workers; the same command goes on"
+            f"the cluster at {conceal(address)} gave up ({conceal(repr(error)[:200])}). Remedy: "
+            "see that its scheduler and a worker run, and the logs of its workers; the same "
+            "command goes on"
         ) from error
     finally:
         if cluster:
