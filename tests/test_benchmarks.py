@@ -123,14 +123,6 @@ def test_each_attack_that_is_counted_is_a_test_and_was_survived(monkeypatch):
     assert {row["attack"] for row in report["rows"]} == set(attacks.KINDS)
 
 
-@pytest.mark.nightly
-def test_a_quick_count_of_attacks_has_the_goals_of_the_committed_one(tmp_path):
-    _, report = run("attacks", tmp_path / "report.json", "--only", "test_cache")
-    has_the_schema(report, "attacks")
-    goals = [(check["name"], check["goal"]) for check in report["checks"]]
-    assert [(check["name"], check["goal"]) for check in committed("attacks")["checks"]] == goals
-
-
 def test_the_committed_costs_are_of_metrics_that_there_are():
     report = committed("cost")
     timed = {row["metric"] for row in report["rows"]}

@@ -56,18 +56,12 @@ def test_csv_keeps_all_digits_and_writes_lists_as_json():
     [
         ("=1+1", "'=1+1"),
         ("+cmd|' /C calc'!A0", "'+cmd|' /C calc'!A0"),
-        ("- a dash", "'- a dash"),
-        ("@SUM(A1)", "'@SUM(A1)"),
         (" \n=1", "' \n=1"),
-        ("\t=1", "'\t=1"),
         ("＝1", "'＝1"),
         ("'=1", "''=1"),  # so that every text comes back
         ("\r=1\x07", "\\r=1\\x07"),
         ("-0.25", "-0.25"),
-        ("+1e-3", "+1e-3"),
-        (-0.25, "-0.25"),
         ("a=1", "a=1"),
-        ("'tis", "'tis"),
     ],
 )
 def test_a_table_for_people_holds_no_formula_and_a_table_of_data_is_exact(cell, shown):
@@ -86,23 +80,12 @@ def test_what_a_table_for_people_changes_is_taken_back(text):
 
 
 def test_json_is_a_list_of_objects_with_null_for_what_is_missing():
-    rows = json.loads(to_json(MIXED))
+    rows = json.loads(to_json(MIXED), parse_constant=pytest.fail)
     assert rows[0] == {"name": "a,b", "value": 1 / 3, "n": 1, "texts": ["é"], "good": True}
     assert rows[1]["value"] is rows[1]["n"] is rows[2]["name"] is None
-
-
-@pytest.mark.parametrize("value", [math.inf, -math.inf, math.nan])
-def test_json_never_holds_what_other_readers_refuse(value):
-    assert json.loads(to_json(pd.DataFrame({"x": [value]})), parse_constant=pytest.fail) == [
-        {"x": None}
-    ]
-
-
-@pytest.mark.parametrize(
-    ("write", "expected"), [(to_text, "a  b\n"), (to_csv, "a,b\n"), (to_json, "[]\n")]
-)
-def test_a_table_without_rows_still_has_its_form(write, expected):
-    assert write(pd.DataFrame({"a": [], "b": []})) == expected
+    infinite = pd.DataFrame({"x": [math.inf, -math.inf]})
+    assert json.loads(to_json(infinite), parse_constant=pytest.fail) == [{"x": None}] * 2
+    assert to_json(infinite[:0]) == "[]\n"
 
 
 @pytest.mark.parametrize(
@@ -110,7 +93,6 @@ def test_a_table_without_rows_still_has_its_form(write, expected):
     [
         ("\x1b[31mred", "\\x1b[31mred"),
         ("two\nlines", "two\\nlines"),
-        ("bell\x07", "bell\\x07"),
         ("\x9b31m", "\\x9b31m"),
         ("\u2028", "\\u2028"),
         ("[bold]x[/bold] :smile:", "[bold]x[/bold] :smile:"),
@@ -162,12 +144,3 @@ def test_what_takes_long_says_so_now_and_then_and_what_is_quick_says_nothing(cap
     assert lines[0] == "mine, content: 0 s so far"
     assert waiting("quick")(len)("abc") == 3
     assert capsys.readouterr() == ("", "")
-
-
-def test_a_line_can_be_drawn_after_some_rows():
-    frame = pd.DataFrame({"metric": ["a", "b", "c"], "value": [1.0, 2.0, 3.0]})
-    lines = to_text(frame, rule=2).splitlines()
-    assert [line.split()[0] for line in lines[:3]] == ["metric", "a", "b"]
-    assert set(lines[3]) == {"-"}
-    assert lines[4].split() == ["c", "3.000"]
-    assert len(to_text(frame).splitlines()) == 4

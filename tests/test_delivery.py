@@ -23,12 +23,6 @@ WORKFLOWS = {
     path.stem: yaml.safe_load(path.read_text(encoding="utf-8"))
     for path in sorted((ROOT / ".github/workflows").iterdir())
 }
-STEPS = [
-    pytest.param(step, id=f"{name}-{job}-{number}")
-    for name, workflow in WORKFLOWS.items()
-    for job, facts in workflow["jobs"].items()
-    for number, step in enumerate(facts["steps"], 1)
-]
 VERSION = PROJECT["project"]["version"]
 CITATION = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
 
@@ -40,29 +34,17 @@ def read(name: str) -> str:
 # ----------------------------------------------------------------------------------- workflows
 
 
-@pytest.mark.parametrize("step", STEPS)
-def test_a_step_uses_an_action_at_a_version_or_runs_files_and_targets_that_are_here(step):
-    if "uses" in step:
-        assert re.fullmatch(r"actions/[a-z-]+@v\d+", step["uses"])
-        return
-    run = step["run"]
-    assert "${{" not in run  # what a stranger may name reaches the shell as a variable only
-    named = re.findall(r"^\.ci/run|(?<=python )tools/\w+\.py", run, re.MULTILINE)
-    assert [name for name in named if not (ROOT / name).is_file()] == []
-    targets = re.findall(r"\bmake ([a-z]+)", run)
-    assert [name for name in targets if f"\n{name}:" not in read("Makefile")] == []
-
-
-def test_workflows_may_read_and_only_the_jobs_that_publish_may_write():
+def test_a_step_uses_an_action_at_a_version_or_runs_files_and_targets_that_are_here():
     assert set(WORKFLOWS) == {"ci", "container", "release"}
-    assert all(flow["permissions"] == {"contents": "read"} for flow in WORKFLOWS.values())
-    writing = {
-        job: {right for right, how in facts.get("permissions", {}).items() if how == "write"}
-        for flow in WORKFLOWS.values()
-        for job, facts in flow["jobs"].items()
-    }
-    publish = {"publish": {"pages", "id-token"}, "release": {"contents"}}
-    assert {job: rights for job, rights in writing.items() if rights} == publish
+    jobs = [job for workflow in WORKFLOWS.values() for job in workflow["jobs"].values()]
+    for step in (step for job in jobs for step in job["steps"]):
+        run = step.get("run", "")
+        assert run or re.fullmatch(r"actions/[a-z-]+@v\d+", step["uses"])
+        assert "${{" not in run  # what a stranger may name reaches the shell as a variable only
+        named = re.findall(r"^\.ci/run|(?<=python )tools/\w+\.py", run, re.MULTILINE)
+        assert [name for name in named if not (ROOT / name).is_file()] == []
+        targets = re.findall(r"\bmake ([a-z]+)", run)
+        assert [name for name in targets if f"\n{name}:" not in read("Makefile")] == []
 
 
 # ---------------------------------------------------------------------- containers and Binder
@@ -82,11 +64,6 @@ def test_the_image_has_what_the_tests_need_of_a_system_and_runs_as_a_user():
     assert re.findall(r"^RUN .*\bmake (\w+)", last, re.MULTILINE) == ["setup", "book"]
     copied = [line.split()[-2] for line in re.findall(r"^COPY (.+)", DOCKERFILE, re.MULTILINE)]
     assert [path for path in copied if not (ROOT / path).exists()] == []
-
-
-def test_what_git_ignores_is_not_sent_to_the_image_either():
-    ignored = {line.removeprefix("**/") for line in read(".dockerignore").split()}
-    assert ignored == {".git", *read(".gitignore").split()}
 
 
 def test_a_development_container_starts_from_the_image_and_sets_itself_up():
@@ -144,7 +121,6 @@ def test_a_tag_that_all_files_name_is_released_with_the_notes_of_its_version(tre
     ("name", "old", "new", "words"),
     [
         ("pyproject.toml", f'\nversion = "{VERSION}"', '\nversion = "9.0.0"', "says 9.0.0"),
-        ("CITATION.cff", f"\nversion: {VERSION}", '\nversion: "9.0.0"', "says 9.0.0"),
         ("CITATION.cff", f"\nversion: {VERSION}", "", "says no version"),
         ("CHANGELOG.md", f"## {VERSION}", "## 9.0.0", "says 9.0.0"),
         ("CHANGELOG.md", "## Unreleased\n", "## Unreleased\n\n- More.\n", "under Unreleased"),
@@ -159,13 +135,7 @@ def test_a_file_that_says_otherwise_stops_the_release_and_is_named(tree, name, o
     assert words in fault
 
 
-@pytest.mark.parametrize("tag", [VERSION, "v1", f"v{VERSION}; rm -rf .", "main"])
-def test_a_tag_that_is_no_version_is_refused(tree, tag):
-    [fault] = release.faults(tag, tree)
-    assert "v0.1.0" in fault
-
-
-@pytest.mark.parametrize("words", [(), ("check",), ("notes", "7.7.7"), ("check", "v7.7.7")])
+@pytest.mark.parametrize("words", [(), ("check",), ("notes", "7.7.7"), ("check", "main")])
 def test_the_script_stops_with_words_where_it_cannot_do_what_it_is_asked(words):
     with pytest.raises(SystemExit) as stopped:
         release.main(*words)

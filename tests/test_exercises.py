@@ -73,32 +73,17 @@ def test_within_the_tolerance_is_right_and_twice_as_far_is_not(true, tolerance, 
     ("exercise", "answer", "words"),
     [
         ("lesson-4-2", "-1", "lesson-4-2 takes a number, got '-1'"),
-        ("lesson-4-2", None, "takes a number, got None"),
-        ("lesson-4-2", True, "takes a number, got True"),
         ("lesson-4-2", np.nan, "takes a number, got nan"),
         ("lesson-4-1", 3, "takes one name, got 3"),
         ("lesson-4-3", "bleu", "takes a set or list of names, got 'bleu'"),
         ("lesson-4-3", [1, 2], r"takes a set or list of names, got \[1, 2\]"),
         ("lesson-4-9", 1, "'lesson-4-9'; there are lesson-4-1, lesson-4-2, lesson-4-3$"),
-        ("lesson-44-1", 1, "there are lesson-1-3, lesson-2-1, .*lesson-9-2$"),
         (4, 1, "no exercise is called 4; there are lesson-1-3"),
     ],
 )
 def test_a_slip_is_told_in_words(exercise, answer, words):
     with pytest.raises(tst.TstmetaError, match=words):
         tst.check(exercise, answer)
-
-
-@pytest.mark.parametrize("number", [np.float32(-1), np.int64(-1), -1, -0.9999999999999996])
-def test_numbers_of_every_library_are_numbers(number):
-    assert tst.check("lesson-4-2", number)
-
-
-@pytest.mark.parametrize("kind", [set, list, tuple, pd.Index])
-def test_names_come_in_any_order_and_any_collection(kind):
-    row = {**ROWS["lesson-4-3"], "hashes": ""}
-    [right] = exercises.accepted(row, ["bleu", "chrf"])
-    assert exercises.hashed(row, exercises.form(row, kind([" CHRF", "bleu"]))) == right
 
 
 # ---------------------------------------------------------------------------- the file
@@ -110,6 +95,15 @@ def test_the_file_gives_no_answer_away():
         hashes = row["hashes"].split()
         assert hashes == sorted(hashes), "the true cell does not stand in the middle"
         assert len(hashes) == (3 if row["kind"] == "number" else 1)
+
+
+def test_numbers_are_of_any_library_and_names_in_any_order():
+    for number in (np.float32(-1), np.int64(-1), -0.9999999999999996):
+        assert tst.check("lesson-4-2", number)
+    row = {**ROWS["lesson-4-3"], "hashes": ""}
+    [right] = exercises.accepted(row, ["bleu", "chrf"])
+    for kind in (set, tuple, pd.Index):
+        assert exercises.hashed(row, exercises.form(row, kind([" CHRF", "bleu"]))) == right
 
 
 @pytest.mark.parametrize(

@@ -122,13 +122,3 @@ def test_no_file_that_the_project_writes_holds_one(folder):
         if (count := leaks(written.text_of(path)))
     }
     assert found == {}
-
-
-def test_what_is_built_would_be_searched(tmp_path, monkeypatch):
-    monkeypatch.setattr(written, "ROOT", tmp_path)
-    page = tmp_path / "book/_build/html/page.html"
-    for path in (page, page.with_name("_static") / "vendor/x.js", page.with_name("a.png")):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("<p>abcdef1</p>")
-    assert written.built() == [page]
-    assert written.tokens(written.text_of(page)) == {"abcdef1"}

@@ -62,13 +62,6 @@ def problems(given: pd.DataFrame, table: str) -> list[tuple]:
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_good_rows_pass_unchanged_and_so_does_the_given_table(table):
-    given, copy = frame(table), frame(table)
-    pd.testing.assert_frame_equal(validate(given, table), copy)
-    pd.testing.assert_frame_equal(given, copy)
-
-
-@pytest.mark.parametrize("table", TABLES)
 def test_a_table_without_rows_passes_with_the_right_types(table):
     nothing = validate(pd.DataFrame({name: [] for name in schema.columns(table)}), table)
     assert list(nothing.columns) == schema.columns(table)
@@ -80,13 +73,9 @@ def test_a_table_without_rows_passes_with_the_right_types(table):
 def test_columns_may_come_in_any_order_and_the_index_is_made_anew(table):
     given = frame(table)
     turned = given[list(given.columns[::-1])].set_index(pd.Index([7, 3]))
+    copy = turned.copy()
     pd.testing.assert_frame_equal(validate(turned, table), given)
-
-
-@pytest.mark.parametrize("table", ["ratings", "scores"])
-def test_whole_numbers_are_taken_for_values(table):
-    actual = validate(frame(table, value=[1, 2]), table)
-    assert actual["value"].dtype == float
+    pd.testing.assert_frame_equal(turned, copy)
 
 
 # ------------------------------------------------------------------------------ what does not
@@ -98,29 +87,17 @@ ONCE = "keep one row for each combination of these columns"
 
 #: table, column and its two cells, then the report: row, what, remedy
 ONE_FAULT = {
-    "no data set": ("items", "dataset", ["d", ""], 2, "missing value", FILL),
     "a blank id": ("items", "item_id", [" ", "2"], 1, "missing value", FILL),
     "no system": ("items", "system", ["a", NAN], 2, "missing value", FILL),
     "a text for a list": ("items", "references", [["a"], "b"], 2, "bad value 'b'", TEXT),
-    "a number in a list": ("items", "references", [[1], ["b"]], 1, "bad value [1]", TEXT),
     "an array": ("items", "references", [np.array([1]), []], 1, "bad value [1]", TEXT),
     "no list": ("items", "references", [["a"], None], 2, "missing value", FILL),
-    "0 and 1": ("items", "is_reference", [0, 1], None, "values of type int64", TRUTH),
     "yes and no": ("items", "is_reference", ["yes", "no"], None, "values of type str", TRUTH),
     "another dimension": ("ratings", "dimension", ["style", "x"], 2, "bad value 'x'", DIMENSION),
     "no rating": ("ratings", "value", [1, NAN], 2, "missing value", FILL),
     "infinity": ("ratings", "value", [-math.inf, 1], 1, "bad value -inf", "use a finite number"),
     "a word for a rating": ("ratings", "value", [1, "good"], 2, "bad value 'good'", "use numbers"),
     "words for ratings": ("ratings", "value", ["1", "2"], None, "values of type str", NUMBERS),
-    "truth": ("ratings", "value", [True, False], None, "values of type bool", NUMBERS),
-    "another preference": (
-        *("preferences", "value", ["a", "c"]),
-        *(2, "bad value 'c'", "use one of a, b, tie"),
-    ),
-    "another basis": (
-        *("scores", "basis", ["src", "none"]),
-        *(1, "bad value 'src'", "use one of source, reference, none"),
-    ),
     "another status": (
         *("scores", "status", ["ok", "fine"]),
         *(2, "bad value 'fine'", "use one of ok, empty, truncated, refused, invalid, error"),
@@ -134,20 +111,6 @@ ONE_FAULT = {
 )
 def test_one_fault_gives_one_problem(table, column, cells, row, what, remedy):
     assert problems(frame(table, **{column: cells}), table) == [(row, column, what, remedy)]
-
-
-@pytest.mark.parametrize(
-    ("table", "columns", "key"),
-    [
-        ("items", {"item_id": "1"}, "dataset, item_id"),
-        ("ratings", {"item_id": "1"}, "dataset, item_id, dimension, rater"),
-        ("labels", {"item_id": "1"}, "dataset, item_id, name"),
-        ("scores", {"item_id": "1"}, "dataset, item_id, signature, basis, sample"),
-    ],
-)
-def test_each_of_two_equal_rows_is_a_duplicate_and_said_once(table, columns, key):
-    expected = [(row, key, "duplicate row", ONCE) for row in (1, 2)]
-    assert problems(frame(table, **columns), table) == expected
 
 
 @pytest.mark.parametrize("table", TABLES)
@@ -167,8 +130,10 @@ def test_an_unknown_column_is_named_with_those_that_are_known(table):
     assert problem == (None, "extra", "unknown column", f"use only {known}")
 
 
-def test_a_column_that_comes_twice_is_named():
+def test_equal_rows_and_columns_are_named():
+    expected = [(row, "dataset, item_id, name", "duplicate row", ONCE) for row in (1, 2)]
     given = frame("labels")
+    assert problems(given.assign(item_id="1"), "labels") == expected
     twice = pd.concat([given, given["value"]], axis=1)
     what, remedy = "the column comes more than once", "rename or drop one"
     assert problems(twice, "labels") == [(None, "value", what, remedy)]
@@ -201,19 +166,6 @@ def test_a_report_counts_its_problems_and_stops_at_forty():
     ]
 
 
-@pytest.mark.parametrize(
-    ("problem", "start"),
-    [
-        (Problem("a.csv", None, "", "it is empty", "fill it"), "a.csv: it is"),
-        (Problem("a.csv", 0, "", "no header", "add one"), "a.csv, row 0: no header"),
-        (Problem("", 2, "x", "bad", "mend it"), "row 2, column x: bad"),
-    ],
-)
-def test_a_problem_says_where_it_is_as_far_as_it_is_known(problem, start):
-    assert str(problem).startswith(start)
-    assert str(problem).endswith(f"Remedy: {problem.remedy}.")
-
-
 # --------------------------------------------------------------------------- signature, status
 
 
@@ -221,7 +173,6 @@ def test_a_problem_says_where_it_is_as_far_as_it_is_known(problem, start):
     ("name", "fields", "printed"),
     [
         ("x", {}, "x"),
-        ("bleu", {"basis": "source", "tok": "13a"}, "bleu|basis:source|tok:13a"),
         ("x", {"n": 4, "f": 0.5, "b": True, "none": None}, "x|n:4|f:0.5|b:True|none:None"),
         ("x", {"a": "p|q", "b": "p\nq", "c": "p:q", "d": ""}, "x|a:p_q|b:p_q|c:p:q|d:"),
         ("x:variant", {"é": "ü😀"}, "x:variant|é:ü😀"),
@@ -231,9 +182,6 @@ def test_a_signature_prints_its_fields_in_order(name, fields, printed):
     signature = Signature.of(name, fields)
     assert str(signature) == printed
     assert signature.hash == hashlib.sha256(printed.encode()).hexdigest()[:16]
-
-
-def test_the_hash_of_a_signature_does_not_change_over_time():
     assert Signature.of("bleu", {"basis": "source"}).hash == "25223b200d92c4c0"
 
 

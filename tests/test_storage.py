@@ -4,6 +4,7 @@ import subprocess
 import sys
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
+from pathlib import Path
 
 import pytest
 
@@ -36,17 +37,11 @@ def test_a_file_a_lock_or_a_journal_that_cannot_be_made_is_named_with_a_remedy(t
         Journal(tmp_path / "folder").add([1])
 
 
-def test_a_name_that_is_empty_is_refused_and_leaves_nothing(tmp_path, monkeypatch):
+@pytest.mark.parametrize("name", [".", "half \udcff"])
+def test_a_name_that_is_none_is_refused_and_leaves_nothing(tmp_path, monkeypatch, name):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(TstmetaError, match=r"cannot write \."):
-        write(tmp_path.relative_to(tmp_path), "text")
-    assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize("name", ["half \udcff", "half \udcff/file"])
-def test_a_name_that_is_not_utf8_is_refused(tmp_path, name):
-    with pytest.raises(TstmetaError, match="the name is not UTF-8"):
-        write(tmp_path / name, "text")
+    with pytest.raises(TstmetaError, match=r"cannot write (\.|half)"):
+        write(Path(name), "text")
     assert list(tmp_path.iterdir()) == []
 
 

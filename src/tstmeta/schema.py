@@ -160,8 +160,9 @@ def one_of(known: Collection[str]) -> pa.Check:
     )
 
 
+_FILL = "fill it in or drop the row"
 #: Cells that are texts and not blank.
-FILLED = each(lambda x: isinstance(x, str) and bool(x.strip()), "fill it in or drop the row")
+FILLED = each(lambda cell: isinstance(cell, str) and bool(cell.strip()), _FILL)
 _HALF = re.compile("[\ud800-\udfff]")
 _LIST = each(
     lambda cell: (
@@ -200,35 +201,30 @@ def _problems(cases: pd.DataFrame, schema: pa.DataFrameSchema, where: str) -> It
     unique = cases["check"].astype(str).str.contains("uniqueness")
     cases = cases.assign(column=cases["column"].mask(unique, ", ".join(schema.unique or [])))
     cases = cases.drop_duplicates(["column", "index"]).sort_values("index", kind="stable")
-    for case in cases.itertuples():
-        check, kind = str(case.check), _KINDS.get(str(case.check), "")
-        row = None if pd.isna(case.index) else int(case.index)
+    for column, check, cell, index in cases[
+        ["column", "check", "failure_case", "index"]
+    ].itertuples(index=False):
+        check, kind = str(check), _KINDS.get(str(check))
+        row = None if pd.isna(index) else int(index)
         if row is None and not kind:  # a check that could not run on values of the wrong type
             continue
-        blank = case.failure_case is None or not str(case.failure_case).strip()
-        what, remedy = f"bad value {shown(case.failure_case)}", check
+        what, remedy = f"bad value {shown(cell)}", f"use {kind}" if kind else check
         if "uniqueness" in check:
             what, remedy = "duplicate row", "keep one row for each combination of these columns"
-        elif check == "not_nullable":
-            what, remedy = "missing value", "fill it in or drop the row"
-        elif blank:
+        elif cell is None or not str(cell).strip() or check == "not_nullable":
             what = "missing value"
-        elif kind:
-            what = what if row else f"values of type {case.failure_case}"
-            remedy = f"use {kind}"
-        yield Problem(where, row, str(case.column), what, remedy)
+            remedy = _FILL if check == "not_nullable" else remedy
+        elif row is None:
+            what = f"values of type {cell}"
+        yield Problem(where, row, str(column), what, remedy)
 
 
-def _text(*checks: pa.Check) -> pa.Column:
-    return pa.Column(str, list(checks), coerce=True)
-
-
-def _texts(*names: str) -> dict[str, pa.Column]:
-    return {name: _text() for name in names}
+def _texts(*names: str, check: pa.Check | None = None) -> dict[str, pa.Column]:
+    return {name: pa.Column(str, check, coerce=True) for name in names}
 
 
 def _filled(*names: str) -> dict[str, pa.Column]:
-    return {name: _text(FILLED) for name in names}
+    return _texts(*names, check=FILLED)
 
 
 #: Table -> its columns after ``dataset``, in order.
@@ -243,25 +239,25 @@ _COLUMNS = {
     },
     "ratings": {
         **_filled("item_id"),
-        "dimension": _text(one_of(DIMENSIONS)),
+        **_texts("dimension", check=one_of(DIMENSIONS)),
         **_filled("rater"),
         "value": pa.Column(float, pa.Check(np.isfinite, error="use a finite number")),
     },
     "labels": {**_filled("item_id", "name"), **_texts("value")},
     "preferences": {
         **_filled("item_a", "item_b"),
-        "dimension": _text(one_of(DIMENSIONS)),
+        **_texts("dimension", check=one_of(DIMENSIONS)),
         **_filled("rater"),
-        "value": _text(one_of(("a", "b", "tie"))),
+        **_texts("value", check=one_of(("a", "b", "tie"))),
     },
     "scores": {
         **_filled("item_id", "metric"),
-        "dimension": _text(one_of(DIMENSIONS)),
-        "basis": _text(one_of(BASES)),
+        **_texts("dimension", check=one_of(DIMENSIONS)),
+        **_texts("basis", check=one_of(BASES)),
         **_filled("signature"),
         "sample": pa.Column(int),
         "value": pa.Column(float, nullable=True),
-        "status": _text(one_of([str(status) for status in Status])),
+        **_texts("status", check=one_of([str(status) for status in Status])),
         **_texts("detail"),
     },
 }
