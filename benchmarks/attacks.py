@@ -21,7 +21,6 @@ LIBRARIES = ("tstmeta", "pandas", "pyarrow", "filelock", "openai", "torch", "pyt
 #: The tests of tests/attack say by themselves what they attack.
 ATTACKS = [
     ("kill", "", "attack/test_attacks.py", "killed"),
-    ("kill", "answers of a judge", "judge/test_runner.py", "what_a_stopped"),
     ("two at once", "", "attack/test_attacks.py", "two_runs"),
     ("two at once", "fetched files", "data/test_fetch.py", "a_second_run"),
     ("disk full", "", "attack/test_attacks.py", "where_there_is_no_room"),

@@ -114,8 +114,8 @@ class Bulk:
     Args:
         states: what looks at a batch see, one after the other; the last one stays.
         odd: changes the lines of the output and of the error file.
-        acts: call, such as ``POST /batches`` -> what comes instead, the first time (None: never
-            mind); the call is heard only with ``heard``.
+        acts: call, such as ``POST /batches`` -> what comes instead, the first time; the call is
+            heard only with ``heard``.
         more: other fields of a batch.
     """
 
@@ -144,57 +144,49 @@ class Bulk:
         instead = self.acts.pop(call, None)
         if instead and not self.heard:
             return instead
-        act = self._answer(*call.split(" "), headers, data, script)
+        act = self._act(call, headers, data, script)
         return instead or act
 
-    def _answer(
-        self, verb: str, path: str, headers: dict[str, str], data: bytes, script: Script
-    ) -> Act:
-        name = path.split("/")[2] if path.count("/") > 1 else ""
-        if (verb, path) == ("POST", "/files"):
-            form = email.message_from_bytes(
-                f"content-type: {headers['content-type']}\n\n".encode() + data
-            )
-            [file] = [part for part in form.get_payload() if part.get_filename()]
+    def _act(self, call: str, headers: dict[str, str], data: bytes, script: Script) -> Act:
+        name = call.split("/")[2] if call.count("/") > 1 else ""
+        if call == "POST /files":
+            form = f"content-type: {headers['content-type']}\n\n".encode() + data
+            parts = email.message_from_bytes(form).get_payload()
+            [file] = [part for part in parts if part.get_filename()]
             self.files[name := f"file-in{len(self.files)}"] = file.get_payload(decode=True)
             return raw({"id": name, "object": "file", "purpose": "batch"})
-        if (verb, path) == ("POST", "/batches"):
+        if call == "POST /batches":
             name = f"batch_{len(self.batches)}"
             self.batches[name] = {"id": name, **json.loads(data), "looks": 0}
-        elif path.startswith("/files/") and name in self.files:
+        elif call.startswith("GET /files/") and name in self.files:
             return Act(data=self.files[name], kind="application/octet-stream")
-        elif path.startswith("/batches?"):
+        elif call.startswith("GET /batches?"):
             return raw({"data": list(self.batches.values())[::-1], "has_more": False})
         elif name not in self.batches:
             return error(404, "Not Found")
         batch = self.batches[name]
         batch["status"] = self.states[min(batch["looks"], len(self.states) - 1)]
         batch["looks"] += 1
-        if (
-            batch["status"] in ("completed", "expired", "cancelled")
-            and "output_file_id" not in batch
-        ):
+        ended = batch["status"] in ("completed", "expired", "cancelled")
+        if ended and "request_counts" not in batch:
             self._end(batch, headers, script)
         return raw(batch | self.more)
 
     def _end(self, batch: dict[str, Any], headers: dict[str, str], script: Script) -> None:
-        output: list[Any] = []
-        errors: list[Any] = []
+        ends: dict[str, list[Any]] = {"output": [], "error": []}
         lines = [json.loads(line) for line in self.files[batch["input_file_id"]].splitlines()]
         for number, line in enumerate(lines, 1):
             act = script(Asked(number, 1, headers, line["body"])) or says()
             response = {"status_code": act.status, "body": json.loads(act.data)}
-            ends = {"custom_id": line["custom_id"], "response": response, "error": None}
-            (output if act.status == 200 else errors).append(ends)
-        self.odd(output, errors)
-        for kind, ends in (("output", output), ("error", errors)):
-            if ends:
-                texts = [
-                    each if isinstance(each, bytes) else json.dumps(each).encode() for each in ends
-                ]
-                self.files[f"file-{kind}-{batch['id']}"] = b"\n".join(texts)
+            end = {"custom_id": line["custom_id"], "response": response, "error": None}
+            ends["output" if act.status == 200 else "error"].append(end)
+        self.odd(*ends.values())
+        batch["request_counts"] = {"total": len(lines), "completed": len(ends["output"])}
+        for kind, each in ends.items():
+            texts = [end if isinstance(end, bytes) else json.dumps(end).encode() for end in each]
+            if texts:
                 batch[f"{kind}_file_id"] = f"file-{kind}-{batch['id']}"
-        batch["request_counts"] = {"total": len(lines), "completed": len(output)}
+                self.files[batch[f"{kind}_file_id"]] = b"\n".join(texts)
 
 
 class Server:

@@ -14,9 +14,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tstmeta.judge.answers import expect, ratings_of, read
-from tstmeta.judge.base import Reply, TokenChoice
+from tstmeta.judge.base import LONGEST_TEXT, Reply, TokenChoice
 from tstmeta.judge.prompts import load
-from tstmeta.judge.protocol import LONGEST_TEXT
 from tstmeta.schema import Status
 
 JOINT, NUMBER, BINARY, PAIR = map(load, ("pauli2025", "content", "mukherjee2025-binary", "pair"))

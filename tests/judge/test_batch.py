@@ -1,11 +1,6 @@
 """Questions by the Batch API: the same answers, each paid for once, whatever stops the run."""
 
 import json
-import os
-import subprocess
-import sys
-import time
-from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -13,12 +8,10 @@ import pytest
 from tests.judge import scripted
 from tests.judge.asking import answers, chat, kept, question, questions
 from tests.judge.scripted import Bulk, error, says, serving
-from tests.written import ROOT
 from tstmeta.data import own
 from tstmeta.judge import batch, prompts, ratings
 from tstmeta.judge import client as clients
 from tstmeta.judge.base import Sampling, Unusable
-from tstmeta.judge.client import Served
 from tstmeta.judge.runner import Budget, Price, worst
 
 
@@ -116,32 +109,6 @@ def test_a_batch_whose_beginning_was_not_confirmed_is_looked_for(tmp_path, heard
         replies = batched(server, questions(3), tmp_path)
     assert [reply.text for reply in replies] == [f"Rate number {n}." for n in range(3)]
     assert (len(bulk.batches), bulk.calls["POST /files"]) == (1, 1 if heard else 2)
-
-
-@pytest.mark.nightly
-@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
-@pytest.mark.parametrize("call", ["POST /files", "POST /batches", "GET /batches/batch_0"])
-def test_a_process_that_is_killed_leaves_no_batch_to_be_paid_twice(tmp_path, call):
-    """SIGKILL as soon as the server has heard a call, whatever the process had written by then."""
-    code = "import sys; from tests.judge.test_batch import *; started(*sys.argv[1:])"
-    with serving(echo, bulk=(bulk := Bulk("in_progress", "in_progress"))) as server:
-        command = [sys.executable, "-c", code, server.url, str(tmp_path)]
-        process = subprocess.Popen(command, cwd=ROOT)
-        deadline = time.monotonic() + 60
-        while not bulk.calls[call]:
-            assert process.poll() is None
-            assert time.monotonic() < deadline
-        process.kill()
-        process.wait()
-        bulk.states = ("completed",)
-        replies = batched(server, questions(3), tmp_path)
-    assert [reply.text for reply in replies] == [f"Rate number {n}." for n in range(3)]
-    assert len(bulk.batches) == 1
-
-
-def started(url, folder):
-    """What the process does that is killed."""
-    batch.run(questions(3), Served(url, "tiny", key=""), cache=Path(folder) / "answers.sqlite")
 
 
 def first_only(output, errors):

@@ -21,9 +21,9 @@ from tests.judge import scripted
 from tests.judge.asking import ask, question
 from tests.judge.scripted import Bulk, error, raw, says, serving
 from tstmeta import metrics
-from tstmeta.judge import batch, protocol
+from tstmeta.judge import base, batch
+from tstmeta.judge.base import reply
 from tstmeta.judge.client import Served
-from tstmeta.judge.protocol import reply
 from tstmeta.schema import TstmetaError
 from tstmeta.secrecy import mask_of
 
@@ -224,7 +224,7 @@ def test_no_key_sends_no_header_and_other_variables_do_not_count(monkeypatch):
 def test_no_secret_of_the_url_comes_back_bare_or_encoded(user, word):
     coded, mask = base64.b64encode(f"{user}:{word}".encode()).decode(), mask_of("", user, word)
     words = f"Authorization: Basic {coded}, {coded.rstrip('=')}, {word or user}"
-    for answer in (reply(says(words).data, mask), protocol.error(500, words.encode(), mask)):
+    for answer in (reply(says(words).data, mask), base.error(500, words.encode(), mask)):
         assert "Basic ***" in repr(answer)
         assert coded.rstrip("=") not in repr(answer)
         assert (word or user) not in repr(answer)

@@ -1,12 +1,7 @@
 """Many questions: each asked once, each kept before it is seen, whatever stops the run."""
 
 import asyncio
-import os
-import signal
-import subprocess
-import sys
 import threading
-from pathlib import Path
 
 import pytest
 
@@ -14,10 +9,10 @@ from tests.judge import scripted
 from tests.judge.asking import answers, chat, kept, questions
 from tests.judge.scripted import error, says, serving
 from tests.judge.talking import Chatting
-from tests.written import ROOT
 from tstmeta.judge.base import Reply, Unusable
+from tstmeta.judge.cache import asking
 from tstmeta.judge.client import Served
-from tstmeta.judge.runner import Budget, Price, estimate, run, worst
+from tstmeta.judge.runner import Budget, Price, estimate, worst
 
 PRICE = Price(prompt=1.0, answer=10.0)
 
@@ -131,37 +126,13 @@ def test_what_the_server_did_not_count_costs_what_it_may_have(tmp_path, act, cou
     assert (budget.sent, budget.uncounted) == (1, not counted)
 
 
-def started(url: str, folder: str) -> None:
-    """What a process does that is stopped, or that goes on for another."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have its jobs ignore it
-    chat = Served(url, "tiny", key="")
-    run(questions(8), chat, cache=Path(folder) / "answers.sqlite", concurrency=4)
-    print("done")
-
-
-def program(url: str, folder: Path) -> subprocess.Popen:
-    code = "import sys; from tests.judge.test_runner import started; started(*sys.argv[1:])"
-    command = [sys.executable, "-c", code, url, str(folder)]
-    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
-
-
-@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL], ids=["Ctrl-C", "killed"])
-def test_what_a_stopped_process_had_asked_another_that_waited_for_it_asks(tmp_path, number):
-    there = threading.Event()
-
-    def script(asked):
-        there.set() if asked.number == 6 else None
-        return says(asked.prompt) if asked.number <= 2 or asked.number > 6 else scripted.HANG
-
-    with serving(script) as server:
-        first = program(server.url, tmp_path)
-        assert there.wait(60)
-        second = program(server.url, tmp_path)
-        other = answers(server, questions(1), tmp_path, served=Served(server.url, "other", key=""))
-        assert not other[0].failure, "another model does not wait"
-        first.send_signal(number)
-        first.communicate(timeout=60)
-        assert "done" in second.communicate(timeout=60)[0]
-        assert server.requests == 6 + 1 + 6
-    assert kept(tmp_path) == 9
+def test_a_second_run_of_a_model_waits_for_the_first_and_one_of_another_does_not(tmp_path):
+    with serving(echo) as server:
+        with asking(tmp_path / "answers.sqlite", server.url, "tiny"):
+            second = threading.Thread(target=answers, args=(server, questions(3), tmp_path))
+            second.start()
+            other = Served(server.url, "other", key="")
+            answers(server, questions(2), tmp_path, served=other)
+            assert {body["model"] for body in server.bodies} == {"other"}
+        second.join(30)
+        assert (server.requests, kept(tmp_path)) == (5, 5)

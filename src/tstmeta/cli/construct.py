@@ -108,7 +108,7 @@ def construct(
 def _show(folder: Path, table: pd.DataFrame, format: Format) -> int:
     """Counts on stdout, what to do next on stderr; how many rows wait for a person."""
     from ..judge.construct.checks import LOOK
-    from ..judge.construct.table import ROWS, counted
+    from ..judge.construct.run import ROWS, counted
 
     show_table(counted(table), format)
     if waiting := int((table["verdict"] == LOOK).sum()):
@@ -126,7 +126,7 @@ def check_command(folder: Folder, format: options.FormatOption = Format.table) -
     In rows.csv you may change output, and write yes or no under accept.  Exit code 1 while rows
     wait for a person.
     """
-    from ..judge.construct.table import check
+    from ..judge.construct.run import check
 
     if _show(folder, check(folder), format):
         raise typer.Exit(1)
@@ -136,7 +136,7 @@ def check_command(folder: Folder, format: options.FormatOption = Format.table) -
 def export_command(folder: Folder, out: options.OutFolder) -> None:
     """Write the rating form of the data set, for Label Studio, as tstmeta data form does."""
     from ..data import label_studio, own
-    from ..judge.construct.table import check, data_file
+    from ..judge.construct.run import check, data_file
 
     check(folder)
     for path in label_studio.write_form(own.read(data_file(folder)), out):
@@ -146,7 +146,7 @@ def export_command(folder: Folder, out: options.OutFolder) -> None:
 @construct_app.command("import")
 def import_command(folder: Folder, exports: options.Exports) -> None:
     """Keep people's ratings beside the data set; from then on it is a rated one."""
-    from ..judge.construct.table import import_ratings
+    from ..judge.construct.run import import_ratings
 
     ratings = import_ratings(folder, exports)
     raters = ratings["rater"].nunique()

@@ -19,9 +19,8 @@ from pydantic import BaseModel, Field
 
 from ..secrecy import excerpt
 from . import client as clients
-from .base import Question, Reply, Unusable
+from .base import Question, Reply, Unusable, answered, body, error
 from .cache import AnswerCache, asking
-from .protocol import answered, body, error
 from .runner import Budget, in_a_thread
 
 if TYPE_CHECKING:

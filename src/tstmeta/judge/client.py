@@ -1,7 +1,7 @@
 """A chat model behind an OpenAI-compatible server.
 
 The ``openai`` client sends requests, and sends them again where that may help; what comes back is
-read in :mod:`.protocol`.  The API key is in no message, no answer and no ``repr``.
+read in :mod:`.base`.  The API key is in no message, no answer and no ``repr``.
 """
 
 from __future__ import annotations
@@ -16,8 +16,7 @@ from ..extras import needs
 from ..models.server import address
 from ..schema import TstmetaError
 from ..secrecy import excerpt, mask_of
-from .base import Question, Reply, Unusable
-from .protocol import answered, body
+from .base import Question, Reply, Unusable, answered, body
 
 if TYPE_CHECKING:
     import httpx2

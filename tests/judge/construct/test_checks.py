@@ -10,7 +10,7 @@ from tests.helpers import needs
 from tests.judge.construct.author import PLAN, repeat
 from tstmeta import data
 from tstmeta.judge.construct import checks
-from tstmeta.judge.construct.table import begin
+from tstmeta.judge.construct.run import begin
 
 SOURCE = "Anna gets 2 red apples at the market on Monday."
 GENERATED = PLAN.model_copy(update={"generate": 2})

@@ -13,7 +13,7 @@ from tests.judge.construct import author
 from tests.judge.construct.author import PLAN, Author, plan, prompt_of, step, writes
 from tstmeta import data
 from tstmeta.judge.base import Reply
-from tstmeta.judge.construct import run, steps, table
+from tstmeta.judge.construct import run, steps
 from tstmeta.judge.runner import Budget
 from tstmeta.schema import DataError, TstmetaError
 
@@ -36,7 +36,7 @@ def spoilt(*steps, only=lambda question: True, answer=None):
 
 
 def rows(tmp_path):
-    path = tmp_path / "formal" / table.ROWS
+    path = tmp_path / "formal" / run.ROWS
     return pd.read_csv(path, dtype=str, keep_default_na=False).set_index("item_id", drop=False)
 
 
@@ -44,7 +44,7 @@ def edit(tmp_path, item, **cells):
     """What a person changes in the table, who has sorted it, too."""
     frame = rows(tmp_path)
     frame.loc[item, list(cells)] = list(cells.values())
-    frame.sort_index(ascending=False).to_csv(tmp_path / "formal" / table.ROWS, index=False)
+    frame.sort_index(ascending=False).to_csv(tmp_path / "formal" / run.ROWS, index=False)
 
 
 def verdicts(frame):
@@ -90,11 +90,11 @@ def test_a_folder_can_only_go_on_as_it_began(tmp_path):
     assert plan(tmp_path, 2).style == "more formal"
     with pytest.raises(TstmetaError, match="differs in style, seed"):
         plan(tmp_path, 2, style="polite", seed=4)
-    (tmp_path / "formal" / table.PLAN).write_text('{"style": 1}')
+    (tmp_path / "formal" / run.PLAN).write_text('{"style": 1}')
     with pytest.raises(TstmetaError, match="not as it was written"):
         plan(tmp_path, 2)
     with pytest.raises(TstmetaError, match=r"plan\.json is missing"):
-        table.check(tmp_path)
+        run.check(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -174,7 +174,7 @@ def test_a_model_that_has_no_more_sources_is_not_asked_for_ever(tmp_path, answer
     frame, _ = construct(tmp_path, chat, 5, generate=True)
     assert frame["verdict"].tolist() == ["passed"] * rows
     assert chat.steps().count("source") == rounds
-    assert len(table.check(tmp_path / "formal")) == rows
+    assert len(run.check(tmp_path / "formal")) == rows
 
 
 @pytest.mark.parametrize(("faults", "verdict"), [(1, {"passed": 8}), (2, {"look": 8})])
@@ -276,7 +276,7 @@ def test_the_table_for_people_holds_no_formula_and_its_texts_come_back_exactly(t
     assert set(names) == {"'=SUM(1)", "Anna\\x07"}
     assert rows(tmp_path).loc["formal-01-light", "output"].startswith("'=SUM(1)")
     edit(tmp_path, "formal-01-light", accept="yes")
-    after = table.check(tmp_path / "formal")
+    after = run.check(tmp_path / "formal")
     for column in ("source", "output"):
         assert after[column].tolist() == before[column].tolist()
     loaded = data.load(str(tmp_path / "formal" / "formal.csv"))

@@ -2,6 +2,6 @@
 
 A source gets four rewrites, a full 2 x 2 like the contrast set: the style shift is strong or light,
 the content is kept or carries one error.  Or it gets the two of Pauli et al. (2025), in their words
-(the design ``published``).  :mod:`.steps` has the questions, :mod:`.run` asks them,
-:mod:`.checks` sends doubtful rows to a person, and :mod:`.table` has their file and the data set.
+(the design ``published``).  :mod:`.steps` has the questions, :mod:`.run` asks them, and
+:mod:`.checks` sends doubtful rows to a person.
 """

@@ -32,7 +32,7 @@ SOURCE_WORDS, LENGTH_RATIO, SLACK = (3, 60), (0.5, 3.0), 5
 
 
 def judge(table: pd.DataFrame, plan: Blueprint) -> pd.DataFrame:
-    """The table of :func:`.table.begin` with a verdict on each row.
+    """The table of :func:`.run.begin` with a verdict on each row.
 
     Columns: ``verdict`` (passed, accepted, rejected, or look: a person should), ``findings`` (check
     -> reason) and ``span`` (the error in words, for the label).
