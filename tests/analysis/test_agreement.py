@@ -1,6 +1,8 @@
 """From pairs to a value, an interval, a test: against pandas, scipy and the parts asked alone."""
 
+import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -12,13 +14,16 @@ from tests.analysis.many import rated, scored
 from tests.analysis.tiny import NAN, constructed, scores
 from tests.analysis.tiny import rated as tiny
 from tstmeta import scoring, stats
-from tstmeta.analysis.frame import SENTINELS, pairs
+from tstmeta.analysis.choice import SEEDS
+from tstmeta.analysis.comparison import detectable, differences
+from tstmeta.analysis.frame import SENTINELS, kind_of, pairs
 from tstmeta.data import Dataset
 from tstmeta.schema import TstmetaError
 
 DATA = rated()
 SCORES = scored(DATA, good=0.4, fair=1.0, poor=4.0, ter=0.8, random=50.0)
 PAIRS = pairs(DATA, SCORES)
+NAMES = {"good": 0.4, "fair": 1.0, "poor": 4.0}
 #: mean content ratings of the six items of ``tiny()``, and scores of a metric
 CONTENT, VALUES = [2, 5, 3.5, 4, 2, 1], [1, 4, 2, 8, 3, 9]
 
@@ -109,21 +114,7 @@ def test_agreement_at_each_level_by_hand(level, value, n, groups):
     assert row["reason"] == (doubt if level == "system" else "") or math.isnan(value)
 
 
-def test_a_corpus_metric_has_one_value_a_system(tmp_path):
-    import sacrebleu
-
-    data = tiny(outputs=["he ran home now", "he ran home", "a dog ran off home",
-                         "we ate the soup", "we ate soup now", "no soup for us all"])  # fmt: skip
-    given = scoring.score(data, ["corpus-bleu"], bases=["source"], store=tmp_path, progress=False)
-    [pooled] = tst.correlate(pairs(data, given)).to_dict("records")
-    assert pooled["reason"] == "a metric of whole outputs: use level system"
-    [row] = tst.correlate(pairs(data, given), level="system").to_dict("records")
-    sources, outputs = data.items["source"].tolist(), data.items["output"].tolist()
-    each = [sacrebleu.corpus_bleu(outputs[i::3], [sources[i::3]]).score for i in range(3)]
-    assert (row["groups"], row["value"]) == (3, pytest.approx(r([3, 3.5, 2.25], each)))
-
-
-def test_beside_a_value_at_system_level_stands_what_one_system_does_to_it(tmp_path):
+def test_beside_a_value_at_system_level_stands_what_one_system_does_to_it():
     [wide] = [own for name, own in PAIRS.groupby("metric") if name == "good"]
     means = wide.groupby("system")[["score", "human"]].mean()
     values = {name: means.drop(name).corr().iloc[0, 1] for name in means.index}
@@ -140,10 +131,6 @@ def test_beside_a_value_at_system_level_stands_what_one_system_does_to_it(tmp_pa
     two = wide[wide["system"].isin(["A", "B"])]  # nothing is left to compare without either
     row = tst.correlate(two, "kendall", "system").iloc[0]
     assert math.isnan(row["without_low"])
-    given = scoring.score(DATA, ["corpus-bleu"], bases=["source"], store=tmp_path, progress=False)
-    row = tst.correlate(pairs(DATA, given), "kendall", "system").iloc[0]
-    assert -1 <= row["without_low"] <= row["without_high"] <= 1
-    assert row["without"] in means.index
 
 
 def test_the_system_that_a_value_cannot_do_without_is_named_and_rounding_moves_nothing():
@@ -154,17 +141,6 @@ def test_the_system_that_a_value_cannot_do_without_is_named_and_rounding_moves_n
     assert row["without_low"] < row["without_high"]
     perfect = wide.assign(score=-3 * wide["human"])
     assert tst.correlate(perfect, level="system").iloc[0]["without"] == ""
-
-
-def test_items_that_a_corpus_metric_lacks_do_not_make_it_a_metric_of_items(tmp_path):
-    data = tiny()  # half of the items have a reference
-    wanted = ["corpus-bleu", "rouge1"]
-    given = scoring.score(data, wanted, bases=["reference"], store=tmp_path, progress=False)
-    rows = tst.correlate(pairs(data, given), level="system")
-    assert rows["metric"].tolist() == ["rouge1", "corpus-bleu"]
-    assert rows["n"].tolist() == [3, 3]
-    none = given[given["metric"] == "corpus-bleu"].assign(status="error", detail="")
-    assert tst.correlate(pairs(data, none), level="system")["value"].isna().all()
 
 
 def test_evaluate_is_correlate_bootstrap_rank_sets_and_partial_in_one():
@@ -232,20 +208,6 @@ def test_a_metric_on_two_bases_is_named_with_its_basis():
         tst.compare(PAIRS, "good", "best")
 
 
-def test_a_partial_correlation_is_that_of_the_residuals():
-    good = PAIRS[PAIRS["metric"] == "good"]
-    given = np.column_stack([np.ones(len(good)), good["style"]])
-    residuals = [
-        side - given @ np.linalg.lstsq(given, side, rcond=None)[0]
-        for side in (good["score"].to_numpy(), good["human"].to_numpy())
-    ]
-    own = tst.partial(PAIRS, "style").set_index("metric").loc["good"]
-    assert own["partial"] == pytest.approx(r(*residuals))
-    assert own["value"] == pytest.approx(r(good["human"], good["score"]))
-    with pytest.raises(TstmetaError, match="no data set has human values of fluency"):
-        tst.partial(PAIRS, ["style", "fluency"])
-
-
 def test_the_ceiling_is_one_rater_against_the_mean_of_the_others():
     [row] = tst.ceiling(DATA).to_dict("records")
     ratings = DATA.raters("content")
@@ -270,13 +232,170 @@ def test_alpha_is_of_the_ratings_with_both_differences():
     assert (row["n"], row["raters"]) == (len(DATA.items), 3)
 
 
-@pytest.mark.parametrize("unit", ["source", "system", "both"])
+@pytest.mark.parametrize("unit", ["source", "both"])
 def test_few_systems_are_named_whatever_is_resampled(unit):
     doubt = "4 systems say little of others; no order of them has a p below 0.08"
     rows = tst.bootstrap(PAIRS, level="system", unit=unit, draws=20)
     assert rows["reason"].str.startswith(doubt).all()
     [row] = tst.compare(PAIRS, "good", "poor", "pearson", "system", unit, 20).to_dict("records")
     assert row["note"].startswith(doubt)
-    assert (tst.rank_sets(PAIRS, level="system", unit=unit, draws=20)["note"] == doubt).all()
-    pooled = tst.rank_sets(PAIRS, unit=unit, draws=20)["note"]
-    assert not pooled.str.contains("systems say").any()
+
+
+# ------------------------------------------------------------------- all rows of an evaluation
+
+
+def test_differences_of_all_rows_are_those_of_each_two_alone_with_p_of_both_kinds():
+    own = tst.evaluate(DATA, scores=scored(DATA, **NAMES), draws=200)
+    table = differences(own.analysis.matrices, own.drawn, own.p, range(3))
+    assert table[["a", "b"]].to_numpy().tolist() == [
+        list(two) for two in itertools.combinations(["good", "fair", "poor"], 2)
+    ]
+    value = dict(zip(own.frame["metric"], own.frame["value"], strict=True))
+    for row in table.to_dict("records"):
+        two = scored(DATA, **NAMES)
+        two = two[two["metric"].isin([row["a"], row["b"]])]
+        alone = tst.evaluate(DATA, scores=two, draws=200)
+        assert row["difference"] == pytest.approx(value[row["a"]] - value[row["b"]])
+        assert (row["low"], row["high"]) == pytest.approx(stats.difference(alone.drawn, 0, 1)[:2])
+        assert row["p"] == pytest.approx(alone.p[0, 1])
+        assert 0 < row["p"] <= row["p_adjusted"] <= 1
+    p = own.p[np.triu_indices(3, 1)]
+    np.testing.assert_array_equal(table["p_adjusted"], p)
+
+
+def test_the_detectable_difference_of_two_rows_is_that_of_the_statistics():
+    own = tst.evaluate(DATA, scores=scored(DATA, **NAMES), draws=200)
+    human, metrics = own.analysis.matrices.human, own.analysis.matrices.metrics
+    rng = np.random.default_rng([0, 0])
+    sides = human, metrics[0], metrics[1:], own.analysis.setting, own.analysis.plan
+    expected = stats.detectable_difference(*sides, rng)
+    assert detectable(own.analysis, 0, 2) == expected.difference[1]
+    how = {"statistic": "acc_eq", "level": "source", "draws": 20}
+    none = tst.evaluate(DATA, scores=scored(DATA, **NAMES), **how)
+    assert np.isnan(detectable(none.analysis, 0, 1)), "its tie thresholds are fitted"
+
+
+def test_a_tie_threshold_is_fitted_once_a_metric(monkeypatch):
+    fits, fit = [], stats.tie_calibrated
+
+    def counted(*sides, **options):
+        fits.append(sides)
+        return fit(*sides, **options)
+
+    monkeypatch.setattr(stats, "tie_calibrated", counted)
+    own = {"statistic": "acc_eq", "level": "source", "draws": 20, "seed": 77}
+    tst.evaluate(DATA, scores=scored(DATA, **NAMES), **own)
+    assert len(fits) == len(NAMES)
+
+
+# ---------------------------------------------------------------------- with other dimensions held
+
+
+def test_a_partial_correlation_is_that_of_the_residuals():
+    good = PAIRS[PAIRS["metric"] == "good"]
+    given = np.column_stack([np.ones(len(good)), good["style"]])
+    residuals = [
+        side - given @ np.linalg.lstsq(given, side, rcond=None)[0]
+        for side in (good["score"].to_numpy(), good["human"].to_numpy())
+    ]
+    own = tst.partial(PAIRS, "style").set_index("metric").loc["good"]
+    assert own["partial"] == pytest.approx(r(*residuals))
+    assert own["value"] == pytest.approx(r(good["human"], good["score"]))
+    with pytest.raises(TstmetaError, match="no data set has human values of fluency"):
+        tst.partial(PAIRS, ["style", "fluency"])
+
+
+def test_single_ratings_correct_it_and_sources_are_resampled():
+    own = tst.partial(PAIRS.iloc[::-1], data=[DATA], draws=200).set_index("metric").loc["good"]
+    good = PAIRS[PAIRS["metric"] == "good"].set_index("item_id")
+    raters = [DATA.raters(name).loc[good.index] for name in ("content", "style")]
+    sides = [*(table.mean(axis=1) for table in raters), good["score"]]
+    covariance = pd.concat(sides, axis=1).cov().to_numpy(copy=True)
+    for (i, a), (j, b) in itertools.product(enumerate(raters), repeat=2):
+        two = itertools.permutations(a, 2)
+        covariance[i, j] = np.mean([a[one].cov(b[other]) for one, other in two])
+    inverse = np.linalg.inv(covariance)
+    expected = -inverse[0, 2] / np.sqrt(inverse[0, 0] * inverse[2, 2])
+    assert own["corrected"] == pytest.approx(expected)
+    assert own["corrected_low"] < expected < own["corrected_high"]
+    assert own["low"] < own["partial"] < own["high"]
+    # style is content turned round here, so that many draws are such as no variables could have
+    assert own["undefined"] > 0.05
+    assert f"{200 * own['undefined']:.0f} of 200 draws have no value and count" in own["note"]
+    plain = tst.partial(PAIRS, data=DATA).set_index("metric").loc["good"]
+    for column in ("partial", "corrected"):
+        assert plain[column] == pytest.approx(own[column])
+    assert plain[["low", "corrected_low"]].isna().all()
+
+
+def test_units_are_the_sources_that_a_metric_has_and_both_intervals_say_so():
+    few = PAIRS["source_id"].isin(["s0", "s1", "s2", "s12", "s13", "s14"])  # of two tasks
+    rows = tst.partial(PAIRS[few | (PAIRS["metric"] == "poor")], data=DATA, draws=50)
+    notes = rows.set_index("metric")["note"]
+    assert notes["good"].count("; 5 units: over fewer than 8 it can cover less") == 2
+    assert "units" not in notes["poor"]
+
+
+def test_a_crowd_of_raters_keeps_its_levels_and_the_note_says_so():
+    ratings = DATA.ratings.copy()
+    source = ratings["item_id"].map(DATA.items.set_index("item_id")["source_id"])
+    ratings["rater"] = ratings["rater"].astype(str) + source.astype(str)
+    crowd = Dataset.of("many", DATA.items, DATA.card, ratings=ratings)
+    notes = tst.partial(pairs(crowd, SCORES), data=crowd)["note"]
+    assert notes.str.startswith("raters rated too little to take off their levels").all()
+    assert not tst.partial(PAIRS, data=DATA)["note"].str.contains("levels").any()
+
+
+def not_corrected():
+    means, built = rated(raters=False), constructed()
+    yield pairs(means, scored(means, good=0.4)), {"data": means}
+    yield pairs(built, scores(built, range(8))), {"data": built}
+    yield PAIRS, {"data": DATA, "statistic": "spearman"}
+    yield PAIRS, {}
+
+
+def test_what_is_not_corrected_says_why():
+    for frame, how in not_corrected():
+        rows = tst.partial(frame, **how)
+        assert rows["corrected"].isna().all()
+        assert rows["note"].str.contains("neither means nor labels tell how much noise").all()
+
+
+def test_slots_are_said_and_a_lone_rater_too():
+    rows = tst.partial(PAIRS.assign(dataset="lai@x"), data=replace(DATA, name="lai@x"))
+    assert rows["note"].str.endswith("taken for one person in all dimensions of an item").all()
+    assert rows["corrected"].notna().all()
+    first = DATA.ratings[DATA.ratings["rater"] == "r1"]
+    alone = Dataset.of("many", DATA.items, ratings=first)
+    rows = tst.partial(pairs(alone, SCORES), data=alone)
+    assert rows["note"].str.startswith("no rewrites with two raters").all()
+    assert rows["corrected"].isna().all()
+
+
+# ------------------------------------------------------------------------------- a sentinel
+
+
+@pytest.mark.parametrize(("statistic", "level"), [("pearson", "pooled"), ("kendall", "source")])
+def test_the_row_is_the_mean_of_ten_seeds_with_two_standard_deviations_to_either_side(
+    statistic, level
+):
+    data = tst.load("contrast@tied")
+    data = data.where(data.items["source_id"].isin(data.items["source_id"].unique()[:30]), "few")
+    frame = tst.pairs(data, tst.score(data, ["bleu", *SEEDS], ["source"]))
+    each = tst.correlate(frame, statistic, level).set_index("metric")["value"]
+    one = frame[frame["metric"].isin(["bleu", "random"])]
+    frame = tst.correlate(one, statistic, level).assign(low=0.0, high=1.0)
+    shown = tst.seeded(frame, [data], "content", statistic, level).set_index("metric")
+    own = each[SEEDS]
+    name = "random: mean of 10"
+    row = shown.loc[name, ["value", "low", "high"]].tolist()
+    assert row == pytest.approx(
+        [own.mean(), own.mean() - 2 * own.std(), own.mean() + 2 * own.std()]
+    )
+    assert shown.loc["bleu", ["value", "low", "high"]].tolist() == [each["bleu"], 0, 1]
+    assert (kind_of(name), tst.plot.look(name)) == ("sentinel", "sentinel")
+    [plain] = tst.seeded(
+        frame[["dataset", "metric", "value"]], [data], "content", statistic, level
+    )["metric"].drop(0)
+    assert plain == f"{name}, sd {own.std():.2f}"
+    assert set(tst.seeded(frame, [], "content")["metric"]) == {"bleu", "random"}  # of no set

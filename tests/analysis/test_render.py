@@ -184,7 +184,7 @@ def test_csv_has_every_column_and_whole_numbers_stay_whole():
     assert read["kind"].tolist() == ["human", *OWN.frame["kind"]]
     np.testing.assert_array_equal(read["value"][1:], OWN.frame["value"])
     good = dict(zip(COLUMNS, text.splitlines()[2].split(","), strict=True))
-    assert (good["rank"], good["scored"]) == ("1", "96")
+    assert (good["rank"], good["n"]) == ("1", "96")
 
 
 def test_json_has_rows_differences_the_summary_and_how_to_get_the_numbers_again():

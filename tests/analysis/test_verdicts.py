@@ -9,12 +9,12 @@ import pytest
 
 import tstmeta as tst
 from tstmeta.analysis.synthesis import HEAD
-from tstmeta.analysis.verdicts import CARE, NEVER, UNKNOWN, USE, Against, decide, other_way
+from tstmeta.analysis.verdicts import CARE, NEVER, UNKNOWN, USE, decide, other_way
 
 GOOD = {"families": 8, "low": 0.6, "high": 0.8, "predict_low": 0.55}
 GOOD |= {"difference_low": 0.02, "difference_high": 0.1}
 BEST = "copy-rate:flipped"
-NONE, BAD = Against([], []), Against([], ["x"])
+NONE, BAD = ([], [], True), ([], ["x"], True)
 
 
 @pytest.mark.parametrize(
@@ -28,13 +28,13 @@ NONE, BAD = Against([], []), Against([], ["x"])
         ({"predict_low": 0.5}, NONE, 1, CARE, "a new set may show less than one half"),
         ({"difference_low": 0}, NONE, 1, CARE, "not surely better than the best sentinel"),
         ({"difference_low": math.nan, "difference_high": math.nan}, NONE, 1, CARE, "not surely"),
-        ({}, Against(["mir", "alva"], []), 1, CARE, "orders pairs against people on mir, alva"),
+        ({}, (["mir", "alva"], [], True), 1, CARE, "orders pairs against people on mir, alva"),
         (
             *({"predict_low": 0.4}, BAD, 1, CARE),
             "one half; orders pairs against people on the stress panel: x",
         ),
-        ({}, Against([], [], False), 1, CARE, "no constructed set to try it on"),
-        ({"high": 0.4, "predict_low": 0.1}, Against(["mir"], []), 1, NEVER, "no better"),
+        ({}, ([], [], False), 1, CARE, "no constructed set to try it on"),
+        ({"high": 0.4, "predict_low": 0.1}, (["mir"], [], True), 1, NEVER, "no better"),
     ],
 )
 def test_the_rule_case_by_case(change, flips, own, verdict, reason):

@@ -14,15 +14,14 @@ from scipy.stats import norm
 from tests.analysis import many
 from tests.helpers import needs
 from tests.ledger.canned import Canned
-from tstmeta import metrics, scoring, stats
+from tstmeta import metrics, stats
 from tstmeta.analysis.agreement import analyses, resample
 from tstmeta.analysis.committed import whole
 from tstmeta.analysis.frame import pairs
 from tstmeta.analysis.matrices import matrices
 from tstmeta.combine import Settings, hybrid
 from tstmeta.combine.parts import folds
-from tstmeta.data import Card, Dataset, names, paths
-from tstmeta.data.tables import items_table, ratings_table
+from tstmeta.data import Card, names, paths
 from tstmeta.ledger import Claims, Inputs, claims, evidence
 from tstmeta.ledger.cells import cells
 from tstmeta.ledger.evidence import Finding, Setup
@@ -371,43 +370,23 @@ def test_of_runs_that_are_not_there_or_never_near_an_accuracy_there_is_no_eviden
 # ---------------------------------------------------------------------- combinations of metrics
 
 
-@pytest.mark.parametrize("released", [False, True])
-def test_a_hybrid_less_the_best_single_metric_is_what_the_parts_give(released, tmp_path):
-    data, names = rewrites(), ["bleu", "chrf", "pinc"]
-    table = scoring.score(data, names, bases=["source"], store=tmp_path, progress=False)
-    if released:
-        table["metric"] = "released:" + table["metric"].astype(str)
-        names = [f"released:{name}" for name in names]
-        other = table.assign(basis="reference", value=0.0)  # must not be taken
-        data = replace(data, scores=pd.concat([table, other], ignore_index=True))
-    inputs = Inputs(tmp_path)
+def test_a_hybrid_less_the_best_single_metric_is_what_the_parts_give():
+    data = many.rated()
+    table = many.scored(data, good=0.4, fair=1.0, poor=4.0)
+    table["metric"] = "released:" + table["metric"].astype(str)
+    other = table.assign(basis="reference", value=0.0)  # must not be taken
+    data = replace(data, scores=pd.concat([table, other], ignore_index=True))
+    inputs, how = Inputs(), Settings(seed=3)
     inputs.add(data)
-    setup, how = Setup(inputs, 30, 3), Settings(seed=3)
-    findings = evidence.hybrids(setup, data.name, [f"S-{name}" for name in names], "three")
+    names = [f"S-{name}" for name in table["metric"].unique()]
+    findings = evidence.hybrids(Setup(inputs, 30, 3), data.name, names, "three")
     values = []
     kinds = [("simulation", how._replace(top=1)), ("simulation", how), ("learned", how)]
     for kind, settings in kinds:
-        frame = pairs(data, hybrid(data, table, "content", kind, settings).scores)
-        wide = matrices(frame)
+        wide = matrices(pairs(data, hybrid(data, table, "content", kind, settings).scores))
         own = stats.Setting("pearson", "within-task", folds(np.array(wide.layout.sources), 5, 3))
         values.append(stats.estimate(wide.human, wide.metrics, own)[0])
-    gains = [value - values[0] for value in values[1:]]
-    assert [row.value for row in findings] == pytest.approx(gains)
+    assert [row.value for row in findings] == pytest.approx([v - values[0] for v in values[1:]])
     for row in findings:
         assert row.interval()[0] <= row.value <= row.interval()[1]
-        assert row.n == 33
-
-
-def rewrites() -> Dataset:
-    """Eleven sources with three rewrites each: a copy, one changed word, nothing in common."""
-    nouns = ["tea", "soup", "bread", "rain", "snow", "wind", "cat", "dog", "bird", "boat", "road"]
-    outputs = {"same": "we saw the {} today", "near": "we saw a {} today", "far": "nobody came"}
-    rows = [
-        (f"{noun}-{system}", noun, system, f"we saw the {noun} today", output.format(noun))
-        for noun, (system, output) in itertools.product(nouns, outputs.items())
-    ]
-    table = pd.DataFrame(rows, columns=["item_id", "source_id", "system", "source", "output"])
-    items = items_table("tiny", **table.to_dict("list"))
-    values = {("content", "r1"): [5.0, 4.0, 1.0] * len(nouns)}
-    card = Card("tiny", "tiny", {"scale": {"content": [1, 5]}})
-    return Dataset.of("tiny", items, card, ratings=ratings_table("tiny", table["item_id"], values))
+        assert row.n == many.ROWS

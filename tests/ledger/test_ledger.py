@@ -212,9 +212,6 @@ def test_every_remark_is_needed_and_every_difference_is_remarked_or_explained():
     assert off["reason"].ne("the reason is not known").all()
 
 
-# ------------------------------------------------------------------------- recomputed by hand
-
-
 def test_the_mean_rank_of_a_metric_by_hand():
     table = [c for c in cells("pauli2025", "4") if c.statistic == "pearson" and c.dataset != "avg"]
     columns = {c.dataset: {} for c in table}
@@ -227,9 +224,6 @@ def test_the_mean_rank_of_a_metric_by_hand():
         places.append(better + (same + 1) / 2)
     row = with_data().loc["pauli2025.t4.s-bleu.avg.mean-rank"]
     assert row["ours"] == pytest.approx(sum(places) / len(columns))
-
-
-# -------------------------------------------------------------------------------- the tie
 
 
 @needs("mir")

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
-from statistics import fmean
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,7 +21,6 @@ from ..stats.intervals import FEW_UNITS
 from ..stats.partial_correlation import by_two, levels_known
 from ..stats.resampling import clusters_of, leave_one_out
 from ..stats.ties import held_out
-from .frame import corpus_metric
 from .matrices import Matrices, matrices, single_ratings
 
 #: Accuracy that credits ties.
@@ -46,6 +43,8 @@ class Analysis(NamedTuple):
     setting: Setting
     plan: ResamplingPlan
     seed: int
+    #: Of ``acc_eq``: tie thresholds, fitted on other sources than they are judged on.
+    fits: tuple[TieCalibrated, ...] = ()
 
     def rng(self, purpose: int) -> np.random.Generator:
         """The stream of a purpose."""
@@ -55,21 +54,16 @@ class Analysis(NamedTuple):
         """The same of some metrics, in this order."""
         own = self.matrices
         heads = own.heads.iloc[places].reset_index(drop=True)
-        return self._replace(matrices=own._replace(metrics=own.metrics[places], heads=heads))
+        fits = tuple(self.fits[place] for place in places) if self.fits else ()
+        own = own._replace(metrics=own.metrics[places], heads=heads)
+        return self._replace(matrices=own, fits=fits)
 
-    def tie_calibrated(self, place: int) -> TieCalibrated:
-        """A metric's tie threshold for ``acc_eq``, fitted on other sources than it is judged on."""
-        own = self.matrices
-        sides = own.human.tobytes(), own.metrics[place].tobytes(), own.human.shape
-        return _tie_calibrated(*sides, self.seed)
-
-
-@lru_cache(maxsize=64)  # a value, its draws and its note ask for the same fit
-def _tie_calibrated(
-    human: bytes, metric: bytes, shape: tuple[int, int], seed: int
-) -> TieCalibrated:
-    x, y = (np.frombuffer(side).reshape(shape) for side in (human, metric))
-    return stats.tie_calibrated(x, y, rng=np.random.default_rng([seed, FOLDS]))
+    def fitted(self, metrics: np.ndarray) -> Analysis:
+        """The same of other scores ``[M, S, K]``."""
+        own, fits = self.matrices._replace(metrics=metrics), []
+        if self.setting.function.name == ACC_EQ:
+            fits = [stats.tie_calibrated(own.human, m, rng=self.rng(FOLDS)) for m in metrics]
+        return self._replace(matrices=own, fits=tuple(fits))
 
 
 def analyses(
@@ -96,7 +90,7 @@ def analyses(
                 )
         except (TstmetaError, ValueError) as error:
             raise TstmetaError(f"{name}: {error}") from error
-        yield analysis
+        yield analysis.fitted(own.metrics)
 
 
 def correlate(
@@ -133,21 +127,14 @@ def correlate(
         for analysis in analyses(pairs, statistic, level, undefined=undefined)
         for place, head in enumerate(analysis.matrices.heads[HEAD].to_dict("records"))
     ]
-    if "statistics" in pairs:  # metrics of whole outputs
-        whole = pairs[pairs["statistics"].notna()]
-        for key, own in whole.groupby(HEAD, sort=False, observed=True):
-            row = at_corpus_level(own, statistic, level)
-            n = int(((own["statistics"] != "") & own["human"].notna()).sum())
-            head = dict(zip(HEAD, key, strict=True))
-            rows.append(head | row | {"n": n, "groups": row["n"]})
     columns = [*HEAD, "value", "n", "groups", "p", "reason", *WITHOUT * (level == "system")]
     return pd.DataFrame(rows, columns=columns).astype({"n": int, "groups": "Int64"})
 
 
 def agreement(analysis: Analysis, place: int) -> Correlation:
     """The value of one metric: n is of rewrites at level pooled, of groups at levels of groups."""
-    if analysis.setting.function.name == ACC_EQ:
-        fit = analysis.tie_calibrated(place)
+    if analysis.fits:
+        fit = analysis.fits[place]
         return Correlation(fit.value, math.nan, fit.n, fit.reason)
     own = analysis.matrices
     return stats.correlate(own.human, own.metrics[place], analysis.setting)
@@ -193,37 +180,13 @@ def _without(
     return dict(zip(WITHOUT, (np.nanmin(values), np.nanmax(values), most), strict=True))
 
 
-def at_corpus_level(own: pd.DataFrame, statistic: str, level: str) -> dict[str, Any]:
-    """Agreement of one corpus metric over systems, as a row; ``own`` are its pairs."""
-    corpus = corpus_metric(str(own["metric"].iloc[0]))
-    function, reason = stats.STATISTICS[statistic], ""
-    if function.whole is not None:
-        reason = f"{function.label} needs a score for each rewrite"
-    if corpus is None or level != "system":
-        reason = "a metric of whole outputs: use level system"
-    if corpus is None or reason:
-        return Correlation(math.nan, math.nan, 0, reason)._asdict()
-    own = own[(own["statistics"] != "") & own["human"].notna() & (own["system"] != "")]
-    systems = own["system"].to_numpy(str)
-    names = list(dict.fromkeys(systems.tolist()))
-    # exact sums: systems with the same ratings have the same mean
-    people = np.array([fmean(own["human"][systems == name]) for name in names])
-    parts = own["statistics"].to_numpy()
-    whole = np.array([corpus.combine(list(parts[systems == name])) for name in names])
-    value = function(people, whole)
-    sides = people[None], whole[None], Setting(statistic, "system")
-    row = value._asdict() | _without(*sides, value.value, names)
-    return row | {"reason": joined(row["reason"], few_systems(level, value.n))}
-
-
 def resample(analysis: Analysis) -> Resample:
     """All metrics under the same draws; ``acc_eq`` keeps its folds and their thresholds."""
     own, setting, plan = analysis.matrices, analysis.setting, analysis.plan
     draws = stats.draw(plan, own.human.shape, analysis.rng(DRAWS))
-    if setting.function.name != ACC_EQ:
+    if not analysis.fits:
         return stats.of_draws(own.human, own.metrics, setting, plan, draws)
-    fits = [analysis.tie_calibrated(place) for place in range(len(own.metrics))]
-    tied = setting._replace(statistic=held_out(fits))
+    tied = setting._replace(statistic=held_out(analysis.fits))
     drawn = stats.of_draws(own.human, own.metrics, tied, plan, draws)
     return drawn._replace(setting=setting)
 
@@ -273,8 +236,8 @@ def intervals(analysis: Analysis, drawn: Resample) -> pd.DataFrame:
         row = _row(analysis, place, agreement(analysis, place))
         if math.isfinite(row["value"]):
             ties = ""
-            if analysis.setting.function.name == ACC_EQ:
-                fit = analysis.tie_calibrated(place)
+            if analysis.fits:
+                fit = analysis.fits[place]
                 ties = f"scores tie up to {fit.threshold:.3g} (folds differ by {fit.spread:.2g})"
             row["reason"] = joined(row["reason"], ties, limit.reason)
         row["method"] = limit.method if math.isfinite(limit.low) else ""
@@ -311,34 +274,30 @@ def partial(
 
     Raises:
         TstmetaError: another statistic, fewer than 0 draws, a dimension that no data set has, or a
-            column without numbers.
+            column that is not numbers.
     """
     wanted = [given] if isinstance(given, str) else list(given)
     if missing := [name for name in wanted if name not in pairs]:
         raise TstmetaError(f"no data set has human values of {', '.join(missing)}")
-    if other := [name for name in wanted if not pd.api.types.is_numeric_dtype(pairs[name])]:
-        raise TstmetaError(f"what is held fixed must be numbers: {', '.join(other)} is not")
-    if draws < 0:
-        raise TstmetaError(f"{draws} draws: 0 give no intervals, 1000 are usual")
     sets = {own.name: own for own in ([data] if isinstance(data, Dataset) else data)}
     parts = []
     for analysis in analyses(pairs, statistic, seed=seed):
-        own = analysis.matrices
-        held = own.of_items(wanted)
-        same = np.where(np.isfinite(held).all(axis=0), own.human, np.nan)
+        own, plan = analysis.matrices, analysis.plan._replace(n=draws)
         try:
+            held = own.of_items(wanted)
+            same = np.where(np.isfinite(held).all(axis=0), own.human, np.nan)
+            some = stats.draw(plan, own.human.shape, analysis.rng(DRAWS))
             left = stats.partials(own.human, own.metrics, held, statistic=statistic)
             plain = stats.partial(same, own.metrics, held[:0], statistic=statistic)
         except ValueError as error:
-            raise TstmetaError(str(error)) from error
+            how = f"{statistic} given {', '.join(wanted)} with {draws} draws"
+            raise TstmetaError(f"{how}: {error}") from error
         table = pd.DataFrame(left, columns=["partial", "p", "n", "reason"]).drop(columns="p")
         known = sets.get(own.items["dataset"].iloc[0]) if statistic == "pearson" else None
         ratings, note = single_ratings(known, own, wanted)
         rated = by_two(ratings)
         levels = "" if levels_known(rated) else _NOT_LEVELLED
         table["corrected"] = stats.corrected_partial(ratings, own.metrics)
-        plan = analysis.plan._replace(n=draws)
-        some = stats.draw(plan, own.human.shape, analysis.rng(DRAWS))
         drawn = stats.partial(own.human, own.metrics, held, statistic=statistic, draws=some)
         uncorrected = _limits(drawn, table["partial"], np.isfinite(same + own.metrics), plan)
         table[["low", "high"]] = uncorrected[["low", "high"]]

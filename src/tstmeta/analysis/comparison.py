@@ -11,7 +11,7 @@ from .. import stats
 from ..schema import TstmetaError
 from ..stats import Resample, difference, significance_clusters
 from ..stats.intervals import pair_of
-from .agreement import ACC_EQ, DRAWS, HEAD, TESTS, Analysis, analyses, few_systems, joined, resample
+from .agreement import DRAWS, HEAD, TESTS, Analysis, analyses, few_systems, joined, resample
 from .matrices import Matrices
 
 #: The level of all tests, corrected for all pairs.
@@ -59,15 +59,15 @@ def compare(
         places = [place for name in (a, b) for place in _places(analysis.matrices.heads, name)]
         if len(places) < 2:
             continue
-        own = analysis.of(places).matrices
+        analysis = analysis.of(places)
+        own = analysis.matrices
         given = np.isfinite(own.human) & np.isfinite(own.metrics)
         both = given.all(axis=0)
         note = ""
         if (alone := given.sum(axis=(1, 2))).max() > both.sum():
             note = f"over the {both.sum():,} rewrites that both scored (alone "
             note += f"{min(alone):,} and {max(alone):,})"
-        own = own._replace(metrics=np.where(both, own.metrics, np.nan))
-        analysis = analysis._replace(matrices=own)
+        analysis = analysis.fitted(np.where(both, own.metrics, np.nan))
         drawn = resample(analysis)
         gap = difference(drawn, 0, 1)
         p, n, null, reason = _tested(analysis, drawn)
@@ -132,8 +132,7 @@ def rank_sets(
 
     Returns:
         Columns dataset, metric, basis, kind, value, rank, low, high (best and worst rank it could
-        have), cluster (1 is best), note (whether it is over few systems, or held against others
-        over fewer groups).
+        have), cluster (1 is best), note (whether it is held against others over fewer groups).
         Best first.
 
     Raises:
@@ -143,9 +142,8 @@ def rank_sets(
     for analysis in analyses(pairs, statistic, level, unit, draws, seed):
         drawn = resample(analysis)
         head = analysis.matrices.heads[[*HEAD, "kind"]].assign(value=drawn.estimates)
-        few = [few_systems(level, int(n)) for n in drawn.systems]
-        doubts = [joined(*each) for each in zip(few, notes(drawn), strict=True)]
-        table = pd.concat([head, ranks(drawn, p_of_pairs(drawn))], axis=1).assign(note=doubts)
+        table = pd.concat([head, ranks(drawn, p_of_pairs(drawn))], axis=1)
+        table = table.assign(note=notes(drawn))
         parts.append(table.sort_values("value", ascending=False, kind="stable"))
     if not parts:
         raise TstmetaError("there are no pairs, so there is nothing to rank")
@@ -173,18 +171,7 @@ def ranks(drawn: Resample, p: np.ndarray) -> pd.DataFrame:
 def differences(
     own: Matrices, drawn: Resample, p: np.ndarray, places: Sequence[int]
 ) -> pd.DataFrame:
-    """The difference of every two of these rows of an evaluation, the first of each pair first.
-
-    Args:
-        own: all rows; ``places`` in rising order.
-        p: corrected for all pairs ``[M, M]``, see :func:`p_of_pairs`.
-
-    Returns:
-        A row a pair: a, a_basis, b, b_basis, difference (a minus b; NaN where either has no value),
-        low, high (95 % bootstrap interval), p (two-sided, in (0, 1], of the same resamples) of this
-        pair alone, p_adjusted (for all pairs at once), note (whether the two are over other
-        rewrites; reasons for doubt).
-    """
+    """Of every two of these rows, see :attr:`.evaluation.Evaluation.differences`."""
     rows, names = [], own.heads[["metric", "basis"]].to_numpy().tolist()
     cells = np.isfinite(own.human + own.metrics)
     (estimates, values), (gaps, of_gaps), counts = drawn[:2], drawn.of_pairs[:2], drawn.of_pairs[4]
@@ -194,10 +181,9 @@ def differences(
         units = min((int(n[place]) for n in counts.values()), default=0)
         p_alone = stats.simultaneous_p(estimates[two], values[two], units=units, gaps=alone)[0, 1]
         both = (p_alone, p[i, j]) if np.isfinite(gaps[place]) else (np.nan, np.nan)
-        few = few_systems(drawn.setting.level, int(drawn.of_pairs.systems[place]))
         n = f"over {cells[i].sum():,} and {cells[j].sum():,} rewrites"
         n *= bool((cells[i] != cells[j]).any())
-        note = joined(n, few, limits.reason)
+        note = joined(n, limits.reason)
         rows.append((*names[i], *names[j], gaps[place], *limits[:2], *both, note))
     columns = ["a", "a_basis", "b", "b_basis", "difference", "low", "high", "p", "p_adjusted"]
     return pd.DataFrame(rows, columns=[*columns, "note"])
@@ -209,7 +195,7 @@ def detectable(analysis: Analysis, first: int, other: int) -> float:
 
     From at most 200 resamples.  NaN for ``acc_eq``, whose tie thresholds are fitted to the scores.
     """
-    if analysis.setting.function.name == ACC_EQ:
+    if analysis.fits:
         return np.nan
     own, plan = analysis.matrices, analysis.plan._replace(n=min(analysis.plan.n, 200))
     sides = own.human, own.metrics[first], own.metrics[[other]]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -25,7 +25,7 @@ from .agreement import (
     joined,
     resample,
 )
-from .frame import METRIC, SENTINEL, check_dimension, of_dimension, pairs, scored
+from .frame import METRIC, SENTINEL, check_dimension, of_dimension, pairs
 from .people import People, people
 
 if TYPE_CHECKING:
@@ -38,11 +38,10 @@ COLUMNS = [
     *("dataset", "statistic", "level", "metric", "basis", "dimension", "kind", "better"),
     *("value", "low", "high", "method", "n", "without_low", "without_high", "without"),
     *("rank", "rank_low", "rank_high", "cluster", "partial", "given", "partial_all", "given_all"),
-    *("as_rater", "against", "mean", "sd", "min", "max", "scored", "empty", "truncated", "failed"),
-    *("note", "signature"),
+    *("as_rater", "against", "note", "signature"),
 ]
 #: Said of a metric of whole outputs.
-OF_OUTPUTS = "one value a system; tst.correlate at level system holds it against people"
+OF_OUTPUTS = "one value a system and none a rewrite, so nothing to hold against ratings"
 #: Where one of these is asked about, the others are held fixed: the first alone, then both.
 _PARTED = ("content", "style", "fluency")
 
@@ -89,7 +88,7 @@ class Evaluation:
         return stats.difference(self.drawn, first, second)
 
     @property
-    def key(self) -> dict[str, str]:
+    def key(self) -> dict[str, Any]:
         """What tells it from another one."""
         return self.frame[KEY].iloc[0].to_dict()
 
@@ -106,9 +105,11 @@ class Evaluation:
         """Each metric against those below it and against the best sentinel, a row a pair.
 
         Columns dataset, dimension, statistic, level, a, a_basis, b, b_basis, difference (a minus
-        b), low, high (95 % bootstrap interval), p (two-sided, of the same resamples, this pair
-        alone), p_adjusted (single-step max-t over all pairs of rows of the frame, since the best
-        sentinel is the best of several, see :func:`tstmeta.stats.simultaneous_p`), note.
+        b; NaN where either has no value), low, high (95 % bootstrap interval), p (two-sided, of the
+        same resamples, this pair alone), p_adjusted (single-step max-t over all pairs of rows of
+        the frame, since the best sentinel is the best of several, see
+        :func:`tstmeta.stats.simultaneous_p`), note (whether the two are over other rewrites;
+        reasons for doubt).
         """
         metrics, sentinels = self.places
         compared = [*metrics, *sentinels]
@@ -170,16 +171,14 @@ def evaluate(
 
     Returns:
         ``frame`` has these columns: dataset, statistic, level, metric, basis, dimension, kind
-        (metric, sentinel, oracle),
-        better (higher, or lower and then flipped), value, low, high, method (of the interval), n
-        (rewrites, or groups at a level of groups), without_low, without_high and without (at level
-        system, see :func:`tstmeta.correlate`), rank, rank_low, rank_high (among all rows with a
-        value, and the ranks it could have), cluster (1 is best; a new one begins where all rows
-        above differ from all below, see :func:`tstmeta.rank_sets`), partial and partial_all (the
-        statistic at its level with given and given_all held fixed; these name it where it is
-        another, see :func:`tstmeta.stats.partial_at`),
-        as_rater (the metric in the place of a rater), against, mean, sd, min, max, scored, empty,
-        truncated, failed (of the scores as they are), note, signature.
+        (metric, sentinel, oracle), better (higher, or lower and then flipped), value, low, high,
+        method (of the interval), n (rewrites, or groups at a level of groups), without_low,
+        without_high and without (at level system, see :func:`tstmeta.correlate`), rank, rank_low,
+        rank_high (among all rows with a value, and the ranks it could have), cluster (1 is best; a
+        new one begins where all rows above differ from all below, see :func:`tstmeta.rank_sets`),
+        partial and partial_all (the statistic at its level with given and given_all held fixed;
+        these name it where it is another, see :func:`tstmeta.stats.partial_at`), as_rater (the
+        metric in the place of a rater), against, note, signature.
 
     Raises:
         TstmetaError: what does not exist or cannot be had from these data.
@@ -191,14 +190,14 @@ def evaluate(
         scores = choice.listed(scores, dimension, metrics)
         remarks = [*remarks, *(choice.left_out(dimension) if metrics is None else [])]
     scores = of_dimension(scores, dimension)
-    frame, listed = pairs(data, scores, dimension, lower), list(scored(data, scores))
-    whole = [own.name for own in listed if own.corpus]
-    remarks = [*remarks, *(f"{name}: {OF_OUTPUTS}" for name in dict.fromkeys(whole))]
-    listed = [own for own in listed if not own.corpus]
-    if not listed:
+    frame = pairs(data, scores, dimension, lower)
+    whole = set(scores["metric"]).difference(frame["metric"])
+    remarks = [*remarks, *(f"{name}: {OF_OUTPUTS}" for name in sorted(whole))]
+    analysis = next(analyses(frame, statistic, level, unit, draws, seed), None)
+    if analysis is None:
         raise TstmetaError("; ".join([f"{data.name}: there are no scores to evaluate", *remarks]))
-    analysis = next(analyses(frame, statistic, level, unit, draws, seed))
-    value = np.array([agreement(analysis, place).value for place in range(len(listed))])
+    rows = range(len(analysis.matrices.heads))
+    value = np.array([agreement(analysis, place).value for place in rows])
     below = (analysis.matrices.heads["kind"] != METRIC).to_numpy()
     order = np.lexsort((np.where(np.isfinite(value), -value, np.inf), below))
     analysis = analysis.of(order)
@@ -214,7 +213,6 @@ def evaluate(
             values.rename(columns={"reason": "note"}),
             ranked if clusters else ranked.assign(cluster=pd.NA),
             _partials(analysis, data, dimension),
-            pd.DataFrame([listed[place].about for place in order]),
             own.heads["signature"],
         ],
         axis=1,

@@ -1,7 +1,6 @@
 """The frame of every analysis: one row a rewrite and metric, its score beside people's."""
 
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -19,6 +18,8 @@ SENTINELS = ("sentinel", HUMAN_STYLE)
 ORACLES = (HUMAN_STYLE, STYLE_LABEL)
 #: What a row of a table is.
 METRIC, SENTINEL, ORACLE = "metric", "sentinel", "oracle"
+#: What tells the scores of one metric from those of another.
+SCORED = ["metric", "basis", "signature"]
 #: Released scores of which less is better.
 DISTANCES = ("released:wmd", "released:gpt2_ppl", "released:source-gpt2_ppl")
 
@@ -44,9 +45,9 @@ def pairs(
         - score (NaN where there is none; multiplied by -1 where less is better, so that more is
           always meant to be better), flipped (whether it was)
         - human (mean rating, or the label by construction: 1 or 0), against (which of the two)
-        - the other dimensions that were judged, a column each: content, style, fluency
-        - statistics (only where there is a corpus metric: its additive statistics of the item,
-          empty where it has none; NaN in rows of other metrics), signature
+        - the other dimensions that were judged, a column each: content, style, fluency; signature
+
+        A metric of whole outputs has no score of a rewrite and no rows.
 
     Raises:
         TstmetaError: an unknown dimension, one that nobody judged, ratings on several scales, or a
@@ -59,17 +60,22 @@ def pairs(
         raise TstmetaError(
             f"no metric is called {', '.join(unknown)}, so none can be flipped; known: {known}"
         )
-    items = judged(data, dimension)
-    parts = []
-    for own in scored(data, scores):
-        flipped = own.name in lower or lower_is_better(own.name, own.basis)
-        score = -own.vector if flipped else own.vector
-        columns = {"metric": own.name, "basis": own.basis, "kind": kind_of(own.name)}
-        table = items.assign(**columns, score=score, flipped=flipped, signature=own.signature)
-        if own.corpus is not None:
-            table["score"] = np.nan
-            table.insert(table.columns.get_loc("signature"), "statistics", own.statistics)
-        parts.append(table)
+    items, parts = judged(data, dimension), []
+    for (name, basis, signature), table in scores.groupby(SCORED, sort=False, observed=True):
+        if (twice := table["item_id"].duplicated()).any():
+            item = table["item_id"][twice].iloc[0]
+            raise TstmetaError(
+                f"{data.name}: {name} ({basis}) scores item {item!r} more than once:"
+                " drop the repeated rows, or average samples first"
+            )
+        usable = table[table["status"].isin(USABLE)].set_index("item_id")
+        if corpus_of(str(name), usable):
+            continue
+        score = usable["value"].reindex(data.items["item_id"]).to_numpy(float)
+        flipped = name in lower or lower_is_better(str(name), str(basis))
+        columns = {"metric": name, "basis": basis, "kind": kind_of(str(name))}
+        columns |= {"score": -score if flipped else score, "flipped": flipped}
+        parts.append(items.assign(**columns, signature=signature))
     return pd.concat(parts, ignore_index=True) if parts else items.iloc[:0]
 
 
@@ -136,48 +142,14 @@ def lower_is_better(metric: str, basis: str) -> bool:
     return registry.lower_is_better(metric, basis)
 
 
-class Scored(NamedTuple):
-    """The scores of one metric on one basis, with one signature."""
-
-    name: str
-    basis: str
-    signature: str
-    vector: np.ndarray  # values [items], NaN where there is none
-    corpus: CorpusMetric | None  # the metric itself if it is one of whole outputs
-    statistics: np.ndarray  # additive statistics of a corpus metric [items], "" where it has none
-    about: dict[str, float | int]  # mean, sd, min, max, scored, empty, truncated, failed
-
-
-def scored(data: Dataset, scores: pd.DataFrame) -> Iterator[Scored]:
-    """The metrics of a ``scores`` table; the mean of one of whole outputs is its value over all."""
-    keys = ["metric", "basis", "signature"]
-    for (name, basis, signature), table in scores.groupby(keys, sort=False, observed=True):
-        if (twice := table["item_id"].duplicated()).any():
-            item = table["item_id"][twice].iloc[0]
-            raise TstmetaError(
-                f"{data.name}: {name} ({basis}) scores item {item!r} more than once:"
-                " drop the repeated rows, or average samples first"
-            )
-        usable = table["status"].isin(USABLE)
-        by_item = table[usable].set_index("item_id").reindex(data.items["item_id"])
-        vector = by_item["value"].to_numpy(float)
-        statistics = by_item["detail"].fillna("").to_numpy()
-        # scores of that name from a file come without the statistics
-        corpus = corpus_metric(str(name)) if table.loc[usable, "detail"].ne("").all() else None
-        about = _describe(vector, table)
-        if corpus and about["scored"]:
-            about["mean"] = corpus.combine(list(table.loc[usable, "detail"]))
-        yield Scored(str(name), str(basis), str(signature), vector, corpus, statistics, about)
-
-
 def corpus_metric(name: str) -> CorpusMetric | None:
     """The registered metric of that name if it is one of whole sets of outputs."""
     metric = registry.known(name)
     return metric if isinstance(metric, CorpusMetric) else None
 
 
-def _describe(values: np.ndarray, table: pd.DataFrame) -> dict[str, float | int]:
-    own, status = pd.Series(values[np.isfinite(values)]), table["status"].value_counts()
-    facts = {"mean": own.mean(), "sd": own.std(), "min": own.min(), "max": own.max()}
-    counts = {name: int(status.get(name, 0)) for name in ("empty", "truncated")}
-    return facts | {"scored": len(own), **counts, "failed": len(table) - len(own)}
+def corpus_of(name: str, usable: pd.DataFrame) -> CorpusMetric | None:
+    """The metric of usable scores if they are of whole outputs: those of a file have no statistics
+    to add up.
+    """
+    return corpus_metric(name) if usable["detail"].ne("").all() else None

@@ -20,10 +20,10 @@ import pandas as pd
 from .. import console
 from ..console import TableFormat
 from ..data import Dataset
-from ..schema import TstmetaError
+from ..schema import USABLE, TstmetaError
 from . import comparison
 from .evaluation import COLUMNS, Evaluation
-from .frame import METRIC, scored
+from .frame import METRIC, SCORED, corpus_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -34,7 +34,7 @@ PEOPLE = "human ceiling"
 #: What a file's name ends in, and what is written to it then.
 ENDINGS = {".csv": TableFormat.csv, ".json": TableFormat.json, ".tex": TableFormat.latex}
 #: Columns of whole numbers, some of them missing.
-_WHOLE = ("n", "rank", "rank_low", "rank_high", "cluster", "scored", "empty", "truncated", "failed")
+_WHOLE = ("n", "rank", "rank_low", "rank_high", "cluster")
 #: Names of a list before the rest is counted.
 _LISTED = 6
 
@@ -260,20 +260,23 @@ def rendered(evaluations: Sequence[Evaluation], kind: TableFormat, gaps: bool = 
 
 def described(data: Dataset, scores: pd.DataFrame, kind: TableFormat) -> str:
     """Scores that there is nothing to hold against, as text in a format."""
-    columns = ["metric", "basis", "mean", "sd", "min", "max", *_WHOLE[-4:], "note", "signature"]
-    rows = [
-        {"metric": own.name, "basis": own.basis, "signature": own.signature, **own.about}
-        for own in scored(data, scores)
-    ]
-    frame = pd.DataFrame(rows, columns=columns).assign(note="nothing to compare with: no ratings")
+    rows = []
+    for key, own in scores.groupby(SCORED, sort=False, observed=True):
+        usable, status = own[own["status"].isin(USABLE)], own["status"].value_counts()
+        facts = usable["value"].agg(["mean", "std", "min", "max"]).to_dict()
+        if len(usable) and (corpus := corpus_of(str(key[0]), usable)):
+            facts["mean"] = corpus.combine(list(usable["detail"]))
+        counts = {name: int(status.get(name, 0)) for name in ("empty", "truncated")}
+        counts |= {"scored": len(usable), "failed": len(own) - len(usable)}
+        rows.append(dict(zip(SCORED, key, strict=True)) | facts | counts)
+    columns = ["metric", "basis", "mean", "std", "min", "max", "scored", "empty", "truncated"]
+    frame = pd.DataFrame(rows, columns=[*columns, "failed", "signature"])
     head = f"{data.name}: {len(data.items):,} rewrites; scores, nothing to compare with"
-    if kind is TableFormat.table:
-        return f"{head}\n{console.to_text(frame)}"
-    if kind is TableFormat.latex:
-        return latex(frame.drop(columns="signature"), head)
-    frame = frame.reindex(columns=COLUMNS)
-    csv = kind is TableFormat.csv
-    return console.to_csv(frame, for_people=True) if csv else _json({"rows": frame}, title=head)
+    if kind is TableFormat.csv:
+        return console.to_csv(frame, for_people=True)
+    if kind is TableFormat.json:
+        return _json({"rows": frame}, title=head)
+    return latex(frame, head) if kind is TableFormat.latex else f"{head}\n{console.to_text(frame)}"
 
 
 def _json(tables: dict[str, pd.DataFrame], **head: Any) -> str:

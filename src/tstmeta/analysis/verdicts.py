@@ -14,7 +14,7 @@ The best sentinel of a dimension is the one with the highest mean on the same si
 references.
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 from scipy.special import ndtr
@@ -32,25 +32,19 @@ ALPHA = 0.05
 CONSTRUCTED = "constructed"
 
 
-class Against(NamedTuple):
-    """Sets on which a metric orders rewrites the other way: significantly, of those that are
-    pooled; at all, of the stress panel; and whether a constructed set was there to try it on.
-    """
-
-    pooled: list[str]
-    stress: list[str]
-    tried: bool = True
+#: Sets on which a metric orders rewrites the other way, significantly, of those that are pooled; at
+#: all, of the stress panel; and whether a constructed set was there to try it on.
+Flips = tuple[list[str], list[str], bool]
 
 
-def other_way(effects: pd.DataFrame) -> Against:
+def other_way(effects: pd.DataFrame) -> Flips:
     """The sets that stand against a metric, of the values of one metric."""
     own = effects[effects["panel"] == "pool"].dropna(subset=["value", "se"])
     z = (own["value"] - CHANCE) / own["se"].clip(lower=1e-4)
-    low = own["dataset"][stats.holm(ndtr(z.to_numpy(float))) <= ALPHA]
+    low = own["dataset"][stats.holm(ndtr(z.to_numpy(float))) <= ALPHA].tolist()
     stress = effects[(effects["panel"] == "stress") & effects["value"].notna()]
-    flipped = stress["dataset"][stress["value"] <= CHANCE].tolist()
     tried = bool(stress["reason"].str.startswith(CONSTRUCTED).any())
-    return Against(low.tolist(), flipped, tried)
+    return low, stress["dataset"][stress["value"] <= CHANCE].tolist(), tried
 
 
 def verdicts(
@@ -101,7 +95,7 @@ def verdicts(
         newest = sets.sort_values("year")["outputs"].iloc[-1] if len(sets) else ""
         facts = {"sentinel": sentinel, "own": of, "outputs": newest}
         facts["languages"] = " ".join(sorted(set(sets["language"])))
-        facts["fails"] = ", ".join([*flips.pooled, *flips.stress])
+        facts["fails"] = ", ".join([*flips[0], *flips[1]])
         facts["verdict"], facts["reason"] = decide(row, flips, of, task, language)
         rows.append(row._asdict() | facts)
     columns = ["metric", "basis", "verdict", "reason", "mean", "low", "high", "predict_low"]
@@ -117,7 +111,7 @@ def spoken_in(sets: pd.DataFrame, language: str) -> pd.Series:
     return sets["language"].map(lambda codes: language in ("", *codes.split())).astype(bool)
 
 
-def decide(row: Any, flips: Against, own: int, task: str, language: str) -> tuple[str, str]:
+def decide(row: Any, flips: Flips, own: int, task: str, language: str) -> tuple[str, str]:
     """The rule: a verdict and its reason, from a row of :func:`pool` with its differences."""
     if row.families < FAMILIES:
         return UNKNOWN, f"{row.families} families of sets, fewer than {FAMILIES}"
@@ -128,13 +122,13 @@ def decide(row: Any, flips: Against, own: int, task: str, language: str) -> tupl
         return NEVER, "no better than chance"
     if row.difference_high < 0:
         return NEVER, "worse than the best sentinel"
-    against_people = "orders pairs against people on"
+    (pooled, stress, tried), against_people = flips, "orders pairs against people on"
     doubts = {
         "a new set may show less than one half": row.predict_low <= CHANCE,
         "not surely better than the best sentinel": not row.difference_low > 0,
-        f"{against_people} {', '.join(flips.pooled)}": bool(flips.pooled),
-        f"{against_people} the stress panel: {', '.join(flips.stress)}": bool(flips.stress),
-        "no constructed set to try it on": not flips.tried,
+        f"{against_people} {', '.join(pooled)}": bool(pooled),
+        f"{against_people} the stress panel: {', '.join(stress)}": bool(stress),
+        "no constructed set to try it on": not tried,
     }
     reasons = [reason for reason, holds in doubts.items() if holds]
     return (CARE, "; ".join(reasons)) if reasons else (USE, "")
