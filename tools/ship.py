@@ -1,21 +1,40 @@
-"""Write the numbers that the project passes on: ``python -m tools.ship [SET ...]``.
+"""Write the numbers that the project passes on: ``python -m tools.ship WHAT [NAME ...]``.
 
-``data/ratings/<set>`` gets the items without their texts, what people said of them, and all scores
-(:mod:`tstmeta.data.shipped`), with the licence.  It needs the raw files, and the models of Yelp.
+::
+
+    ratings [SET ...]   data/ratings/SET: items without texts, ratings, all scores, the licence
+    frozen NAME ...     data/frozen/NAME.csv: the main frame of notebook NAME of the last book;
+                        ``claims``, ``effects`` and ``sets`` are computed now
+    exercises           the hashes of data/exercises/answers.csv
+
+The first two need the raw files of the sets, and the models of Yelp.  The answers of exercises are
+computed by the lessons: a hidden solution ends with ``tst.check(exercise, answer)``.
 """
 
+import contextlib
+import io
+import re
+import secrets
 import shutil
 import sys
+import warnings
 from pathlib import Path
+from typing import Any
 
+import nbformat
 import pandas as pd
 
-from tools.book import CHOICES, CONTENT, MODELS, SHOWN, YELP, runnable
-from tstmeta import data, scoring
+import tstmeta as tst
+from tools.book import CHOICES, CONTENT, MODELS, ROOT, SHOWN, YELP, runnable
+from tstmeta import exercises, ledger, scoring
+from tstmeta.analysis import advice, synthesis
 from tstmeta.analysis.choice import SEEDS
 from tstmeta.console import note
 from tstmeta.data import Card, paths, shipped
-from tstmeta.schema import Status, TstmetaError, failures
+from tstmeta.metrics import catalogue
+from tstmeta.schema import MissingData, Status, TstmetaError, failures
+
+# -------------------------------------------------------------------------- ratings and scores
 
 #: What is scored of rewrites that pages show, what on Yelp besides, and what of other rewrites.
 EVERY = (*SHOWN, "lexical", *MODELS, *SEEDS)
@@ -38,21 +57,27 @@ OURS = {
 }
 
 
-def main(names: list[str]) -> None:
+def ratings(*names: str) -> None:
     """Write the data sets named, or all."""
     for name in names or PARTS | OURS:
         own, target = scored(name, paths.scores()), shipped.folder(name)
         shutil.rmtree(target, ignore_errors=True)
-        shipped.write(data.load(name), own, target)
-        (target / "README.md").write_text(licence(name), encoding="utf-8")
-        size = sum(file.stat().st_size for file in target.rglob("*") if file.is_file())
-        note(f"{name}: {len(own)} scores, {size / 1e6:.2f} MB")
+        shipped.write(tst.load(name), own, target)
+        facts, title = Card.read(name).facts, Card.read(name).title
+        source = f" Made from {facts['url']} at {facts['commit']}." if facts["url"] else ""
+        (target / "README.md").write_text(
+            f"# {title}\n\nRatings and scores without texts.{source}\n\nLicence of the data"
+            f" set: {facts['licence']}.\n\nCite"
+            f" `{facts['citation']}` (book/references.bib); see data/cards/{name}.md.\n",
+            encoding="utf-8",
+        )
+        note(f"{name}: {len(own)} scores")
 
 
 def scored(name: str, store: Path) -> pd.DataFrame:
     """The scores of a data set that are passed on, of this store or computed, and of no other."""
     parts = (PARTS | OURS)[name].items()
-    tables = [scoring.score(data.load(p), runnable([*own]), store=store) for p, own in parts]
+    tables = [scoring.score(tst.load(p), runnable([*own]), store=store) for p, own in parts]
     table = pd.concat(tables, ignore_index=True)
     seeds = table["metric"].isin(SEEDS[1:])  # they are compared with the source alone
     table = table[~seeds | (table["basis"] == "source")]
@@ -62,16 +87,115 @@ def scored(name: str, store: Path) -> pd.DataFrame:
     return table
 
 
-def licence(name: str) -> str:
-    """What the numbers are and under which licence they may go on."""
-    card = Card.read(name)
-    of = f" Made from {card.facts['url']} at {card.facts['commit']}." if card.facts["url"] else ""
-    return (
-        f"# {card.title}\n\nRatings and scores without texts.{of}\n\nLicence of the data"
-        f" set: {card.facts['licence']}.\n\nCite"
-        f" `{card.facts['citation']}` (book/references.bib); see data/cards/{name}.md.\n"
-    )
+# ----------------------------------------------------------------------------------- frozen frames
+
+#: What is frozen beside the headline statistic: statistic and level.
+SECOND = (("pearson", "same-source"), ("kendall", "same-source"), ("preference", "system"))
+
+
+def frozen(*names: str) -> None:
+    """Write the frames named."""
+    for name in names:
+        sets = list(synthesis.panels().query("panel != 'out'").itertuples())
+        if name == "effects":
+            table = pd.concat([effects(row.dataset, row.dimensions.split()) for row in sets])
+        elif name == "sets":
+            profiles = [advice.profile(tst.load(row.dataset)) for row in sets]
+            table = pd.DataFrame(profiles).rename_axis("dataset").reset_index()
+        elif name == "claims":
+            table = claims(ledger.claims())
+        else:
+            file = ROOT / ".build" / "frames" / f"{name}.headline.parquet"
+            table = pd.read_parquet(file).reset_index()
+        digits = "%.6g" if name in ("effects", "sets") else None
+        table.to_csv(paths.own("frozen", f"{name}.csv"), index=False, float_format=digits)
+
+
+def effects(name: str, dimensions: list[str]) -> pd.DataFrame:
+    """What one data set says of the metrics that claim a dimension, of sentinels and of people."""
+    data, claimed = tst.load(name), catalogue.overview().set_index("name")["dimension"]
+    referenced = (data.items["references"].map(len) > 0).all()
+    bases = ["source", "none", *(["reference"] if referenced else [])]
+    scores = tst.score(data, runnable([*SHOWN, *MODELS]), bases, progress=False)
+    parts = []
+    for dimension in dimensions:
+        pairs = tst.pairs(data, scores, dimension)
+        able = {metric for metric, text in claimed.items() if dimension in text.split()}
+        fits = pairs["metric"].isin(able)
+        pairs = pairs[fits & pairs.groupby(["metric", "basis"])["score"].transform("count").gt(0)]
+        parts += [synthesis.effects(pairs, dimension), synthesis.of_people(data, dimension)]
+        for other, level in SECOND:
+            if level != "system" or data.items["system"].replace("", pd.NA).nunique() > 2:
+                more = synthesis.effects(pairs, dimension, other, level)
+                parts.append(more[more["against"] == ""])
+    return pd.concat([part for part in parts if len(part)])
+
+
+def claims(judged: ledger.Claims) -> pd.DataFrame:
+    """One row a number of evidence, one for a claim without any."""
+    if judged.verdicts["why"].str.startswith("Frozen:").any():
+        raise MissingData("claims are frozen where all their data are: tstmeta data fetch --all")
+    table = judged.verdicts[["claim", "verdict", "why"]].merge(judged.evidence, "left", "claim")
+    whole = {"n": int, "published": int}
+    return table.fillna(dict.fromkeys(whole, 0)).astype(whole)
+
+
+# -------------------------------------------------------------------------------- exercises
+
+#: Code in a page's text that hands an answer in.
+SOLUTION = re.compile(r"^```python\n((?:(?!```).*\n)*?.*tst\.check\(.*\n(?:(?!```).*\n)*)```", re.M)
+
+
+def lesson(exercise: str) -> Path:
+    """The notebook of an exercise: ``lesson-4-2`` stands in ``lesson_4_….ipynb``."""
+    number = exercise.split("-")[1]
+    return next((ROOT / "notebooks").glob(f"lesson_{number}_*.ipynb"))
+
+
+def answers(path: Path, tags: set[str]) -> dict[str, Any]:
+    """The true answers of a lesson, from its solutions, after the cells with one of these tags."""
+    given: dict[str, Any] = {}
+    space: dict[str, Any] = {"__name__": "notebook", "check": given.__setitem__}
+    cells = nbformat.read(path, as_version=4).cells
+    run = [
+        cell.source
+        for cell in cells
+        if cell.cell_type == "code" and {"parameters", *tags} & set(cell.metadata.get("tags", []))
+    ]
+    texts = [cell.source for cell in cells if cell.cell_type == "markdown"]
+    solutions = [code for text in texts for code in SOLUTION.findall(text)]
+    with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
+        warnings.simplefilter("ignore")
+        for source in (*run, *solutions):
+            exec(compile(source.replace("tst.check(", "check("), path.stem, "exec"), space)
+    return given
+
+
+def hashed(rows: dict[str, dict[str, str]]) -> pd.DataFrame:
+    """The rows with the hashes of the true answers; a row keeps the salt that it has."""
+    tags: dict[Path, set[str]] = {}
+    for name, row in rows.items():
+        tags.setdefault(lesson(name), set()).update(row["cells"].split())
+    true = {name: answer for path in tags for name, answer in answers(path, tags[path]).items()}
+    fresh = []
+    for name, row in rows.items():
+        salted = {**row, "salt": row["salt"] or secrets.token_hex(4)}
+        fresh.append({**salted, "hashes": " ".join(exercises.accepted(salted, true[name]))})
+    return pd.DataFrame(fresh)
+
+
+def main(what: str = "", *names: str) -> None:
+    """Write what is named."""
+    match what:
+        case "ratings":
+            ratings(*names)
+        case "frozen":
+            frozen(*names)
+        case "exercises":
+            hashed(exercises.rows()).to_csv(paths.own("exercises", "answers.csv"), index=False)
+        case _:
+            raise SystemExit(__doc__)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main(*sys.argv[1:])

@@ -6,7 +6,7 @@ A number lies in the cell floor(x / t) of a grid as wide as its tolerance t, and
 cell of the true answer and its two neighbours.  So an answer within t of the truth is right for
 sure, one that is 2t or more away is not, and in between it depends on where the grid lies.
 
-``python -m tools.exercises`` takes the answers from the hidden solutions, and writes the hashes.
+``python -m tools.ship exercises`` takes the answers from the hidden solutions and hashes them.
 """
 
 import csv
