@@ -45,6 +45,7 @@ setup: ## Install everything into .venv (once; the network is needed here only)
 	$(MAKE) --no-print-directory install
 
 # Not for direct use: everything that `setup` does when something is missing or has changed.
+# Two pips work at a time; the lock names everything, and `pip check` looks whether it fits.
 .PHONY: install
 install:
 	@rm -f "$(STAMP)"; \
@@ -83,7 +84,8 @@ install:
 	"$(PY)" -c '$(forget_halves)' && \
 	dropped=`"$(PY)" -c '$(dropped)'` && \
 	{ [ -z "$$dropped" ] || "$(PY)" -m pip uninstall --yes $$dropped; } && \
-	"$(PY)" -m pip install --disable-pip-version-check --progress-bar on --no-compile -r requirements.lock && \
+	grep -v '^#' requirements.lock | sort -r | xargs -P 2 -n 42 "$(PY)" -m pip install \
+	  --disable-pip-version-check --progress-bar off --no-compile --no-deps && \
 	"$(PY)" -m pip install --disable-pip-version-check --quiet --no-build-isolation --no-deps -e . && \
 	"$(PY)" -m pip check && cp requirements.lock "$(STAMP).lock" && \
 	"$(PY)" -c '$(fingerprint)' > "$(STAMP).part" && mv "$(STAMP).part" "$(STAMP)"
