@@ -55,7 +55,7 @@ class Kernel(COPIES.Process):  # type: ignore[name-defined, misc]
 
     def __init__(self, words: list[str], env: dict[str, str], cwd: str | None):
         super().__init__()
-        self.words, self.env, self.cwd = words, env, cwd or "."
+        self.words, self.env, self.cwd = words, env, cwd or os.getcwd()
 
     def run(self) -> None:
         import pandas as pd
@@ -64,6 +64,7 @@ class Kernel(COPIES.Process):  # type: ignore[name-defined, misc]
         pd.set_option("display.max_columns", 20)  # what pandas takes when a kernel imports it
         os.setsid()  # Ctrl-C is for the process that waits for this one
         os.chdir(self.cwd)
+        os.environ.clear()
         os.environ.update(self.env)
         options = [f"--IPKernelApp.parent_handle={os.getppid()}", "--log-level=CRITICAL"]
         IPKernelApp.launch_instance([*self.words, *options])
