@@ -44,12 +44,10 @@ class Work(NamedTuple):
 
 def work(requests: Sequence[Continuation]) -> Work:
     """Counted on the set of prefixes, whatever an engine makes of them."""
-    prefixes, states = forest.Trie(), set()
-    for context, tokens in requests:
-        nodes = prefixes.walk((*context, *tokens[:-1]))
-        states.update(nodes[len(context) - 1 :])
+    [row] = forest.plan(requests, row_tokens=10**9)
+    states = {node for _, nodes in row.members for node in nodes}
     naive = sum(len(context) + len(tokens) - 1 for context, tokens in requests)
-    return Work(len(prefixes), len(states), naive)
+    return Work(row.size, len(states), naive)
 
 
 def rate(setup: Setup, tries: int = 5) -> float:

@@ -5,11 +5,37 @@ import math
 import pytest
 import torch
 
-from tests.transfer.small import READ, WORDS, model, passes, readers
-from tstmeta.transfer import losses
-from tstmeta.transfer.network import BEGIN, END
+from tstmeta.models.textcnn import padded
+from tstmeta.transfer import configuration
+from tstmeta.transfer import network as losses
+from tstmeta.transfer.network import BEGIN, END, LanguageGru, Sentences, TransferModel
 
+WORDS = 9
+SIZES = {"word": 3, "style": 2, "content": 3, "maps": 2, "batch": 3, "temperature": 0.5}
+OPTIONS = configuration.read().options.model_copy(update=SIZES)
+#: Sentences of both styles by word number: 4 and above are words.
+ROWS = [[[4, 5, 6], [7], [8, 4]], [[5], [6, 7, 4, 8], [4, 4]]]
+READ = [Sentences(*padded(rows)) for rows in ROWS]
 EPS = [torch.tensor([0.2, 0.9, 0.5]).double(), torch.tensor([0.0, 1.0, 0.3]).double()]
+
+
+def model(*names):
+    with torch.random.fork_rng():
+        torch.manual_seed(3)
+        return TransferModel(WORDS, names, OPTIONS).double()
+
+
+def readers():
+    with torch.random.fork_rng():
+        torch.manual_seed(4)
+        return [LanguageGru(WORDS, OPTIONS).double().eval() for _ in range(2)]
+
+
+def passes(g):
+    """What losses are given: (y_t, z_t) unfolded with x_t, (y_{1-t}, z_t) with its own words."""
+    contents = [g.encode(READ[t], t) for t in (0, 1)]
+    followed = [g.follow(READ[t], t, contents[t]) for t in (0, 1)]
+    return followed, [g.unfold(READ[t], 1 - t, contents[t]) for t in (0, 1)]
 
 
 def number(tensor):

@@ -280,7 +280,7 @@ def run(
     from ..models.training.loop import configure
     from ..schema import FILLED
     from ..storage import locked
-    from ..transfer import configuration, trainer, trajectory
+    from ..transfer import configuration, trainer
     from ..transfer import corpus as selection
 
     whole = configuration.read(config)
@@ -296,9 +296,9 @@ def run(
     whole = whole.model_copy(update={"options": options})
     with locked(out / ".lock", timeout=0):
         report = trainer.train(out, model, chosen, whole, seed, device)
-        rows = trajectory.trace(out, chosen, whole, report)
+        rows = trainer.trace(out, chosen, whole, report)
     show_table(rows[(rows["step"] == report["steps"]) & (rows["part"] == "report")], format)
-    note(f"in {out}: {trajectory.FILE} has every point")
+    note(f"in {out}: {trainer.FILE} has every point")
 
 
 def read_corpus(

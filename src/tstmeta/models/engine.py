@@ -6,17 +6,16 @@ token is to be foreseen, in float32: there is never a tensor [batch, time, vocab
 
 from collections.abc import Collection
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
 import torch.nn.functional as F
-from transformers.cache_utils import Cache, DynamicCache, DynamicLayer
 
 from ..schema import TstmetaError
 from . import forest
 from .causal import Answer, Answers, Continuation, Requests, check_requests, described, progress_bar
-from .forest import Branches, Trie
+from .forest import Row
 from .hub import window_of
 
 #: Elements of the largest tensor of logits: 8 MB of float32, about what a processor's cache holds.
@@ -29,25 +28,6 @@ _OTHER_HEAD = (
     "this model's logits are scaled or capped, or its output layer is not linear, which is not "
     "supported; or they are no numbers"
 )
-
-
-class _TrunkLayer(DynamicLayer):
-    def __init__(self, layer: Any):
-        super().__init__()
-        self.lazy_initialization(layer.keys, layer.values)
-        self.keys, self.values = self.trunk = layer.keys, layer.values
-
-    def update(self, key_states, value_states, *args, **kwargs):
-        keys, values = (part.expand(len(key_states), -1, -1, -1) for part in self.trunk)
-        return torch.cat([keys, key_states], dim=-2), torch.cat([values, value_states], dim=-2)
-
-
-class _Trunk(NamedTuple):
-    """A computed trunk: its hidden states [nodes, width], cache, and what its nodes see."""
-
-    hidden: torch.Tensor
-    cache: Cache | None
-    sees: np.ndarray
 
 
 class Engine:
@@ -104,29 +84,24 @@ class Engine:
             places.setdefault(request, []).append(place)
         distinct = list(places)
         wanted = [[place for place in places[request] if place not in known] for request in places]
-        plan = forest.plan(distinct, reuse=self.reuse)
+        rows = forest.plan(distinct, reuse=self.reuse)
+        sizes = [row.size for row in rows]
         # batches do not depend on what is known; one in which all is known is left out
-        sizes = [row.size for row in plan.rows]
-        batches = [[plan.rows[at] for at in batch] for batch in forest.batches(sizes, self.budget)]
+        batches = [[rows[at] for at in batch] for batch in forest.batches(sizes, self.budget)]
         todo = [
             each for each in batches if any(wanted[rank] for row in each for rank, _ in row.members)
         ]
-        if not todo:
-            return
         bar = progress_bar(sum(row.size for batch in todo for row in batch), progress)
         with bar, torch.inference_mode():
-            trunk = self._computed_trunk(plan.trunk)
             for batch in todo:
-                answers = self._answers(trunk, batch, distinct)
+                answers = self._answers(batch, distinct)
                 yield [(place, values) for rank, values in answers for place in wanted[rank]]
                 bar.update(sum(row.size for row in batch))
 
-    def _answers(
-        self, trunk: _Trunk, batch: list[Branches], requests: list[Continuation]
-    ) -> list[Answer]:
+    def _answers(self, batch: list[Row], requests: list[Continuation]) -> list[Answer]:
         """A batch's answers; where a GPU has not enough memory, those of its halves."""
         try:
-            return self._scored(trunk, batch, requests)
+            return self._scored(batch, requests)
         except torch.OutOfMemoryError as error:
             if len(batch) == 1:
                 raise TstmetaError(
@@ -136,64 +111,43 @@ class Engine:
         torch.cuda.empty_cache()
         half = len(batch) // 2
         parts = (batch[:half], batch[half:])
-        return [answer for part in parts for answer in self._answers(trunk, part, requests)]
+        return [answer for part in parts for answer in self._answers(part, requests)]
 
-    def _scored(
-        self, trunk: _Trunk, batch: list[Branches], requests: list[Continuation]
-    ) -> list[Answer]:
-        hidden = self._row_states(trunk, batch)
-        width, offset = hidden.shape[1], len(trunk.hidden)
-        states = torch.cat([trunk.hidden, hidden.flatten(0, 1)])
+    def _scored(self, batch: list[Row], requests: list[Continuation]) -> list[Answer]:
+        states = self._states(batch)  # [rows, longest row, width]
+        longest = states.shape[1]
         at: list[int] = []  # places of the states that foresee a token
         tokens: list[int] = []
         lengths = {}
         for b, row in enumerate(batch):
             for rank, nodes in row.members:
-                at += [node if node < offset else node + b * width for node in nodes]
+                at += [node + b * longest for node in nodes]
                 tokens += requests[rank].tokens
                 lengths[rank] = len(nodes)
-        values = self._head(states, np.array(at), np.array(tokens))
+        values = self._head(states.flatten(0, 1), np.array(at), np.array(tokens))
         ends = np.cumsum([0, *lengths.values()])
         return [(rank, values[a:b]) for rank, (a, b) in zip(lengths, pairwise(ends), strict=True)]
 
-    def _computed_trunk(self, trie: Trie) -> _Trunk:
-        sees = trie.sees()
-        if not trie.tokens:
-            empty = torch.zeros(0, self.weight.shape[1], dtype=self.model.dtype, device=self.device)
-            return _Trunk(empty, None, sees)
-        cache = DynamicCache(config=self.model.config)
-        ids, depths = np.array([trie.tokens]), np.array([trie.depths])
-        hidden = self._forward(ids, depths, sees[None, None], cache, True)
-        layers: list[Any] = [_TrunkLayer(layer) for layer in cache.layers]
-        return _Trunk(hidden[0], Cache(layers=layers), sees)
-
-    def _row_states(self, trunk: _Trunk, batch: list[Branches]) -> torch.Tensor:
+    def _states(self, batch: list[Row]) -> torch.Tensor:
         """Hidden states [rows, longest row, width]; padding stands at the right."""
-        # rows of requests whose context the trunk holds, with a single token, are empty
-        width, offset = max(1, *(row.size for row in batch)), len(trunk.hidden)
-        ids = np.zeros((len(batch), width), dtype=np.int64)
-        depths, real = np.zeros_like(ids), np.zeros_like(ids)
-        sees = np.zeros((len(batch), 1, width, offset + width), dtype=bool)
-        # padding sees itself, for a softmax over nothing is no number
-        sees[:, 0, np.arange(width), offset + np.arange(width)] = True
+        longest = max(row.size for row in batch)
+        ids = np.zeros((len(batch), longest), dtype=np.int64)
+        depths, mask = np.zeros_like(ids), np.zeros_like(ids)
         for b, row in enumerate(batch):
-            own = row.size
-            ids[b, :own], depths[b, :own], real[b, :own] = row.trie.tokens, row.trie.depths, 1
-            if self.reuse:
-                sees[b, 0, :own, : offset + own] = row.trie.sees(trunk.sees)
+            own = slice(row.size)
+            ids[b, own], depths[b, own], mask[b, own] = row.tokens, row.depths, 1
         # without trees each row is one request, and the model's own mask is the right one
-        return self._forward(ids, depths, sees if self.reuse else real, trunk.cache, False)
-
-    def _forward(
-        self, ids: np.ndarray, depths: np.ndarray, mask: np.ndarray, cache: Any, keep: bool
-    ) -> torch.Tensor:
+        if self.reuse:
+            # padding sees itself, for a softmax over nothing is no number
+            mask = np.tile(np.eye(longest, dtype=bool), (len(batch), 1, 1, 1))
+            for b, row in enumerate(batch):
+                mask[b, 0, : row.size, : row.size] = row.sees()
         self.computed += ids.size
         return self.body(
             input_ids=torch.from_numpy(ids).to(self.device),
             position_ids=torch.from_numpy(depths).to(self.device),
             attention_mask=torch.from_numpy(mask).to(self.device),
-            past_key_values=cache,
-            use_cache=keep,
+            use_cache=False,
         ).last_hidden_state
 
     def _head(self, states: torch.Tensor, at: np.ndarray, tokens: np.ndarray) -> np.ndarray:
@@ -243,7 +197,7 @@ class Engine:
         windowed = getattr(config, "sliding_window", None) if layers is None else None
         trees = self.reuse and not windowed and set(layers or ()) <= {"full_attention"}
         near = 1e-3 if self.model.dtype in (torch.float32, torch.float64) else 0.5
-        # eight contexts with a common head, which is a trunk, and the head itself as a context
+        # eight contexts with a common head, and the head itself as a context
         draw = np.random.default_rng(0).integers(0, self.vocabulary, (9, 6))
         shared, *tails = (tuple(int(token) for token in line) for line in draw)
         trial = [Continuation((*shared, tail[0]), tail[1:]) for tail in tails]
@@ -255,7 +209,7 @@ class Engine:
                 ours, own = self._trial(trial), [self._model_answer(request) for request in trial]
                 if np.abs(ours - np.concatenate(own)).max() <= near:  # not NaN
                     break
-            except _FAULTS as error:  # it takes no mask of ours, or no cache
+            except _FAULTS as error:  # it takes no mask of ours
                 fault = (
                     "this model does not take token ids with positions and a mask, as the engine "
                     f"gives them ({type(error).__name__}: {error})"

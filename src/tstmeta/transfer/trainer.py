@@ -1,9 +1,10 @@
-"""Training a transfer model: steps of discriminators and generator in turn (Section 4.6).
+"""Training a transfer model: steps of discriminators and generator in turn (Section 4.6); scores.
 
 What a step sees depends on the seed and its number alone (see :mod:`..models.training.loop`), so a
 run that was killed ends with the same weights.
 """
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -18,19 +19,28 @@ from torch import nn
 
 from .. import metrics as registry
 from .. import storage
+from ..console import note
+from ..data import Dataset
+from ..data.tables import items_table
 from ..metrics.base import Request
 from ..models import hub
 from ..models.textcnn import UNKNOWN, numbered, padded, vocabulary
 from ..models.training import loop
 from ..models.training.loop import Learner
 from ..schema import TstmetaError
-from . import losses
+from ..scoring import score
+from . import network
 from .configuration import Configuration, TransferOptions
-from .corpus import TransferCorpus
-from .network import MARKS, LanguageGru, Sentences, TransferModel
+from .corpus import REFERENCE, TransferCorpus
+from .network import MARKS, LanguageGru, Pair, Sentences, TransferModel
 
 #: Folders: a CSV file of outputs for each point; the language models.
 OUTPUTS, LANGUAGE = "outputs", "language"
+#: The metrics along training: numbers of each point, part and metric, and no text.
+FILE = "trajectory.csv"
+#: What was written at the last point, as a data set file; the system is the model and its seed.
+ENDS = "outputs.csv"
+COLUMNS = ["model", "seed", "step", "part", "metric", "basis", "value", "n"]
 
 
 def train(
@@ -166,21 +176,21 @@ class _Course:
         """Reconstruction, with which training begins."""
         generator = self.model.generator
         own = [generator.follow(read[t], t, generator.encode(read[t], t)) for t in (0, 1)]
-        return losses.reconstruction(own, read)
+        return network.reconstruction(own, read)
 
-    def _judged(self, passes: tuple[losses.Pair, losses.Pair]) -> torch.Tensor:
+    def _judged(self, passes: tuple[Pair, Pair]) -> torch.Tensor:
         """What discriminators go down: Eq. 3, and Eq. 7 with its penalty."""
         own, other = ([p._replace(states=p.states.detach()) for p in side] for side in passes)
         judges = self.model.discriminators
-        total = losses.adversarial(judges["adversarial"], own, other)
+        total = network.adversarial(judges["adversarial"], own, other)
         if "wasserstein" in judges:
             critics = judges["wasserstein"]
             shares = [torch.rand(len(p.states)).to(p.states) for p in own]
-            penalty = losses.gradient_penalty(critics, own, other, shares)
-            total = total + losses.wasserstein(critics, own, other) + losses.XI * penalty
+            penalty = network.gradient_penalty(critics, own, other, shares)
+            total = total + network.wasserstein(critics, own, other) + network.XI * penalty
         return total
 
-    def _total(self, now: tuple[int, Any, losses.Pair, losses.Pair]) -> torch.Tensor:
+    def _total(self, now: tuple[int, Any, Pair, Pair]) -> torch.Tensor:
         """What the generator goes down: the sum of Section 4.6."""
         number, read, *passes = now
         sides = partial(self._read, number)
@@ -188,13 +198,13 @@ class _Course:
         longest, worth = self.options.longest, self._worth
         halved = 0.5 ** ((number - self.options.alone) // self.options.halving)
         parts = {
-            "reconstruction": lambda: losses.reconstruction(passes[0], read),
-            "paraphrase": lambda: losses.paraphrase(generator, sides(1), sides(2)),
-            "cyclic": lambda: losses.cyclic(generator, read, longest),
-            "language": lambda: losses.language(self.readers, passes[1]),
-            "adversarial": lambda: -losses.adversarial(judges["adversarial"], *passes),
-            "reward": lambda: losses.self_critical(generator, read, longest, worth),
-            "wasserstein": lambda: -halved * losses.wasserstein(judges["wasserstein"], *passes),
+            "reconstruction": lambda: network.reconstruction(passes[0], read),
+            "paraphrase": lambda: network.paraphrase(generator, sides(1), sides(2)),
+            "cyclic": lambda: network.cyclic(generator, read, longest),
+            "language": lambda: network.language(self.readers, passes[1]),
+            "adversarial": lambda: -network.adversarial(judges["adversarial"], *passes),
+            "reward": lambda: network.self_critical(generator, read, longest, worth),
+            "wasserstein": lambda: -halved * network.wasserstein(judges["wasserstein"], *passes),
         }
         return torch.stack([weight * parts[name]() for name, weight in self.weights.items()]).sum()
 
@@ -204,7 +214,7 @@ class _Course:
 
         def loss(read: Sequence[Sentences]) -> torch.Tensor:
             own = zip(self.readers, read, strict=True)
-            return torch.stack([losses.unlikelihood(m(x.fed()), x) for m, x in own]).sum()
+            return torch.stack([network.unlikelihood(m(x.fed()), x) for m, x in own]).sum()
 
         def step(number: int) -> float:
             return learner.step(number, map(loss, [self._read(number)]), 1, self.options.rate)
@@ -223,3 +233,56 @@ class _Course:
             outputs[texts.index] = self._texts(away)
         table = outputs.to_csv(index=False, lineterminator="\n")
         storage.write(out / OUTPUTS / f"{point:06d}.csv", table)
+
+
+def dataset(out: Path, corpus: TransferCorpus, points: list[int]) -> Dataset:
+    """All outputs of a run: ``source_id`` is part-number, the system is the step."""
+    rows = []
+    for point in points:
+        own = pd.read_csv(out / OUTPUTS / f"{point:06d}.csv", keep_default_na=False)["output"]
+        rows.append(corpus.sources.assign(output=own, system=str(point)))
+    items = pd.concat(rows).reset_index(names="place")
+    items["source_id"] = items["part"] + "-" + items["place"].astype(str)
+    items["item_id"] = items["source_id"] + "-" + items["system"]
+    items["style"] = [corpus.styles[1 - number] for number in items["number"]]
+    return Dataset.of("transfer", items_table("transfer", items, source=items["text"]))
+
+
+def trace(
+    out: Path, corpus: TransferCorpus, configuration: Configuration, report: dict[str, Any]
+) -> pd.DataFrame:
+    """Score a run's outputs; write ``trajectory.csv``, and the signatures beside it.
+
+    A row is the mean, or the corpus value, of n outputs.  Those that have references are not held
+    against their sources: others are, and encoders take longest.
+    """
+    idf = out / "idf.txt"
+    storage.write(idf, "".join(f"{text}\n" for text in corpus.train["text"]))
+    points = [point for point in (configuration.options.alone, *report["points"]) if point]
+    data, rows, signatures = dataset(out, corpus, points), [], {}
+    others = data.where(~data.items["source_id"].str.startswith(REFERENCE))
+    for basis, name in ((b, n) for b, names in configuration.metrics.items() for n in names):
+        metric: Any = registry.get(name.replace("{idf}", str(idf)))
+        if lack := metric.missing:
+            note(f"{name} is left out: {lack}")
+            continue
+        shown = others if basis == "source" else data
+        table = score(shown, [metric], [basis], store=out / "scores", progress=False)
+        table = table.dropna(subset="value")
+        signatures[f"{name} {basis}"] = str(metric.signature(basis)).replace(str(out), "OUT")
+        keys = table["item_id"].str.split("-")
+        for (part, step), own in table.groupby([keys.str[0], keys.str[2].astype(int)]):
+            combine = getattr(metric, "combine", None)
+            value = combine(own["detail"]) if combine else own["value"].mean()
+            rows.append((step, part, name, basis, value, len(own)))
+    table = pd.DataFrame(rows, columns=COLUMNS[2:])
+    table = table.assign(model=report["model"], seed=report["seed"])[COLUMNS]
+    table = table.sort_values(COLUMNS[2:6], ignore_index=True)
+    storage.write(out / FILE, table.to_csv(index=False, lineterminator="\n", float_format="%.6g"))
+    storage.write(out / "signatures.json", json.dumps(signatures, indent=1) + "\n")
+    ends = data.items[data.items["system"] == str(report["points"][-1])]
+    ends = ends.assign(system=f"{report['model']}-{report['seed']}")
+    ends["part"] = ends["source_id"].str.partition("-")[0]
+    names = ["source", "output", "system", "style", "part"]
+    storage.write(out / ENDS, ends[names].to_csv(index=False, lineterminator="\n"))
+    return table
