@@ -138,13 +138,16 @@ class PairMetric:
     def _cut(self, request: Request) -> tuple[Request, str]:
         if self.max_tokens is None:
             return request, ""
-        texts = (request.output, *request.against)
-        longest = max(len(text.split()) for text in texts)
-        if longest <= self.max_tokens:
+        most, texts = self.max_tokens, (request.output, *request.against)
+        tokens = [text.split() for text in texts]
+        if (longest := max(map(len, tokens))) <= most:
             return request, ""
-        output, *against = (first_tokens(text, self.max_tokens) for text in texts)
+        output, *against = (
+            text if len(own) <= most else " ".join(own[:most])
+            for text, own in zip(texts, tokens, strict=True)
+        )
         cut = request._replace(output=output, against=tuple(against))
-        return cut, f"{longest} tokens, first {self.max_tokens} used"
+        return cut, f"{longest} tokens, first {most} used"
 
 
 class CorpusMetric(PairMetric):
@@ -271,9 +274,3 @@ def _facts(code: object) -> str:
         parts = [_facts(part) for part in code]
         return f"[{', '.join(sorted(parts) if isinstance(code, frozenset) else parts)}]"
     return repr(code)
-
-
-def first_tokens(text: str, n: int) -> str:
-    """The first ``n`` whitespace tokens of a text, joined by single spaces if any were cut."""
-    tokens = text.split()
-    return text if len(tokens) <= n else " ".join(tokens[:n])

@@ -40,8 +40,6 @@ UNANSWERABLE = "unanswerable"
 WINDOW, NEW_TOKENS = 512, 19
 #: What upstream's program compares answers with: BERTScore with its library's layer of this model.
 ALIKE = "layer9+google-bert/bert-base-multilingual-cased"
-#: Prompts whose answers are remembered within a run.
-_REMEMBERED = 2**17
 #: How upstream's program limits questions about a long text: those of its first sentences.
 SENTENCES = 5
 #: What is asked about, in signatures; its number goes up when the answers of the rule change.
@@ -80,8 +78,6 @@ class QuestEval(ModelMetric):
         self.rule = chosen.get("rule", "equation")
         #: What compares the words expected and answered, where the rule needs that.
         self.alike: BatchedMetric | None = BertScore(ALIKE) if self.rule == "released" else None
-        #: What was written for each prompt, within a run.
-        self._written: dict[str, dict[Prompt, Written]] = {"qg": {}, "qa": {}}
 
     @property
     def missing(self) -> str:
@@ -160,14 +156,10 @@ class QuestEval(ModelMetric):
         return values
 
     def _ask(self, use: str, prompts: Sequence[Prompt]) -> dict[Prompt, Written]:
-        known = self._written[use]
-        if len(known) > _REMEMBERED:
-            known.clear()
-        if fresh := [prompt for prompt in dict.fromkeys(prompts) if prompt not in known]:
-            writer = seq2seq.load(self.models[use], window=WINDOW, new_tokens=NEW_TOKENS)
-            watched = UNANSWERABLE if use == "qa" else ""
-            known.update(zip(fresh, writer.write(fresh, watched), strict=True))
-        return known
+        distinct = list(dict.fromkeys(prompts))
+        writer = seq2seq.load(self.models[use], window=WINDOW, new_tokens=NEW_TOKENS)
+        written = writer.write(distinct, UNANSWERABLE if use == "qa" else "")
+        return dict(zip(distinct, written, strict=True))
 
 
 _ARTICLES = re.compile(r"\b(a|an|the)\b")

@@ -11,28 +11,20 @@ from collections import Counter
 from .base import PairMetric, Request
 
 
-class _Sentinel(PairMetric):
-    dimensions = ("content", "style", "fluency")
-    max_tokens = None
-    accepts_empty = True
-    #: Computed each time: to look a score up takes longer.
-    stored = False
-
-
-def _lengths(request: Request) -> list[int]:
-    return [len(text.split()) for text in request.against]
-
-
-class Constant(_Sentinel):
+class Constant(PairMetric):
     """Always 0: what a metric without any information is worth."""
 
     name = "constant"
+    dimensions = ("content", "style", "fluency")
+    max_tokens = None
+    accepts_empty = True
+    stored = False
 
     def value(self, request: Request) -> float:
         return 0.0
 
 
-class Random(_Sentinel):
+class Random(Constant):
     """A draw from [0, 1): the first 53 bits of a SHA-256 of (seed, output, compared texts).
 
     The variant is the seed, any integer: ``random:7``; plain ``random`` is seed 0.
@@ -56,7 +48,7 @@ class Random(_Sentinel):
         return (int.from_bytes(digest[:8], "big") >> 11) / 2**53
 
 
-class LengthRatio(_Sentinel):
+class LengthRatio(Constant):
     """Output tokens for each token of the compared text, >= 0.
 
     Of several references the one nearest in length counts, the shorter of two as near; a text
@@ -67,12 +59,12 @@ class LengthRatio(_Sentinel):
     facts = "refs:nearest-length tok:white-space"
 
     def value(self, request: Request) -> float:
-        length = len(request.output.split())
-        _, nearest = min((abs(other - length), other) for other in _lengths(request))
+        length, *others = (len(text.split()) for text in (request.output, *request.against))
+        _, nearest = min((abs(other - length), other) for other in others)
         return length / max(1, nearest)
 
 
-class CopyRate(_Sentinel):
+class CopyRate(Constant):
     """Share of the compared text's tokens that are in the output, in [0, 1].
 
     Tokens count as often as they occur (multisets).  The best of several references counts; 0 for a
@@ -82,23 +74,22 @@ class CopyRate(_Sentinel):
     name = "copy-rate"
     facts = "refs:max tok:white-space case:mixed"
 
-    def pair(self, text: str, output: str) -> float:
-        words = Counter(text.split())
-        return (words & Counter(output.split())).total() / max(1, words.total())
+    def value(self, request: Request) -> float:
+        output, *texts = (Counter(text.split()) for text in (request.output, *request.against))
+        return max((words & output).total() / max(1, words.total()) for words in texts)
 
 
-class SourceOnly(_Sentinel):
+class SourceOnly(Constant):
     """Number of tokens of the text compared with, the mean of several: ignores the output."""
 
     name = "source-only"
     facts = "refs:mean tok:white-space"
 
     def value(self, request: Request) -> float:
-        lengths = _lengths(request)
-        return sum(lengths) / len(lengths)
+        return sum(len(text.split()) for text in request.against) / len(request.against)
 
 
-class OutputOnly(_Sentinel):
+class OutputOnly(Constant):
     """Number of tokens of the output: knows nothing of the source or the references."""
 
     name = "output-only"
