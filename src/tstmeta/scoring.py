@@ -2,8 +2,7 @@
 
 A score's key is a hash of the metric's signature and of every text of its unit.  Each signature has
 one Parquet file, sorted by key, and during a run a journal beside it: one line a finished unit,
-which the next run merges after a kill.  Rows with status ``error`` are not kept, nor are scores of
-a judge: its answers are, and are read again.
+which the next run merges after a kill.  Rows with status ``error`` are not kept.
 """
 
 import hashlib

@@ -331,7 +331,7 @@ def test_ids_that_come_twice_are_named_wherever_they_stand(tmp_path):
 @pytest.mark.parametrize(
     ("metrics", "words"),
     [
-        (["judge:http://localhost/v1#m+pauli2025"], "tstmeta judge run"),
+        (["judge:gpt-4"], "tstmeta judge run"),
         (["human-style"], "no metric that can be computed"),
         (["blue"], "did you mean bleu"),
     ],

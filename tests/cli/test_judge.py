@@ -176,10 +176,6 @@ def test_what_a_mended_server_answers_is_asked_anew_where_the_answer_was_invalid
         refuses = "fond" in asked.prompt
         return says(None, refusal="No.") if refuses else says("eleven" + " more" * len(states))
 
-    def scored():
-        words = ("score", "-d", "mine.csv", "-m", f"judge:{server.url}#tiny+content")
-        return table(tstmeta(*words))["status"].tolist()
-
     def statuses(*more):
         result = tstmeta(*asking(server, "--out", "rows.csv", *more))
         assert not isinstance(result.exception, Exception), result.exception
@@ -189,7 +185,6 @@ def test_what_a_mended_server_answers_is_asked_anew_where_the_answer_was_invalid
     with scripted.serving(script) as server:
         first, count, _ = statuses()
         assert (first, count) == (["invalid", "ok", "refused", "invalid"], 4)
-        assert scored() == first
         result = statuses("--again", "invalid", "--dry-run")[2]
         assert "2 requests (2 answers are kept)" in result.stderr
         assert "2 kept answers are invalid: asked anew" in result.stderr
@@ -200,7 +195,6 @@ def test_what_a_mended_server_answers_is_asked_anew_where_the_answer_was_invalid
         assert statuses()[:2] == (["invalid", "ok", "refused", "ok"], 6), "it goes on"
         both = statuses("--again", "invalid", "--again", "refused")
         assert (*both[:2], both[2].exit_code) == (["ok"] * 4, 8, 0)
-        assert scored() == ["ok"] * 4, "a score follows its answer"
         assert statuses("--again", "invalid")[1] == 8, "nothing is left to ask anew"
 
 

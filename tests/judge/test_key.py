@@ -20,7 +20,6 @@ from tests.command import command_line
 from tests.judge import scripted
 from tests.judge.asking import ask, question
 from tests.judge.scripted import Bulk, error, raw, says, serving
-from tstmeta import metrics
 from tstmeta.judge import base, batch
 from tstmeta.judge.base import reply
 from tstmeta.judge.client import Served
@@ -82,16 +81,12 @@ def judge_run(url):
     return [*words, "--retries", "0", "--timeout", "2", "--out", "rows.csv", "--logprobs"]
 
 
-def scoring(url):
-    return ["score", "-d", "mine.csv", "-m", f"judge:{url}#tiny+content", "--out", "s.csv"]
-
-
 def construct(url):
     words = ["construct", "--style", "formal", "--sources", "texts.txt", "--server", url]
     return [*words, "--model", "tiny", "--out", "made", "--retries", "0", "--timeout", "2"]
 
 
-COMMANDS = {"judge run": judge_run, "score": scoring, "construct": construct}
+COMMANDS = {"judge run": judge_run, "construct": construct}
 
 
 def leaking(result, caplog, folder) -> dict[str, list[bytes]]:
@@ -194,9 +189,7 @@ def test_not_even_the_clients_own_debug_log_shows_it(tstmeta, tmp_path):
 def test_objects_do_not_show_it(monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     served = Served("http://127.0.0.1:9/v1", "tiny")
-    judge = metrics.get("judge:http://127.0.0.1:9/v1#tiny+content")
-    shown = [repr(each) for each in (served, judge, vars(judge), judge.signature("source"))]
-    shown += [str(served), judge.name, question().key(served.server, served.model)]
+    shown = [repr(served), str(served), question().key(served.server, served.model)]
     assert leaks(" ".join(shown)) == []
 
 

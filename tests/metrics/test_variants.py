@@ -1,12 +1,15 @@
 """Words after a metric's colon: which are understood, refused, or need what is not here."""
 
 import math
+import re
 
 import pytest
 
 from tests.metrics import item, scores
 from tstmeta import metrics
+from tstmeta.judge import prompts
 from tstmeta.metrics.batched import parse
+from tstmeta.metrics.catalogue import OPEN
 from tstmeta.models import hub
 from tstmeta.models.causal import Backbone
 from tstmeta.schema import TstmetaError
@@ -38,7 +41,7 @@ REFUSED = [
     *((f"random:{seed}", "random") for seed in ("1.5", "07", "١")),
     ("zzzzzz", "see them with: tstmeta metrics"),
     ("gm", "--combine gm"),
-    *((f"judge:http://h/v1{end}", r"#MODEL\+PROMPT") for end in ("", "#m", "+content")),
+    ("judge:gpt-4", "tstmeta judge run --data DATA"),
     ("bertscore:p+r", "two words of the kind part"),
     ("bertscore:cosine", "use all-minilm.*, p, r, f1, rescaled, idf, idf=FILE, layerN, an id such"),
     ("bertscore:idf=/no/such/file", "which is no file"),
@@ -87,3 +90,12 @@ def test_what_is_not_here_gives_rows_with_the_remedy(name, remedy, monkeypatch):
         assert (score.status, score.detail) == ("error", metric.missing)
         assert math.isnan(score.value)
     assert str(metric.signature(metric.bases[0])).startswith(name.partition(":")[0])
+
+
+@pytest.mark.parametrize("name", [name for name in OPEN if "--prompt" in OPEN[name]])
+def test_the_remedy_of_a_papers_judge_is_a_command_whose_prompt_there_is(name):
+    (prompt,) = re.findall(r"--prompt (\S+)", OPEN[name])
+    loaded = prompts.load(prompt)
+    assert loaded.cites
+    assert "--scores-out FILE" in OPEN[name]
+    assert (loaded.answer == "yes-no") == name.endswith("+binary")

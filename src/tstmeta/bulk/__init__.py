@@ -73,7 +73,7 @@ def score_file(
             :func:`tstmeta.read`), a folder of such files, or an address that fsspec opens
             (``hf://``, ``s3://``).  Where no ``item_id`` is given it is the row's number, in a
             folder after the file's name.
-        metrics: names, families or metric objects; not judges, nor what needs all rewrites of a
+        metrics: names, families or metric objects; not what needs all rewrites of a
             source at once.
         out: a name that ends in ``.parquet`` (the parts are put together there), or a folder or
             address for the parts.

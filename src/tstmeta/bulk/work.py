@@ -74,10 +74,10 @@ def job_of(name: str, wanted: Sequence[str | Metric], bases: Sequence[str] | Non
     job = Job(name, tuple(chosen), None if bases is None else tuple(bases), "")
     loaded = _loaded(job)
     for metric, _ in loaded:
-        if metric.unit == "source" or getattr(metric, "keeps_answers", False):
+        if metric.unit == "source":
             raise TstmetaError(
-                f"{metric.name} cannot be computed in chunks. Remedy: leave it out here; ask a "
-                "judge with: tstmeta judge run, score the rest of a file in memory with --out x.csv"
+                f"{metric.name} cannot be computed in chunks. Remedy: leave it out here, and score "
+                "it in memory with --out x.csv"
             )
     if not loaded:
         raise TstmetaError("no metric is left to compute on this basis")

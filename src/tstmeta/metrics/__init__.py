@@ -96,10 +96,10 @@ def get(name: str, *, imports: bool = False) -> Metric:
             return metric
     elif imports and (metric := _imported(*name.rpartition(":")[::2])):
         return metric
-    from .catalogue import OPEN, how  # it lists what is here, so it imports this module
+    from .catalogue import how  # it lists what is here, so it imports this module
 
-    if remedy := how(name) or OPEN.get(name):
-        raise UnknownMetric(f"{name!r} is not computed by that name alone: {remedy}")
+    if remedy := how(name):
+        raise UnknownMetric(f"{name!r} combines other metrics, and is had so: {remedy}")
     words = f"no metric is called {name!r:.100}"
     if imports and not point and variant.isidentifier():
         words += f", and there is no module {stem!r:.100} here"

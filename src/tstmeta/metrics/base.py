@@ -77,7 +77,7 @@ class PairMetric:
     VARIANTS: ClassVar[tuple[str, ...]] = ()
     #: What changes a value, as words such as ``tok:13a sacrebleu``: facts, and names of libraries.
     facts: str = ""
-    #: False where scores are sooner computed, or read from what it keeps itself, than looked up.
+    #: False where scores are sooner computed than looked up.
     stored: bool = True
 
     def __init__(self, variant: str = ""):
