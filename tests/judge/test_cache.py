@@ -13,7 +13,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.judge.asking import question
-from tstmeta.judge import cache
 from tstmeta.judge.base import Reply, Sampling, TokenChoice
 from tstmeta.judge.cache import AnswerCache, CacheError
 
@@ -123,20 +122,6 @@ def test_an_answer_that_cannot_be_read_is_told_and_not_invented(tmp_path, broken
             raw.execute("UPDATE answers SET reply = ?", (broken,))
         with pytest.raises(CacheError, match="cannot be read"):
             answers.get("k")
-
-
-def test_a_file_that_another_program_holds_is_waited_for(tmp_path, monkeypatch):
-    path = tmp_path / "a.sqlite"
-    AnswerCache(path).__exit__()
-    monkeypatch.setattr(cache, "PATIENCE", 0.1)
-    holder = sqlite3.connect(path, isolation_level=None)
-    with AnswerCache(path) as answers:
-        holder.execute("BEGIN IMMEDIATE")
-        with pytest.raises(CacheError, match=r"locked.*no other program holds it"):
-            answers.put("k", question(), FULL)
-        holder.execute("ROLLBACK")
-        assert answers.put("k", question(), FULL) == FULL
-    holder.close()
 
 
 def test_a_full_disk_stops_the_run_rather_than_lose_an_answer(tmp_path):

@@ -189,7 +189,7 @@ def _rows(job: JudgeJob, reply: Reply, prompt: Prompt) -> Iterator[dict[str, Any
             }
 
 
-def scores(rows: pd.DataFrame, missing: str = "drop", value: str = "rating") -> pd.DataFrame:
+def scores(rows: pd.DataFrame, missing: str = "drop") -> pd.DataFrame:
     """Ratings as scores of a metric ``judge:MODEL+PROMPT``, one row an item and dimension.
 
     Where a prompt rates several dimensions, the name ends with ``#`` and the dimension.  A score is
@@ -200,13 +200,12 @@ def scores(rows: pd.DataFrame, missing: str = "drop", value: str = "rating") -> 
         missing: ``drop`` leaves missing ratings out; ``mean`` fills in the mean of the same judge's
             ratings of that data set and dimension, in the same manner (Pauli et al., 2025);
             ``worst`` fills in the lowest rating of the prompt's scale.
-        value: ``rating``, or ``expected`` where log-probabilities came.
 
     Returns:
         A ``scores`` table.  An item without any value has the status of its first row and its
         words; one that was cut off before its rating is ``invalid``, for a cut text has a value.
     """
-    given = rows[value].astype(float)
+    given = rows["rating"].astype(float)
     full = given
     if missing == "mean":
         keys = [rows[name] for name in ("dataset", *_JUDGED)]
@@ -239,7 +238,7 @@ def scores(rows: pd.DataFrame, missing: str = "drop", value: str = "rating") -> 
         elif line["filled"]:
             detail = f"{line['filled']} of {line['rows']} filled in"
         name = name_of(line["model"], line["prompt"], line["dimension"] if line["several"] else "")
-        ends.append((name, str(signature(line, samples, missing, value)), str(status), detail))
+        ends.append((name, str(signature(line, samples, missing)), str(status), detail))
     items[["metric", "signature", "status", "detail"]] = ends
     items = items.assign(basis="source", sample=0)
     return schema.validate(items[schema.columns("scores")], "scores")
@@ -258,9 +257,7 @@ def name_of(model: str, prompt: str, dimension: str = "") -> str:
     return f"judge:{model}+{prompt}" + (f"#{dimension}" if dimension else "")
 
 
-def signature(
-    row: Mapping[str, Any], samples: int, missing: str = "drop", value: str = "rating"
-) -> Signature:
+def signature(row: Mapping[str, Any], samples: int, missing: str = "drop") -> Signature:
     """All that changes a score, from a row."""
     return Signature.of(
         "judge",
@@ -273,7 +270,7 @@ def signature(
             "dimension": row["dimension"],
             "asked": row["asked_how"],
             "samples": samples,
-            "value": value,
+            "value": "rating",
             "missing": missing,
         },
     )

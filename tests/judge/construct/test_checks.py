@@ -13,6 +13,7 @@ from tstmeta.judge.construct import checks
 from tstmeta.judge.construct.run import begin
 
 SOURCE = "Anna gets 2 red apples at the market on Monday."
+SORRY = "I'm sorry, but I can't help with that."
 GENERATED = PLAN.model_copy(update={"generate": 2})
 
 
@@ -200,18 +201,12 @@ def test_what_stands_on_a_rewrite_waits_with_it_until_a_person_accepts_it(
 
 
 @pytest.mark.parametrize(
-    ("text", "given", "generated"),
-    [
-        ("Too short.", "length", "length"),
-        ("x" * 6000, "length", "length"),
-        ("I'm sorry, but I can't help with that.", "", "refusal"),
-    ],
+    ("text", "check_of_given", "check_of_written"),
+    [("Too short.", "length", "length"), (SORRY, "", "refusal")],
 )
-def test_a_faulty_source_holds_back_its_four_rewrites(text, given, generated):
-    for plan, check in (
-        (GENERATED, generated),
-        (PLAN.model_copy(update={"sources": (text,)}), given),
-    ):
+def test_a_faulty_source_holds_back_its_four_rewrites(text, check_of_given, check_of_written):
+    by_person = PLAN.model_copy(update={"sources": (text,)})
+    for plan, check in ((by_person, check_of_given), (GENERATED, check_of_written)):
         findings = judged(sources=(text,), plan=plan)["findings"]
         assert all(names.get("source", "").startswith(check) for names in findings)
         assert all(("source" in names) == bool(check) for names in findings)

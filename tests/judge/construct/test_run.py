@@ -75,14 +75,10 @@ def test_a_style_or_language_that_prompt_or_checks_cannot_take_is_refused(tmp_pa
         plan(tmp_path, **facts)
 
 
-@pytest.mark.parametrize(
-    ("folder", "name"),
-    [("My Set (2)!", "my-set-2"), ("文", "set"), ("rows", "rows-set"), ("Ratings", "ratings-set")],
-)
-def test_a_data_set_is_called_after_its_folder_and_never_as_a_file_beside_it(
-    tmp_path, folder, name
-):
-    assert run.plan_of(tmp_path / folder, None, 3, style="formal", **author.SERVER).name == name
+def test_a_data_set_is_called_after_its_folder_and_never_as_a_file_beside_it(tmp_path):
+    for folder, name in (("My Set (2)!", "my-set-2"), ("文", "set"), ("rows", "rows-set")):
+        facts = {"style": "formal", **author.SERVER}
+        assert run.plan_of(tmp_path / folder, None, 3, **facts).name == name
 
 
 def test_a_folder_can_only_go_on_as_it_began(tmp_path):
@@ -213,17 +209,6 @@ def test_an_error_with_a_fault_is_not_repeated_until_a_person_accepts_it(tmp_pat
     assert light_errors["verdict"].tolist() == ["accepted", "rejected"]
     assert light_errors["output"].str.contains("Something else entirely").all()
     assert "the light-error rewrite did not pass" in rows(tmp_path)["why"]["formal-02-strong-error"]
-
-
-def test_faulty_sources_are_rows_and_cost_nothing(tmp_path):
-    wanted = plan(tmp_path, 2)
-    texts = (*wanted.sources, "Too short.", "Short, too.")
-    chat = Author()
-    frame, _ = construct(tmp_path, chat, wanted=wanted.model_copy(update={"sources": texts}))
-    assert verdicts(frame) == {"passed": 8, "look": 8}
-    assert len(chat.questions) == 8
-    why = rows(tmp_path)["why"]
-    assert why.str.contains("source: length: 2 words, not 3 to 60").sum() == 8
 
 
 def test_a_budget_ends_a_run_and_the_next_one_goes_on(tmp_path):

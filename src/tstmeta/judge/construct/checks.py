@@ -105,10 +105,14 @@ def of_design(cell: str, texts: Mapping[str, str], source: str, kind: str) -> di
         return {"shift": shift(source, texts["strong"], texts["light"]) if both else ""}
     if not {cell, base} <= set(texts):
         return {}
-    spans = _span("light-error", texts), _span("strong-error", texts)
-    repeats = cell == "strong-error" and all(map(any, spans))
     findings = {"error": error(texts[base], texts[cell], kind)}
-    return findings | {"same error": same_error(*spans) if repeats else ""}
+    light, strong = _span("light-error", texts), _span("strong-error", texts)
+    if cell == "strong-error" and any(light) and any(strong):
+        for done, a, b in zip(("taken out", "put in"), light, strong, strict=True):
+            if plain(a) != plain(b):
+                why = f"words {done}: {plain(a)!r} in the light rewrite, {plain(b)!r} in the strong"
+                findings.setdefault("same error", why)
+    return findings
 
 
 def _span(cell: str, texts: Mapping[str, str]) -> Span:
@@ -202,11 +206,3 @@ def error(kept: str, wrong: str, kind: str) -> str:
         return f"{size} words in a row differ; an error has {ERROR_WORDS} at most"
     actual = "substitution" if all(span) else "deletion" if span.removed else "insertion"
     return "" if actual == kind else f"a {actual} where a {kind} was wanted"
-
-
-def same_error(light: Span, strong: Span) -> str:
-    """Both errors take out the same words and put in the same words."""
-    for done, a, b in zip(("taken out", "put in"), light, strong, strict=True):
-        if plain(a) != plain(b):
-            return f"words {done}: {plain(a)!r} in the light rewrite, {plain(b)!r} in the strong"
-    return ""
