@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from tests.stats.oracles import rng
-from tstmeta.stats.alternative import alternative_annotator_test, flat_line, on_scale, rising
+from tstmeta.stats.alternative import alternative_annotator_test, flat_line, on_scale
 
 NAN = math.nan
 
@@ -137,19 +137,6 @@ def test_a_source_is_never_mapped_by_its_own_ratings():
         after, _ = on_scale(poisoned, truth, rng(0))
         assert after[source] == pytest.approx(before[source])
         assert (np.abs(after - before) > 1).any()
-
-
-def test_the_map_equals_that_of_scikit_learn():
-    isotonic = pytest.importorskip("sklearn.isotonic")
-    draw = rng(10)
-    for _ in range(200):
-        n = int(draw.integers(1, 30))
-        scores, people = draw.integers(0, 8, n) / 3, draw.normal(size=n)
-        weights = draw.integers(1, 5, n).astype(float)
-        at = draw.normal(1, 2, 20)
-        model = isotonic.IsotonicRegression(out_of_bounds="clip")
-        wanted = model.fit(scores, people, sample_weight=weights).predict(at)
-        assert np.interp(at, *rising(scores, people, weights)) == pytest.approx(wanted)
 
 
 MANY = np.ones((40, 2, 1))

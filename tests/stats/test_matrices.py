@@ -4,7 +4,6 @@ weighted sums that they are made of.
 
 import itertools
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,8 +12,6 @@ from scipy import stats as scipy_stats
 from tests.stats import oracles
 from tstmeta.stats import (
     LEVELS,
-    STATISTICS,
-    Draws,
     ResamplingPlan,
     Setting,
     acc_eq,
@@ -85,22 +82,6 @@ def test_draws_are_repeated_rows_and_columns(monkeypatch, name, level, few):
             assert result[place] == near(expected)
             defined += not math.isnan(expected)
     assert defined > 30
-
-
-@pytest.mark.parametrize("few", [128, 0], ids=["all pairs", "blocks"])
-@everywhere
-def test_scores_may_differ_by_draw(monkeypatch, name, level, few):
-    monkeypatch.setattr(kernels, "FEW", few)
-    rng = np.random.default_rng(3)
-    human = rng.integers(0, 4, (4, 3)).astype(float)
-    metrics = np.round(rng.normal(size=(2, 5, 4, 3)), 1)
-    human[1, 1] = metrics[1, 2, 0, 0] = NAN
-    draws = draw(ResamplingPlan("both", 5), (4, 3), rng)
-    setting = Setting(name, level, tasks=[0, 0, 1, 1])
-    result = resampled(human, metrics, setting, draws)
-    for d in range(5):
-        alone = Draws(draws.sources[d : d + 1], draws.systems[d : d + 1])
-        assert result[:, [d]] == near(resampled(human, metrics[:, d], setting, alone))
 
 
 @pytest.mark.parametrize("level", ["pooled", "source", "task", "system"])
@@ -281,28 +262,3 @@ def test_means_of_columns_do_not_depend_on_the_order_of_rows_to_the_last_bit():
         table = np.stack([column, *moved], axis=1)
         means, _ = kernels.column_means(table[None], table[None, None], np.ones((1, 300)))
         assert len(set(means.ravel().tolist())) == 1
-
-
-PEARSON = STATISTICS["pearson"]
-CELLS = Setting(replace(PEARSON, of_rows=None))
-
-
-def rows(count: int = 500):
-    """Small matrices with ties, gaps, constant metrics and a far-away mean; draws of rows."""
-    rng = np.random.default_rng(0)
-    for _ in range(count):
-        lines, columns, metrics = rng.integers(1, 7), rng.integers(1, 5), rng.integers(1, 4)
-        x = rng.integers(0, 4, (lines, columns)) / 3
-        y = rng.integers(0, 4, (metrics, lines, columns)) / 7 + rng.choice([0.0, 1e6])
-        x[rng.random(x.shape) < 0.15] = np.nan
-        y[rng.random(y.shape) < rng.choice([0.0, 0.15])] = np.nan
-        yield x, y, draw(ResamplingPlan(rng.choice(["sources", "both"]), 20), x.shape, rng)
-
-
-def test_rows_and_cells_give_the_same_values_and_the_same_gaps():
-    compared = 0
-    for x, y, draws in rows():
-        quick, slow = (resampled(x, y, setting, draws) for setting in (Setting(), CELLS))
-        np.testing.assert_allclose(quick, slow, atol=1e-9)
-        compared += int(np.isfinite(quick).sum())
-    assert compared > 3_000

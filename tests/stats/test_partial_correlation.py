@@ -7,17 +7,15 @@ import numpy as np
 import pytest
 from scipy.stats import kendalltau, rankdata
 
-from tests.stats.oracles import draws_of, repeated
+from tests.stats.oracles import repeated
 from tstmeta.stats import (
     Draws,
     ResamplingPlan,
     Setting,
     corrected_partial,
     draw,
-    of_values,
     partial,
     partial_at,
-    partials,
 )
 
 NAN = math.nan
@@ -116,31 +114,25 @@ def test_a_draw_is_worth_its_repetitions(statistic):
 UP = np.arange(6.0).reshape(3, 2)
 WAVE = np.array([[1, 5], [2, 0], [4, 3.0]])
 ODD = np.array([[0, 1], [0, 2], [7, 1.0]])
-#: human, metric, given, items, reason
+#: human, metric, given
 DEGENERATE = {
-    "constant metric": (UP, WAVE * 0 + 2, [ODD], 6, "all scores are equal"),
-    "constant ratings": (UP * 0 + 1, WAVE, [ODD], 6, "all ratings are equal"),
-    "all missing": (UP * NAN, WAVE, [ODD], 0, "fewer than 4 items with all values"),
-    "one given too many": (UP, WAVE, [ODD, ODD**2, UP**2, WAVE**2], 6, "fewer than 7 items"),
-    "constant given": (UP, WAVE, [ODD * 0], 6, "constant or collinear"),
-    "twice the same given": (UP, WAVE, [ODD, 2 * ODD + 1], 6, "constant or collinear"),
-    "the given is the metric": (UP, WAVE, [WAVE], 6, "leave nothing unexplained on one"),
-    "one source, one system": (UP[:1, :1], WAVE[:1, :1], [ODD[:1, :1]], 1, "fewer than 4 items"),
+    "constant metric": (UP, WAVE * 0 + 2, [ODD]),
+    "constant ratings": (UP * 0 + 1, WAVE, [ODD]),
+    "all missing": (UP * NAN, WAVE, [ODD]),
+    "one given too many": (UP, WAVE, [ODD, ODD**2, UP**2, WAVE**2]),
+    "constant given": (UP, WAVE, [ODD * 0]),
+    "twice the same given": (UP, WAVE, [ODD, 2 * ODD + 1]),
+    "the given is the metric": (UP, WAVE, [WAVE]),
+    "one source, one system": (UP[:1, :1], WAVE[:1, :1], [ODD[:1, :1]]),
 }
 
 
 @pytest.mark.parametrize("statistic", STATISTICS)
-@pytest.mark.parametrize(
-    ("human", "metric", "given", "n", "reason"), DEGENERATE.values(), ids=DEGENERATE
-)
-def test_what_has_no_value_says_why(human, metric, given, n, reason, statistic):
-    [result] = partials(human, [metric], given, statistic=statistic)
-    assert math.isnan(result.value)
-    assert math.isnan(result.p)
-    assert result.n == n
-    assert reason in result.reason
+@pytest.mark.parametrize(("human", "metric", "given"), DEGENERATE.values(), ids=DEGENERATE)
+def test_what_leaves_nothing_has_no_value(human, metric, given, statistic):
     draws = Draws(np.ones((2, len(human))), np.ones((2, human.shape[1])))
-    assert np.isnan(partial(human, [metric], given, statistic=statistic, draws=draws)).all()
+    for some in (None, draws):
+        assert np.isnan(partial(human, [metric], given, statistic=statistic, draws=some)).all()
 
 
 def partial_tau(x, y, z) -> float:
@@ -242,15 +234,6 @@ def test_it_is_the_partial_correlation_of_covariances_across_raters(raters, give
     assert corrected_partial(ratings, [metric], draws=draws)[0, 0] == pytest.approx(again)
 
 
-def test_ratings_without_noise_by_changing_raters_of_several_levels_give_the_plain_value():
-    rng = np.random.default_rng(1)
-    ratings, metric = world(rng, 40, raters=1)
-    exact = ratings + rng.normal(size=(2, 1, 1, 5))
-    gone = rng.random(exact.shape[1:]).argsort(axis=-1) < rng.integers(0, 4, (40, 4, 1))
-    [value] = corrected_partial(np.where(gone, np.nan, exact), metric)
-    assert value == pytest.approx(partial(ratings[0, ..., 0], metric, ratings[1:, ..., 0])[0])
-
-
 def test_with_noise_that_a_rater_shares_only_covariances_across_raters_are_right():
     rng = np.random.default_rng(2)
     truth, rounds = of_covariances(TRUE), []
@@ -280,17 +263,6 @@ def test_many_raters_of_few_rewrites_leave_their_levels_in_as_noise():
     ours, uncorrected = np.mean(rounds, axis=0) - truth
     assert abs(ours) < 0.03  # without their levels it fell .07 short
     assert uncorrected < -0.05
-
-
-@pytest.mark.nightly
-def test_its_interval_holds_the_truth_as_often_as_it_claims():
-    rng, held, rounds = np.random.default_rng(3), 0, 800
-    for draws in draws_of(ResamplingPlan("sources", 400), (100, 4), rounds, rng):
-        ratings, metric = world(rng, 100)
-        values = corrected_partial(ratings, metric), corrected_partial(ratings, metric, draws=draws)
-        [limits] = of_values(values[1], values[0], units=100)
-        held += limits.low <= of_covariances(TRUE) <= limits.high
-    assert 0.93 <= held / rounds <= 0.97
 
 
 def test_noise_alone_and_lone_raters_have_no_value():

@@ -148,27 +148,6 @@ def test_simulated_raters_show_the_reliability_they_were_given(share, raters):
     assert ceiling(cube, Setting()).value == pytest.approx(rater_to_rest, abs=0.02)
 
 
-def test_one_rating_is_as_reliable_as_the_analysis_of_variance_says():
-    rng = np.random.default_rng(5)
-    for _ in range(300):
-        cube = ratings(rng, (4, 2, 4), missing=0.3)
-        cells = [[v for v in cell if v > 0] for cell in cube.reshape(-1, 4)]
-        cells = [cell for cell in cells if len(cell) > 1]
-        everything = [v for cell in cells for v in cell]
-        result = single_rater(cube)
-        assert result.n == len(cells)
-        if len(cells) < 2 or len(set(everything)) < 2:
-            assert result.reason
-            continue
-        n, total = len(cells), len(everything)
-        grand = sum(everything) / total
-        means = [sum(cell) / len(cell) for cell in cells]
-        msb = sum(len(c) * (m - grand) ** 2 for c, m in zip(cells, means, strict=True)) / (n - 1)
-        msw = sum((v - m) ** 2 for c, m in zip(cells, means, strict=True) for v in c) / (total - n)
-        k = (total - sum(len(c) ** 2 for c in cells) / total) / (n - 1)
-        assert result.value == pytest.approx((msb - msw) / (msb + (k - 1) * msw))
-
-
 def test_raters_who_disagree_more_than_chance_have_no_reliable_mean():
     cube = cube_of([[1, 2], [1, 2]], [[2, 1], [2, 1]])
     result = single_rater(cube)

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.stats.oracles import rng
-from tstmeta.stats import ResamplingPlan, Setting, draw, resampling
-from tstmeta.stats.intervals import of_resample, resample
+from tstmeta.stats import ResamplingPlan, Setting, draw, of_resample, resample, resampling
 from tstmeta.stats.resampling import leave_one_out
 
 UNITS = ("sources", "systems", "both")
@@ -65,26 +64,13 @@ def test_clusters_are_left_out_whole():
     assert (result.systems == 1).all()
 
 
-def test_of_very_many_clusters_equal_parts_of_each_stratum_are_left_out(monkeypatch):
-    monkeypatch.setattr(resampling, "_SINGLE", 11)
-    monkeypatch.setattr(resampling, "_PARTS", 4)
-    plan = ResamplingPlan("sources", strata=[*"aaaaaaaaa", *"bbb"])
-    part, strata = resampling.parts_of(plan, 12)
-    (result,) = leave_one_out(plan, (12, 2))
-    assert strata.tolist() == [0, 0, 0, 1]
-    assert (result.sources == (part != np.arange(4)[:, None])).all()
-    assert np.bincount(part).tolist() == [3, 3, 3, 3]
-
-
-def test_leaving_out_parts_hardly_moves_limits_and_counts_still_count_clusters(monkeypatch):
-    people = rng().normal(size=(400, 2))
-    metrics = people[None] ** 3 + rng(1).normal(size=(2, 400, 2))
-    plan, whole = ResamplingPlan("sources", 300), []
-    monkeypatch.setattr(resampling, "_PARTS", 100)
-    for most in (1000, 300):
-        monkeypatch.setattr(resampling, "_SINGLE", most)
-        whole.append(resample(people, metrics, Setting("pearson", "pooled"), plan, rng()))
-    one, parts = (of_resample(each, method="bca") for each in whole)
-    low, high = one[0][:2]
-    assert parts[0][:2] == pytest.approx((low, high), abs=(high - low) / 20)
-    assert whole[0].counts["sources"].tolist() == whole[1].counts["sources"].tolist() == [400] * 2
+def test_of_very_many_clusters_none_is_left_out_and_limits_hardly_move(monkeypatch):
+    people = rng().normal(size=(400, 3))
+    metrics = people[None] ** 3 + rng(1).normal(size=(2, 400, 3))
+    whole = []
+    for many in (400, 399):
+        monkeypatch.setattr(resampling, "_MANY", many)
+        whole.append(resample(people, metrics, Setting(), ResamplingPlan(n=300), rng()))
+    first, second = (of_resample(each)[0][:2] for each in whole)
+    assert second == pytest.approx(first, abs=0.01)
+    assert whole[0].counts["sources"].tolist() == whole[1].counts["sources"].tolist()

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
-from benchmarks import simulated
-from tests.stats.oracles import draws_of, noisy, rng
+from tests.stats.oracles import noisy, rng
 from tstmeta.stats import (
     ResamplingPlan,
     Setting,
@@ -18,7 +17,6 @@ from tstmeta.stats import (
     equivalent,
     holm,
     noninferior,
-    of_draws,
     rank_sets,
     resample,
     significance_clusters,
@@ -100,16 +98,6 @@ def test_what_has_no_value_has_no_p_and_a_margin_is_not_below_zero():
     for margin in (-0.1, math.nan, math.inf):
         with pytest.raises(ValueError, match="a margin is a number from 0 up"):
             noninferior(drawn, 0, 2, margin)
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("function", [noninferior, equivalent])
-def test_at_the_margin_five_percent_are_rejected(function):
-    random, plan, shape, hits = rng(5), ResamplingPlan(n=300), (100, 1), 0
-    for draws in draws_of(plan, shape, 3000, random):
-        sample = simulated.normal(random, shape, (0.5, 0.7))
-        hits += function(of_draws(*sample, Setting(), plan, draws), 0, 1, 0.2) <= 0.05
-    assert 0.035 <= hits / 3000 <= 0.065
 
 
 # --------------------------------------------------------------------------------- many metrics
@@ -321,13 +309,3 @@ UNSURE = {
 def test_degenerate_draws_tell_nothing_apart_that_they_cannot(case):
     estimates, values, expected = case
     assert sets_of(estimates, values) == expected
-
-
-def test_all_sets_hold_at_once_as_often_as_promised():
-    random, shape, plan, held = rng(11), (40, 1), ResamplingPlan(n=300), 0
-    for draws in draws_of(plan, shape, 300, random):
-        human, metrics = simulated.normal(random, shape, (0.5,) * 5)
-        resampling = of_draws(human, metrics, Setting(), plan, draws)
-        sets = sets_of(resampling.estimates, resampling.values, resampling.fewest)
-        held += set(sets) == {(1, 5)}
-    assert held / 300 > 0.91  # three standard errors below 0.95

@@ -33,6 +33,10 @@ HEAD = ["dataset", "metric", "basis"]
 #: the value most.
 WITHOUT = ["without_low", "without_high", "without"]
 _NOT_LEVELLED = "raters rated too little to take off their levels, which count as noise"
+_NOTHING_LEFT = (
+    "too few rewrites have all values, or ratings, scores or what is held fixed are all equal or"
+    " follow from one another"
+)
 _NOT_DEFINITE = "no rewrites with two raters, or too much noise for a positive definite matrix"
 
 
@@ -287,12 +291,13 @@ def partial(
             held = own.of_items(wanted)
             same = np.where(np.isfinite(held).all(axis=0), own.human, np.nan)
             some = stats.draw(plan, own.human.shape, analysis.rng(DRAWS))
-            left = stats.partials(own.human, own.metrics, held, statistic=statistic)
+            left = stats.partial(own.human, own.metrics, held, statistic=statistic)
             plain = stats.partial(same, own.metrics, held[:0], statistic=statistic)
         except ValueError as error:
             how = f"{statistic} given {', '.join(wanted)} with {draws} draws"
             raise TstmetaError(f"{how}: {error}") from error
-        table = pd.DataFrame(left, columns=["partial", "p", "n", "reason"]).drop(columns="p")
+        table = pd.DataFrame({"partial": left, "n": np.isfinite(same + own.metrics).sum((1, 2))})
+        table["reason"] = np.where(np.isfinite(left), "", _NOTHING_LEFT)
         known = sets.get(own.items["dataset"].iloc[0]) if statistic == "pearson" else None
         ratings, note = single_ratings(known, own, wanted)
         rated = by_two(ratings)

@@ -23,15 +23,7 @@ from scipy import special
 
 from .kernels import Array
 from .matrices import Setting, resampled, with_value
-from .resampling import (
-    Draws,
-    ResamplingPlan,
-    clusters_of,
-    draw,
-    leave_one_out,
-    parts_of,
-    systems_of,
-)
+from .resampling import Draws, ResamplingPlan, clusters_of, draw, leave_one_out, systems_of
 
 Method = Literal["percentile", "bca"]
 #: Below this number of units no interval can be relied on to cover what it claims.
@@ -135,17 +127,18 @@ def of_draws(
         left_out = values_of(kept)
         if (kept.systems == 1).all():
             name = "sources" if plan.clusters is None else "clusters"
-            (own, strata), (part, of_part) = clusters_of(plan, len(x)), parts_of(plan, len(x))
-            units, some = (_any(both.any(axis=2), labels) for labels in (own, part))
+            own, strata = clusters_of(plan, len(x))
+            some = _any(both.any(axis=2), own)  # [M, units]
         else:
             name, own = "systems", systems_of(plan, x.shape[1])
-            some = units = _any(both.any(axis=1), own)  # [M, systems]
-            strata = of_part = np.zeros(len(kept), dtype=int)
-        for stratum in np.unique(strata):
-            jackknives.append(left_out[:, of_part == stratum])
-            given.append(some[:, of_part == stratum])
-        free = [units[:, strata == stratum].sum(axis=1) - 1 for stratum in np.unique(strata)]
-        counts[name] = np.maximum(free, 0).sum(axis=0, dtype=int) + units.any(axis=1)
+            some, strata = _any(both.any(axis=1), own), np.zeros(len(kept), dtype=int)
+        if len(kept) < len(strata):  # of very many there is no jackknife
+            left_out = np.full((len(left_out), len(strata)), np.nan)
+        of_strata = [strata == stratum for stratum in np.unique(strata)]
+        jackknives += [left_out[:, inside] for inside in of_strata]
+        given += [some[:, inside] for inside in of_strata]
+        free = [some[:, inside].sum(axis=1) - 1 for inside in of_strata]
+        counts[name] = np.maximum(free, 0).sum(axis=0, dtype=int) + some.any(axis=1)
     if plan.units == "both":
         of_sources = values_of(Draws(draws.sources, np.ones_like(draws.systems)))
         of_systems = values_of(Draws(np.ones_like(draws.sources), draws.systems))

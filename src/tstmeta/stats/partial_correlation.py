@@ -1,14 +1,12 @@
 """Partial correlation: what a metric and people share once something else is held fixed."""
 
-import math
-
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .kernels import Array, centred, column_means, finite
 from .matrices import Setting, resampled, within_tasks
 from .resampling import Draws, everything
-from .statistic import STATISTICS, Correlation, ratio
+from .statistic import ratio
 
 #: A share of variance below this is rounding: what is left then says nothing.
 _NOTHING = 1e-10
@@ -89,27 +87,6 @@ def partial_at(human: ArrayLike, metrics: ArrayLike, given: ArrayLike, setting: 
     values = np.array([partial(x[g], y[:, g], z[:, g], statistic=name) for g in groups])
     known = np.isfinite(values)
     return ratio(np.where(known, values, 0.0).sum(axis=0), known.sum(axis=0))
-
-
-def partials(
-    human: ArrayLike, metrics: ArrayLike, given: ArrayLike, *, statistic: str = "pearson"
-) -> list[Correlation]:
-    """:func:`partial` with n and a reason where there is no value; without p."""
-    x, y, z = _checked(human, metrics, given)
-    results = []
-    for value, metric in zip(partial(x, y, z, statistic=statistic), y, strict=True):
-        cells = np.isfinite(x) & np.isfinite(z).all(axis=0) & np.isfinite(metric)
-        n, reason = int(cells.sum()), ""
-        if n < len(z) + 3:
-            reason = f"fewer than {len(z) + 3} items with all values"
-        elif math.isnan(value):
-            reason = STATISTICS["pearson"](x[cells], metric[cells]).reason
-            reason = reason or (
-                "the given variables are constant or collinear, or leave nothing unexplained on one"
-                " side"
-            )
-        results.append(Correlation(float(value), math.nan, n, reason))
-    return results
 
 
 def corrected_partial(cubes: ArrayLike, metrics: ArrayLike, *, draws: Draws | None = None) -> Array:

@@ -104,7 +104,7 @@ def permutation_test(
         reason = f"no value in this setting: {'both metrics' if none.all() else 'one metric'}"
     elif np.isnan(gap):
         reason = "there is no group in which both metrics have a value"
-    elif not setting.function.scale_free or np.abs(np.subtract(raw, values)).max() > _OTHER:
+    elif np.abs(np.subtract(raw, values)).max() > _OTHER:
         reason = (
             "standardised scores have another value: the statistic has a threshold on the scores'"
             " own scale, or many scores differ by too little to survive it"

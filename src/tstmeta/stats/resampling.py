@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 
 Units = Literal["sources", "systems", "both"]
 
-#: The jackknife leaves out one cluster at a time; of more than ``_SINGLE`` one of ``_PARTS`` parts.
-_SINGLE, _PARTS = 2**14, 2**9
+#: Of more clusters than these none is left out: time and memory would grow with the square.
+_MANY = 2**14
 #: Counts that are drawn at once.
 _AT_ONCE = 2**22
 
@@ -111,38 +111,21 @@ def numbered(what: str, labels: ArrayLike | None, n: int) -> np.ndarray:
 def leave_one_out(plan: ResamplingPlan, shape: tuple[int, int]) -> list[Draws]:
     """The jackknife of a plan: each source (cluster) left out once, then each system.
 
-    Of very many clusters each of equal parts of every stratum is, see :func:`parts_of`.
+    Of very many clusters, whose jackknife changes no limit by much, all are left out at once, which
+    leaves no value.
     """
     n_sources, n_columns = shape
     parts = []
     if plan.units != "systems":
-        part, strata = parts_of(plan, n_sources)
-        kept = part[None, :] != np.arange(len(strata))[:, None]
+        clusters, strata = clusters_of(plan, n_sources)
+        one = np.arange(len(strata))[:, None]
+        kept = clusters != one if len(strata) <= _MANY else np.zeros((1, n_sources))
         parts.append(Draws(kept, np.ones((len(kept), n_columns))))
     if plan.units != "sources":
         number = systems_of(plan, n_columns)
         kept = (number != np.arange(number.max(initial=-1) + 1)[:, None]).astype(float)
         parts.append(Draws(np.ones((len(kept), n_sources)), kept))
     return parts
-
-
-def parts_of(plan: ResamplingPlan, n_sources: int) -> tuple[np.ndarray, np.ndarray]:
-    """What the jackknife leaves out together: each source's part ``[S]``, each part's stratum.
-
-    A part is a cluster.  Of very many clusters it is one of some hundred equal parts of a stratum,
-    for time and memory would grow with the square (the grouped jackknife: Shao and Tu 1995, The
-    Jackknife and Bootstrap).
-    """
-    clusters, strata = clusters_of(plan, n_sources)
-    if len(strata) <= _SINGLE:
-        return clusters, strata
-    part, of_part = np.zeros(len(strata), int), list[int]()
-    for stratum in np.unique(strata):
-        inside = np.flatnonzero(strata == stratum)
-        parts = -(-len(inside) * _PARTS // len(strata))
-        part[inside] = len(of_part) + np.arange(len(inside)) % parts
-        of_part += [stratum] * parts
-    return part[clusters], np.array(of_part)
 
 
 def everything(shape: tuple[int, ...]) -> Draws:

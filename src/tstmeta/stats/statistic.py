@@ -42,7 +42,6 @@ class Statistic:
         least, alone: fewest items with both values, in a group and where there are no groups.
         chance: value of a metric that knows nothing.
         peer: scipy's function of two vectors, with a p-value, where scipy has it.
-        scale_free: whether a positive factor on the metric leaves the value alone.
         whole: for a statistic of matrices, not of vectors, at level system alone: people
             ``[1|D, S, K]``, metrics ``[M, 1|D, S, K]``, weights of sources ``[D, S]``, of systems
             ``[D, K]`` to ``[M, D]``.
@@ -58,7 +57,6 @@ class Statistic:
     alone: int = 0
     chance: float = 0.0
     peer: Callable | None = None
-    scale_free: bool = True
     whole: Callable[[Array, Array, Array, Array], Array] | None = None
     additive: bool = True
     of_rows: Callable[[Array, Array, Array, Array, int], Parts] | None = None
@@ -197,7 +195,6 @@ def acc_eq(threshold: float = 0.0) -> Statistic:
         lambda x, y, weights: _accuracy_parts(x, y, weights, threshold),
         _accuracy,
         chance=np.nan,
-        scale_free=threshold == 0,
     )
 
 
