@@ -10,7 +10,7 @@ import pytest
 
 from tests.command import CSV, command_line
 from tstmeta import metrics
-from tstmeta.combine.orient import lower_is_better
+from tstmeta.combine.parts import lower_is_better
 from tstmeta.data import load
 from tstmeta.data.own import read_scores
 

@@ -12,8 +12,7 @@ from scipy.stats import gmean, pearsonr
 from tests.combine.examples import noisy, rated, rating, score, several
 from tstmeta.combine import CombineError, Settings, hybrid
 from tstmeta.combine.hybrids import grid
-from tstmeta.combine.orient import Scaling
-from tstmeta.combine.parts import folds, splits
+from tstmeta.combine.parts import Scaling, folds, splits
 from tstmeta.ledger.cells import cells
 
 KINDS = ("simulation", "learned")

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from tests.combine.examples import noisy, rated, score
-from tstmeta import metrics
+from tstmeta import combine, metrics
 from tstmeta.combine import (
     CombineError,
     Settings,
@@ -13,7 +13,6 @@ from tstmeta.combine import (
     hybrid,
     j,
     learned_gm,
-    names,
     overall_scores,
 )
 from tstmeta.metrics.catalogue import COMBINED
@@ -105,7 +104,7 @@ def test_parts_that_are_not_given_are_scored(monkeypatch, tmp_path):
         values.append((names, store))
         return pd.concat([THREE, PP]).query("metric in @names")
 
-    monkeypatch.setattr(names.scoring, "score", scored)
+    monkeypatch.setattr(combine.scoring, "score", scored)
     result = combined(DATA, THREE, "gm", store=tmp_path)
     assert values == [(["corpus-perplexity"], tmp_path)]
     pd.testing.assert_frame_equal(result, gm_scores(DATA, pd.concat([THREE, PP])))
@@ -122,5 +121,5 @@ def test_a_combination_as_a_metric_is_refused_with_the_option_that_makes_it(name
     with pytest.raises(metrics.UnknownMetric) as error:
         metrics.get(name)
     word = str(error.value).partition("--combine ")[2].split()[0].strip(";")
-    names.known(word)
+    combine.known(word)
     assert word.partition(":")[0] == name

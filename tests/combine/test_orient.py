@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import gmean
 
-from tstmeta.combine.orient import FLOOR, Scaling, geometric_mean, lower_is_better
+from tstmeta.combine.parts import FLOOR, Scaling, geometric_mean, lower_is_better
 
 UP = np.array([False])
 

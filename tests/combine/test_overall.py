@@ -7,8 +7,7 @@ from scipy.stats import gmean, pearsonr
 
 from tests.combine.examples import noisy, rated, rating, score
 from tstmeta.combine import CombineError, Settings, hybrid, j, overall_scores
-from tstmeta.combine.orient import Scaling, lower_is_better
-from tstmeta.combine.parts import splits
+from tstmeta.combine.parts import Scaling, lower_is_better, splits
 
 SMALL = Settings(outer=3, inner=2, trees=10)
 WAYS = ("existing", "ours1", "ours2")

@@ -2,10 +2,110 @@
 
 Each takes a data set and a ``scores`` table and gives a ``scores`` table, which is held against
 people like any other.  What is fitted is fitted on other sources than it scores.
+
+By name: ``gm`` has the printed thresholds, ``gm:learned`` learns them from preferences; ``j:FL`` is
+style accuracy x Sim x FL, a metric of fluency in [0, 1]; ``hybrid-...`` takes the metrics of a
+dimension, ``overall-...`` those of all three.
 """
 
-from .gm import PRINTED, gm_scores, learned_gm
-from .hybrids import Settings, hybrid
-from .names import combined, known
-from .overall import j, overall_scores
+from collections.abc import Collection, Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from .. import metrics, scoring
+from ..data import Dataset
+from .gm import PARTS, PRINTED, gm_scores, learned_gm
+from .hybrids import KINDS, Settings, hybrid
+from .overall import HYBRID, THREE, j, overall_scores
 from .parts import CombineError
+
+NAMES = (
+    *("gm", "gm:learned", "j:FL"),
+    *(f"hybrid-{kind}" for kind in KINDS),
+    *(f"overall-{which}" for which in HYBRID),
+)
+
+
+def known(name: str) -> None:
+    """Refuse a name that is no combination."""
+    if name not in NAMES and not (name.startswith("j:") and name != "j:"):
+        raise CombineError(f"no combination is called {name!r}; known: {', '.join(NAMES)}")
+
+
+def combined(
+    dataset: Dataset,
+    scores: pd.DataFrame,
+    name: str,
+    dimension: str | None = None,
+    *,
+    seed: int = 0,
+    lower: Collection[str] = (),
+    store: Path | None = None,
+) -> pd.DataFrame:
+    """A ``scores`` table of one combination.  Parts of GM and J are scored where they are not given;
+    sentinels, the human oracle and other combinations are never parts.
+
+    Args:
+        name: one of :data:`NAMES`, with a metric in the place of FL.
+        dimension: of hybrids; without it, one for each dimension with ratings and metrics enough.
+        lower: names of unregistered metrics of which less is better.
+        store: the score store, for parts that are scored here.
+
+    Raises:
+        CombineError: an unknown name, or what :mod:`tstmeta.combine` raises of its parts.
+    """
+    known(name)
+    # without what stands beside metrics in a table and must not be combined
+    beside = {*metrics.family("sentinel"), scoring.HUMAN_STYLE}
+    beside |= {name.partition(":")[0] for name in NAMES}
+    scores = scores[~scores["metric"].astype(str).str.partition(":")[0].isin(beside)]
+    stem, _, word = name.partition(":")
+    if stem == "gm":
+        three = _with(dataset, scores, PARTS, store)
+        if word:
+            return learned_gm(dataset, three, seed=seed).scores
+        return gm_scores(dataset, three)
+    if stem == "j":
+        fluency = name.removeprefix("j:")
+        three = _with(dataset, scores, [*PARTS[:2], fluency], store)
+        return j(dataset, three, fl=fluency)
+    settings = Settings(seed=seed)
+    family, _, kind = name.partition("-")
+    if family == "overall":
+        return overall_scores(dataset, scores, kind, settings, lower=lower).scores  # type: ignore[arg-type]
+    wanted = [dimension] if dimension else _enough(dataset, scores, settings.top)
+    tables = [
+        hybrid(dataset, scores, name, kind, settings, lower=lower).scores  # type: ignore[arg-type]
+        for name in wanted
+    ]
+    return pd.concat(tables, ignore_index=True)
+
+
+def _with(
+    dataset: Dataset, scores: pd.DataFrame, names: Sequence[str], store: Path | None
+) -> pd.DataFrame:
+    """The scores of each name on one basis, the source if it can be; scored if need be."""
+    tables = []
+    for name in names:
+        own = scores[scores["metric"] == name]
+        if own.empty:
+            own = scoring.score(dataset, [name], bases=["source", "none"], store=store)
+        bases = list(dict.fromkeys(own["basis"]))
+        basis = next((known for known in ("source", "none", *bases) if known in bases), "")
+        tables.append(own[own["basis"] == basis])
+    return pd.concat(tables, ignore_index=True)
+
+
+def _enough(dataset: Dataset, scores: pd.DataFrame, top: int) -> list[str]:
+    """Dimensions that people rated and that have so many metrics."""
+    heads = scores[["metric", "basis", "dimension"]].drop_duplicates()
+    counts = heads["dimension"].value_counts()
+    names = [name for name in THREE if name in dataset.means and counts.get(name, 0) >= top]
+    if not names:
+        scored = ", ".join(f"{n} of {name}" for name, n in counts.items()) or "none"
+        raise CombineError(
+            f"{dataset.name}: a hybrid needs ratings and {top} metrics of one dimension; rated:"
+            f" {', '.join(dataset.means) or 'nothing'}; scored: {scored}"
+        )
+    return names

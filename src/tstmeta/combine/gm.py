@@ -17,8 +17,7 @@ from numpy.typing import ArrayLike
 from scipy.optimize import differential_evolution
 
 from ..data import Dataset
-from .orient import Array
-from .parts import Combination, CombineError, Fit, Parts, digest, emit, pick, splits
+from .parts import Array, Combination, CombineError, Fit, Parts, digest, emit, pick, splits
 
 #: Names of Acc, Sim and PP.
 PARTS = ("style-accuracy", "sim", "corpus-perplexity")

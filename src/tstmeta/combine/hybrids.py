@@ -12,9 +12,8 @@ Each is a weighted geometric mean; they differ in how they choose and weigh:
     not in the paper: all metrics with equal weights.  It looks at no rating, and is what a hybrid
     has to beat.
 
-What the paper leaves open: outer folds of sources judge, and everything, the scale of a metric
-(:mod:`.orient`) too, is fitted on the other folds; a correlation that selects is the mean over
-inner folds.
+What the paper leaves open: outer folds of sources judge, and everything, the scale of a metric too,
+is fitted on the other folds; a correlation that selects is the mean over inner folds.
 """
 
 import itertools
@@ -29,8 +28,22 @@ from .. import stats
 from ..data import Dataset
 from ..extras import lacking
 from ..stats import Setting
-from .orient import ENDS, FLOOR, Array, Scaling, geometric_mean, oriented
-from .parts import Combination, CombineError, Fit, Parts, digest_of_values, emit, gather, splits
+from .parts import (
+    ENDS,
+    FLOOR,
+    Array,
+    Combination,
+    CombineError,
+    Fit,
+    Parts,
+    Scaling,
+    digest_of_values,
+    emit,
+    gather,
+    geometric_mean,
+    oriented,
+    splits,
+)
 
 Kind = Literal["simulation", "learned", "equal"]
 KINDS: tuple[Kind, ...] = ("simulation", "learned", "equal")

@@ -24,8 +24,18 @@ import pandas as pd
 
 from ..data import Dataset
 from .hybrids import Chosen, Kind, Settings, fit, ratings_of, weights_by_name
-from .orient import Scaling, geometric_mean
-from .parts import Combination, CombineError, Fit, digest, digest_of_values, emit, gather, pick
+from .parts import (
+    Combination,
+    CombineError,
+    Fit,
+    Scaling,
+    digest,
+    digest_of_values,
+    emit,
+    gather,
+    geometric_mean,
+    pick,
+)
 
 Which = Literal["existing", "ours1", "ours2"]
 #: Dimensions that count, in the order in which they are shown.
