@@ -1,4 +1,6 @@
-"""GM of Pang and Gimpel (2019): the formula, thresholds learned from pairs, scores."""
+"""GM of Pang and Gimpel (2019): the formula, thresholds learned from pairs, scores; J."""
+
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
@@ -6,7 +8,7 @@ import pytest
 
 from tests.combine.examples import rated, score
 from tstmeta import schema
-from tstmeta.combine.gm import PRINTED, gm, gm_scores, hinge, learn, learned_gm
+from tstmeta.combine.gm import PRINTED, gm, gm_scores, hinge, j, learn, learned_gm
 from tstmeta.combine.parts import CombineError
 from tstmeta.data import Dataset
 
@@ -63,29 +65,24 @@ def test_nothing_is_learned_from_no_pairs():
         learn(np.empty((3, 0)), np.empty((3, 0)))
 
 
-def three(data: Dataset, seed: int = 0) -> pd.DataFrame:
-    rng = np.random.default_rng(seed)
-    n = len(data.items)
-    return pd.concat(
-        [
-            score(data, "acc", rng.uniform(0.65, 1, n), "style", "none"),
-            score(data, "sim", rng.uniform(0.73, 1, n)),
-            score(data, "pp", rng.uniform(5, 90, n), "fluency", "none"),
-        ],
-        ignore_index=True,
-    )
+def three(data: Dataset) -> pd.DataFrame:
+    rng, n = np.random.default_rng(0), len(data.items)
+    return together(data, rng.uniform(0.65, 1, n), rng.uniform(0.73, 1, n), rng.uniform(5, 90, n))
 
 
-def preferred(data: Dataset, scores: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
+def together(data, acc, sim, pp):
+    sides = score(data, "sim", sim), score(data, "pp", pp, "fluency", "none")
+    return pd.concat([score(data, "acc", acc, "style", "none"), *sides], ignore_index=True)
+
+
+def preferred(data: Dataset, scores: pd.DataFrame) -> pd.DataFrame:
     """Every pair of rewrites of a source, ordered by GM as printed; some are ties."""
     value = gm_scores(data, scores, names=NAMES).set_index("item_id")["value"]
-    rows = []
-    for _, group in data.items.groupby("source_id"):
-        ids = group["item_id"].tolist()
-        for k, a in enumerate(ids):
-            for b in ids[k + 1 :]:
-                rows.append((a, b, "a" if value[a] > value[b] else "b"))
-    result = pd.DataFrame(rows, columns=["item_a", "item_b", "value"])
+    pairs = [
+        p for _, ids in data.items.groupby("source_id")["item_id"] for p in combinations(ids, 2)
+    ]
+    result = pd.DataFrame(pairs, columns=["item_a", "item_b"])
+    result["value"] = ["a" if value[a] > value[b] else "b" for a, b in pairs]
     result.loc[:3, "value"] = "tie"
     result = result.assign(dataset=data.name, dimension="overall", rater="r1")
     return schema.validate(result, "preferences")
@@ -141,7 +138,9 @@ def test_learned_thresholds_never_saw_the_fold_they_score():
     # turning what people said about one fold's sources round leaves that fold's scores alone
     fold = combination.scores.set_index("item_id")["detail"].str.extract(r"fold (\d)")[0]
     inside = likes["item_a"].map(fold) == "1"
-    turned = likes.assign(value=likes["value"].where(~inside, likes["value"].map(_other)))
+    turned = likes.assign(
+        value=likes["value"].where(~inside, likes["value"].map({"a": "b", "b": "a", "tie": "tie"}))
+    )
     again = learned_gm(preferring(data, turned), scores, names=NAMES, outer=4)
     own = (combination.scores["item_id"].map(fold) == "1").to_numpy()
     assert again.scores["value"][own].tolist() == combination.scores["value"][own].tolist()
@@ -149,5 +148,19 @@ def test_learned_thresholds_never_saw_the_fold_they_score():
     assert again.scores["signature"][0] != combination.scores["signature"][0]
 
 
-def _other(value: str) -> str:
-    return {"a": "b", "b": "a"}.get(value, value)
+def test_j_is_the_product():
+    data = rated(2, 2)
+    scores = together(data, [1, 1, 0, 1], [0.5, 0.8, 0.9, -0.2], [1, 0, 1, 1])
+    result = j(data, scores, acc="acc", sim="sim", fl="pp")
+    assert result["value"].tolist() == [0.5, 0.0, 0.0, 0.0]
+    assert set(result["dimension"]) == {"overall"}
+
+
+def test_neither_a_perplexity_nor_a_distance_is_a_part_of_j():
+    data = rated(2, 1)
+    for fl in ([30.0, 60.0], [-1.0, 1.0]):
+        with pytest.raises(CombineError, match="J wants pp between"):
+            j(data, together(data, [1, 0], [0, 1], fl), acc="acc", sim="sim", fl="pp")
+    scores = together(data, [1, 0], [0, 1], [1, 1]).replace({"metric": {"sim": "pinc"}})
+    with pytest.raises(CombineError, match="less of pinc is better"):
+        j(data, scores, acc="acc", sim="pinc", fl="pp")

@@ -1,4 +1,4 @@
-"""Folds and hybrids: what they choose and weigh, and that they never see what they score."""
+"""Hybrids and overall scores: what they choose and weigh, and that they see no rating they score."""
 
 import itertools
 
@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 from scipy.stats import gmean, pearsonr
 
 from tests.combine.examples import noisy, rated, rating, score, several
-from tstmeta.combine import CombineError, Settings, hybrid
+from tstmeta.combine import CombineError, Settings, hybrid, overall_scores
 from tstmeta.combine.hybrids import grid
-from tstmeta.combine.parts import Scaling, folds, splits
-from tstmeta.ledger.cells import cells
+from tstmeta.combine.parts import FLOOR, Scaling, folds, geometric_mean, lower_is_better, splits
 
 KINDS = ("simulation", "learned")
 SMALL = Settings(outer=3, inner=2, trees=10)
@@ -34,12 +33,6 @@ def test_all_rewrites_of_a_source_lie_in_one_fold(sources, k, seed):
     assert min(sizes) >= 1
 
 
-@given(st.permutations(list(range(24))), st.integers(0, 9))
-def test_the_order_of_rows_changes_no_fold(order, seed):
-    sources = np.array([f"s{n // 3}" for n in range(24)])
-    assert folds(sources[order], 4, seed).tolist() == folds(sources, 4, seed)[order].tolist()
-
-
 def test_every_item_is_judged_once_and_never_by_what_saw_it():
     sources = np.array([f"s{n // 2}" for n in range(30)])
     judged = np.zeros(30, dtype=int)
@@ -57,18 +50,6 @@ def test_the_grid_holds_all_steps_of_a_twentieth_that_sum_to_one(parts):
     assert {tuple(np.rint(row * 20).astype(int).tolist()) for row in result} == expected
     assert len(result) == len(expected)
     assert result.sum(axis=1) == pytest.approx(1.0)
-
-
-def test_every_printed_weight_of_the_simulation_is_on_the_grid():
-    own = [each for each in cells() if (each.paper, each.table) == ("mukherjee2025", "5")]
-    settings = {}
-    for each in own:
-        if each.item == "hybrid-simulation":
-            key = (each.dataset, each.language, each.dimension)
-            settings.setdefault(key, []).append(each.value)
-    assert len(settings) == 10
-    tried = {tuple(np.round(row, 9).tolist()) for row in grid(3)}
-    assert all(tuple(weights) in tried for weights in settings.values())
 
 
 def test_in_sample_the_simulation_is_the_best_of_all_weights_by_brute_force():
@@ -220,3 +201,148 @@ def test_equal_weights_look_at_no_rating():
         scale = Scaling.fitted(rows[:, train], np.zeros(4, dtype=bool))
         expected[judged] = gmean(scale(rows[:, judged]), axis=0)
     assert first["value"].to_numpy() == pytest.approx(expected)
+
+
+# --------------------------------------------------------------------------- overall scores
+
+
+def everything(data):
+    """Metrics under the names that count as previously used, and more for the hybrids."""
+    return pd.concat(
+        [
+            score(data, "bleu", noisy(data, "content", 1, 1)),
+            score(data, "rougeL", noisy(data, "content", 1, 2)),
+            score(data, "new-content", noisy(data, "content", 0.2, 3)),
+            score(data, "style-accuracy", noisy(data, "style", 1, 4), "style", "none"),
+            score(data, "style-emd", noisy(data, "style", 1, 5), "style"),
+            score(data, "new-style", noisy(data, "style", 0.2, 6), "style", "none"),
+            score(data, "perplexity:gpt2", noisy(data, "fluency", 1, 7, -1), "fluency", "none"),
+        ],
+        ignore_index=True,
+    )
+
+
+WAYS, LOWER = ("existing", "ours1", "ours2"), ("perplexity:gpt2",)
+
+
+def test_existing_is_the_geometric_mean_of_what_was_used_before():
+    data = rated(12, 2)
+    scores = everything(data)
+    combination = overall_scores(data, scores, settings=SMALL, lower=LOWER)
+    wide = scores.pivot_table(index="item_id", columns="metric", values="value")
+    sources = data.items["source_id"].to_numpy(str)
+    expected = np.full(24, np.nan)
+    for train, judged in splits(sources, 3, 0):
+        sides = []
+        for names in (("style-accuracy", "style-emd"), ("bleu", "rougeL"), LOWER):
+            rows = wide[list(names)].to_numpy(float).T
+            lower = np.array([lower_is_better(name, "source", LOWER) for name in names])
+            sides.append(gmean(Scaling.fitted(rows[:, train], lower)(rows[:, judged]), axis=0))
+        expected[judged] = gmean(sides, axis=0)
+    assert combination.scores["value"].to_numpy() == pytest.approx(expected)
+    assert set(combination.scores["metric"]) == {"overall-existing"}
+
+
+@pytest.mark.parametrize("which", WAYS)
+def test_weights_of_all_metrics_sum_to_one_and_each_dimension_has_a_third(which):
+    data = rated(18, 2)
+    for fit in overall_scores(data, everything(data), which, SMALL, lower=LOWER).fits:
+        assert sum(fit.parameters.values()) == pytest.approx(1.0)
+        for name in ("style", "content", "fluency"):
+            own = [value for key, value in fit.parameters.items() if key.startswith(f"{name}: ")]
+            assert sum(own) == pytest.approx(1 / 3)
+
+
+@pytest.mark.parametrize("which", WAYS)
+def test_what_a_fold_holds_never_reaches_its_scores(which):
+    data = rated(18, 2)
+    scores = everything(data)
+    sources = data.items["source_id"].to_numpy(str)
+    first = overall_scores(data, scores, which, SMALL, lower=LOWER).scores
+    _, judged = splits(sources, SMALL.outer, SMALL.seed)[0]
+    turned = data
+    for name in ("style", "content"):
+        own = data.means[name].to_numpy(float)
+        turned = rating(turned, np.where(judged, -own, own), name)
+    again = overall_scores(turned, scores, which, SMALL, lower=LOWER).scores
+    assert again["value"][judged].tolist() == first["value"][judged].tolist()
+    if which == "existing":
+        assert again["signature"][0] == first["signature"][0]
+    else:
+        assert again["signature"][0] != first["signature"][0]
+
+
+@pytest.mark.parametrize(
+    ("which", "drop", "what"),
+    [
+        ("existing", "perplexity:gpt2", r"needs scores of fluency \(one of perplexity\)"),
+        ("ours1", "perplexity:gpt2", "needs scores of fluency, and none"),
+        ("best", "nothing", "unknown overall score 'best'"),
+    ],
+)
+def test_a_dimension_without_metrics_is_named(which, drop, what):
+    data = rated(12, 2)
+    scores = everything(data)
+    with pytest.raises(CombineError, match=what):
+        overall_scores(data, scores[~scores["metric"].str.startswith(drop)], which, SMALL)
+
+
+# ------------------------------------------------------------------------ direction and scale
+
+UP = np.array([False])
+
+
+@pytest.mark.parametrize(
+    ("name", "basis", "lower", "expected"),
+    [
+        ("ter", "source", (), True),
+        ("style-emd", "source", (), False),
+        ("style-emd", "reference", (), True),
+        ("style-emd", "reference", ("style-emd",), True),
+        ("released:gpt2_ppl", "none", (), False),
+        ("released:gpt2_ppl", "none", ("released:gpt2_ppl",), True),
+        ("nobody-registered-this", "source", (), False),
+        ("nobody-registered-this", "source", ("nobody-registered-this",), True),
+    ],
+)
+def test_a_metric_says_itself_whether_less_is_better(name, basis, lower, expected):
+    assert lower_is_better(name, basis, lower) is expected
+
+
+def test_training_ends_become_the_floor_and_one_and_what_lies_beyond_is_cut():
+    scale = Scaling.fitted(np.linspace(0.0, 1.0, 41)[None], UP)
+    low, high = 0.025, 0.975
+    result = scale(np.array([[-5.0, low, 0.5, high, 9.0]]))[0]
+    assert result == pytest.approx([FLOOR, FLOOR, FLOOR + (1 - FLOOR) / 2, 1.0, 1.0])
+
+
+@pytest.mark.parametrize(
+    ("train", "new", "expected"),
+    [
+        ([3.0] * 9, [0.0, 3.0, 7.0], [1.0, 1.0, 1.0]),  # constant: a factor without effect
+        ([np.nan] * 9, [1.0, np.nan], [1.0, np.nan]),  # nothing known of it
+        ([1.0] * 99 + [0.0], [0.0, 1.0], [FLOOR, 1.0]),  # the quantiles coincide, the ends do not
+        ([-2.0, -1.0] * 9, [-2.0, -1.0], [FLOOR, 1.0]),  # negative values (BLEURT)
+    ],
+)
+def test_metrics_that_hardly_vary_are_scaled_too(train, new, expected):
+    scale = Scaling.fitted(np.array([train]), UP)
+    assert scale(np.array([new]))[0] == pytest.approx(expected, nan_ok=True)
+
+
+@given(
+    st.lists(st.lists(st.floats(0.01, 1), min_size=4, max_size=4), min_size=2, max_size=5),
+    st.integers(0, 99),
+)
+def test_the_mean_is_that_of_scipy(rows, seed):
+    weights = np.random.default_rng(seed).uniform(0.1, 1, len(rows))
+    result = geometric_mean(np.array(rows), weights)
+    assert result == pytest.approx(
+        gmean(np.array(rows), axis=0, weights=np.tile(weights[:, None], 4))
+    )
+
+
+def test_a_part_without_weight_may_be_missing():
+    values = np.array([[0.5, 0.5], [np.nan, 0.5]])
+    assert geometric_mean(values, np.array([1.0, 0.0])).tolist() == [0.5, 0.5]
+    assert np.isnan(geometric_mean(values, np.ones(2))[0])

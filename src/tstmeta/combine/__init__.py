@@ -15,9 +15,8 @@ import pandas as pd
 
 from .. import metrics, scoring
 from ..data import Dataset
-from .gm import PARTS, PRINTED, gm_scores, learned_gm
-from .hybrids import KINDS, Settings, hybrid
-from .overall import HYBRID, THREE, j, overall_scores
+from .gm import PARTS, PRINTED, gm_scores, j, learned_gm
+from .hybrids import HYBRID, KINDS, THREE, Settings, hybrid, overall_scores
 from .parts import CombineError
 
 NAMES = (
@@ -43,8 +42,10 @@ def combined(
     lower: Collection[str] = (),
     store: Path | None = None,
 ) -> pd.DataFrame:
-    """A ``scores`` table of one combination.  Parts of GM and J are scored where they are not given;
-    sentinels, the human oracle and other combinations are never parts.
+    """A ``scores`` table of one combination.
+
+    Parts of GM and J are scored where they are not given; sentinels, the human oracle and other
+    combinations are never parts.
 
     Args:
         name: one of :data:`NAMES`, with a metric in the place of FL.

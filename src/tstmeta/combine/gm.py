@@ -1,4 +1,4 @@
-"""GM of Pang and Gimpel (2019, Section 3.3): accuracy, similarity and perplexity in one number.
+"""GM of Pang and Gimpel (2019, Section 3.3), accuracy, similarity and perplexity in one number; J.
 
 ::
 
@@ -169,3 +169,31 @@ def _ordered(parts: Parts, preferences: pd.DataFrame) -> np.ndarray:
     first = (rows["value"] == "a").to_numpy()
     both = np.stack([np.where(first, a, b), np.where(first, b, a)])
     return both[:, parts.complete[both].all(axis=0)]
+
+
+def j(
+    dataset: Dataset,
+    scores: pd.DataFrame,
+    *,
+    acc: str = "style-accuracy",
+    sim: str = "sim",
+    fl: str,
+) -> pd.DataFrame:
+    """Accuracy x similarity x fluency of each text, as a ``scores`` table; J is their mean.
+
+    Krishna, Wieting and Iyyer (2020, Reformulating Unsupervised Style Transfer as Paraphrase
+    Generation), where accuracy and fluency are 0 or 1 (two classifiers).
+
+    Args:
+        acc, sim, fl: names of metrics with values in [0, 1] of which more is better; a similarity
+            below 0 counts as 0.
+
+    Raises:
+        CombineError: a metric that is missing, there twice, a distance, or out of its range.
+    """
+    wanted = {"accuracy": (acc, 0, 1), "similarity": (sim, -1, 1), "fluency": (fl, 0, 1)}
+    parts = pick(dataset, scores, "J", wanted)
+    if parts.lower.any():
+        worse = ", ".join(np.array(parts.names)[parts.lower].tolist())
+        raise CombineError(f"J wants metrics of which more is better; less of {worse} is better")
+    return emit(parts, np.prod(np.clip(parts.matrix, 0, 1), axis=0), "j", {"mean": "texts"})
