@@ -1,4 +1,4 @@
-"""Hybrids and overall scores: what they choose and weigh, and that they see no rating they score."""
+"""Hybrids and overall scores: what they choose and weigh, and that they see no rating of a fold."""
 
 import itertools
 
