@@ -52,15 +52,6 @@ def test_a_hybrid_by_name_is_the_one_from_python_without_oracle_or_sentinel(kind
     pd.testing.assert_frame_equal(result, wanted)
 
 
-def test_without_a_dimension_there_is_a_hybrid_of_each_that_has_metrics_enough():
-    result = combined(DATA, pd.concat([ALL[ALL["metric"] != "x"], BESIDE]), "hybrid-equal")
-    assert list(dict.fromkeys(result["dimension"])) == ["style", "content"]
-    assert result["signature"].nunique() == 2
-    few = CONTENT[CONTENT["metric"].isin(["a", "b"])]
-    with pytest.raises(CombineError, match="scored: 2 of content"):
-        combined(DATA, pd.concat([few, BESIDE]), "hybrid-learned")
-
-
 @pytest.mark.parametrize("which", ["existing", "ours1"])
 def test_an_overall_score_by_name_is_the_one_from_python(which):
     scores = ALL

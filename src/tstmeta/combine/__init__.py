@@ -16,7 +16,7 @@ import pandas as pd
 from .. import metrics, scoring
 from ..data import Dataset
 from .gm import PARTS, PRINTED, gm_scores, j, learned_gm
-from .hybrids import HYBRID, KINDS, THREE, Settings, hybrid, overall_scores
+from .hybrids import HYBRID, KINDS, Settings, hybrid, overall_scores
 from .parts import CombineError
 
 NAMES = (
@@ -36,7 +36,7 @@ def combined(
     dataset: Dataset,
     scores: pd.DataFrame,
     name: str,
-    dimension: str | None = None,
+    dimension: str = "content",
     *,
     seed: int = 0,
     lower: Collection[str] = (),
@@ -49,7 +49,7 @@ def combined(
 
     Args:
         name: one of :data:`NAMES`, with a metric in the place of FL.
-        dimension: of hybrids; without it, one for each dimension with ratings and metrics enough.
+        dimension: of hybrids.
         lower: names of unregistered metrics of which less is better.
         store: the score store, for parts that are scored here.
 
@@ -75,12 +75,7 @@ def combined(
     family, _, kind = name.partition("-")
     if family == "overall":
         return overall_scores(dataset, scores, kind, settings, lower=lower).scores  # type: ignore[arg-type]
-    wanted = [dimension] if dimension else _enough(dataset, scores, settings.top)
-    tables = [
-        hybrid(dataset, scores, name, kind, settings, lower=lower).scores  # type: ignore[arg-type]
-        for name in wanted
-    ]
-    return pd.concat(tables, ignore_index=True)
+    return hybrid(dataset, scores, dimension, kind, settings, lower=lower).scores  # type: ignore[arg-type]
 
 
 def _with(
@@ -96,17 +91,3 @@ def _with(
         basis = next((known for known in ("source", "none", *bases) if known in bases), "")
         tables.append(own[own["basis"] == basis])
     return pd.concat(tables, ignore_index=True)
-
-
-def _enough(dataset: Dataset, scores: pd.DataFrame, top: int) -> list[str]:
-    """Dimensions that people rated and that have so many metrics."""
-    heads = scores[["metric", "basis", "dimension"]].drop_duplicates()
-    counts = heads["dimension"].value_counts()
-    names = [name for name in THREE if name in dataset.means and counts.get(name, 0) >= top]
-    if not names:
-        scored = ", ".join(f"{n} of {name}" for name, n in counts.items()) or "none"
-        raise CombineError(
-            f"{dataset.name}: a hybrid needs ratings and {top} metrics of one dimension; rated:"
-            f" {', '.join(dataset.means) or 'nothing'}; scored: {scored}"
-        )
-    return names

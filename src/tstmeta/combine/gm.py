@@ -140,7 +140,8 @@ def learned_gm(
     for fold, (train, judged) in enumerate(splits(parts.sources, outer, seed)):
         better, worse = pairs[:, train[pairs].all(axis=0)]
         t, n = learn(parts.matrix[:, better], parts.matrix[:, worse], seed), len(better)
-        values[judged] = gm(*parts.matrix[:, judged], thresholds=t)
+        acc, sim, pp = parts.matrix[:, judged]
+        values[judged] = gm(acc, sim, pp, t)
         details[judged] = f"fold {fold + 1} of {outer}: t {t}, from {n} pairs"
         fits.append(Fit(fold, t._asdict(), n))
     fields = {
