@@ -26,7 +26,7 @@ ATTACKS = [
     ("disk full", "", "attack/test_attacks.py", "where_there_is_no_room"),
     ("disk full", "answers of a judge", "judge/test_cache.py", "a_full_disk"),
     ("broken file", "data, ratings, scores", "data/test_broken.py"),
-    ("broken file", "data, ratings, scores", "data/test_files.py", "a_broken", "a_cell_that"),
+    ("broken file", "data, ratings, scores", "data/test_files.py", "a_cell_that"),
     ("broken file", "kept scores", "test_scoring_store.py", "a_damaged", "a_broken"),
     ("broken file", "log-probabilities", "models/test_tokencache.py", "a_da", "a_table"),
     (
@@ -53,7 +53,7 @@ ATTACKS = [
         "tok",
     ),
     ("hostile answer", "fetched files", "data/test_fetch.py", "a_cut", "a_busy", "a_file_that"),
-    ("hostile answer", "fetched files", "data/test_fetch.py", "a_partial", "a_manifest"),
+    ("hostile answer", "fetched files", "data/test_fetch.py", "a_partial"),
     ("hostile name", "names in files", "test_names_from_files.py"),
     ("hostile name", "plug-ins", "test_plugins.py"),
 ]
