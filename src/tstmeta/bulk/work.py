@@ -156,7 +156,7 @@ def work(job: Job, chunk: Chunk) -> Done:
             return Done(chunk.place, key, b"", {}, tuple(error.problems))
         if "item_id" not in chunk.rows.table:
             items["item_id"] = chunk.prefix + items["item_id"].astype(str)
-        tables = [_of_metric(metric, basis, items) for metric, basis in metrics]
+        tables = [of_metric(metric, basis, items) for metric, basis in metrics]
         table = pd.concat([table for table in tables if len(table)] or tables[:1])
         table = table.sort_values("place", kind="stable").assign(dataset=job.name, sample=0)
         table["item_id"] = items["item_id"].to_numpy()[table["place"]]
@@ -165,7 +165,7 @@ def work(job: Job, chunk: Chunk) -> Done:
         return Done(chunk.place, key, _part(table, facts), facts)
 
 
-def _of_metric(metric: Metric, basis: str, items: pd.DataFrame) -> pd.DataFrame:
+def of_metric(metric: Metric, basis: str, items: pd.DataFrame) -> pd.DataFrame:
     """The scores of a metric on a basis, with the place of the item and its system."""
     rows: list[tuple[int, str, Score]] = []
     scores: list[tuple[Score, ...]]

@@ -8,17 +8,17 @@ over these), and how many have none.
 import importlib
 import json
 import math
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from .. import metrics as registry
+from ..bulk.work import of_metric
 from ..data import paths
-from ..metrics import CorpusMetric, Metric, Request, Score
-from ..metrics.base import spoken
-from ..schema import Status, TstmetaError, shown
-from ..scoring import answers
+from ..data.tables import items_table
+from ..metrics import CorpusMetric, Metric
+from ..schema import USABLE, TstmetaError, shown
 
 #: What a basis needs beside the predictions, in the order in which a basis is chosen.
 NEEDS = {"reference": "references", "source": "sources", "none": "predictions"}
@@ -27,15 +27,15 @@ NEEDS = {"reference": "references", "source": "sources", "none": "predictions"}
 def adapter(metric: str | Metric, library: str = "evaluate", basis: str = "") -> Any:
     """A metric as another library knows it; nothing is kept in the score store.
 
-    ``evaluate``: an ``evaluate.Metric``, for ``evaluate.combine`` too, with ``add``, ``add_batch``
-    and ``compute(predictions=, references=, sources=, styles=, languages=)``: lists of a text an
+    ``evaluate``: an ``evaluate.Metric``, for ``evaluate.combine`` too, with
+    ``compute(predictions=, references=, sources=, styles=, languages=)``: lists of a text an
     item (or of several references), or a text that holds for all.  It gives a dict: the value under
     the metric's name, ``items`` (values, NaN where there is none), ``statuses``, ``n`` (items with
     a value), ``n_failed``, ``signature``.
 
     ``torchmetrics``: a ``torchmetrics.Metric``, for a ``MetricCollection`` and several processes,
     with ``update(preds, target, sources, styles, languages)``.  Its value is a tensor of no
-    dimension; ``n_failed`` counts the items without a value.
+    dimension, NaN where no item has one; ``n_failed`` counts the items without a value.
 
     Args:
         metric: a name, or an object such as :func:`tstmeta.wrap` makes.
@@ -45,8 +45,8 @@ def adapter(metric: str | Metric, library: str = "evaluate", basis: str = "") ->
 
     Raises:
         TstmetaError: an unknown metric, library or basis; a library that is not installed.  When
-            computing: what the basis needs is not given, columns of several lengths, or no item
-            has a value (with the reason of the first).
+            computing: what the basis needs is not given, columns of several lengths, or, for
+            ``evaluate``, no item has a value (with the reason of the first).
     """
     adapters = {"evaluate": "EvaluateMetric", "torchmetrics": "TorchMetric"}
     if library not in adapters:
@@ -60,7 +60,7 @@ def adapter(metric: str | Metric, library: str = "evaluate", basis: str = "") ->
     return getattr(module, adapters[library])(own, basis)
 
 
-def columns(predictions: Any, **others: Any) -> dict[str, list]:
+def _columns(predictions: Any, **others: Any) -> dict[str, list]:
     """What is given, as lists of one length: a text an item, of references a list of texts."""
     given = {"predictions": [predictions] if isinstance(predictions, str) else [*predictions]}
     count = len(given["predictions"])
@@ -78,48 +78,43 @@ def columns(predictions: Any, **others: Any) -> dict[str, list]:
     return given
 
 
-def chosen(metric: Metric, basis: str, given: Mapping[str, list]) -> str:
-    """The basis that what is given allows."""
+def scored(metric: Metric, basis: str, predictions: Any, **others: Any) -> tuple[pd.DataFrame, str]:
+    """A row a prediction, in order (value, status, detail, signature, ...), and the basis."""
+    given = _columns(predictions, **others)
     bases = [basis] if basis else [name for name in NEEDS if name in metric.bases]
-    for name in bases:
-        if NEEDS[name] in given:
-            return name
-    needs = " or ".join(NEEDS[name] for name in bases)
-    raise TstmetaError(f"{metric.name} needs {needs}: give them beside the predictions")
-
-
-def scored(metric: Metric, basis: str, given: Mapping[str, list]) -> tuple[list[Score], str]:
-    """The scores of a batch, in order, and their signature (several where languages differ)."""
+    basis = next((name for name in bases if NEEDS[name] in given), "")
+    if not basis:
+        needs = " or ".join(NEEDS[name] for name in bases)
+        raise TstmetaError(f"{metric.name} needs {needs}: give them beside the predictions")
     metric.keep_in(paths.scores(), False)
-    blank = [""] * len(given["predictions"])
-    against = given[NEEDS[basis]] if basis != "none" else [[] for _ in blank]
-    texts = [(x,) if isinstance(x, str) else tuple(x) for x in against]
-    languages = given.get("languages", ["en" for _ in blank])
-    rest = (given.get("sources", blank), given.get("styles", blank), languages)
-    requests = list(map(Request, given["predictions"], texts, *rest))
-    scores, signatures = dict[int, Score](), dict[str, None]()
-    for language in dict.fromkeys(languages):
-        places = [place for place, other in enumerate(languages) if other == language]
-        own = spoken(metric, language)
-        if isinstance(own, str):
-            scores |= dict.fromkeys(places, Score(math.nan, Status.REFUSED, own))
-            continue
-        signatures[str(own.signature(basis))] = None
-        some = answers(own, [(requests[place],) for place in places])
-        scores |= zip(places, (score for (score,) in some), strict=True)
-    return [scores[place] for place in range(len(blank))], " + ".join(signatures)
+    ids = [str(place) for place in range(len(given["predictions"]))]
+    items = items_table(
+        metric.name,
+        item_id=ids,
+        source_id=ids,
+        source=given.get("sources", ""),
+        output=given["predictions"],
+        references=given.get("references", [[] for _ in ids]),
+        style=given.get("styles", ""),
+        language=given.get("languages", "en"),
+    )
+    return of_metric(metric, basis, items).sort_values("place", ignore_index=True), basis
 
 
-def parts(metric: Metric, scores: Sequence[Score]) -> np.ndarray:
+def usable(table: pd.DataFrame) -> pd.DataFrame:
+    """The rows that have a value."""
+    return table[table["status"].isin(USABLE)]
+
+
+def parts(metric: Metric, table: pd.DataFrame) -> np.ndarray:
     """What adds up over items that have a value, shape [k]: statistics of outputs, or the value."""
     if isinstance(metric, CorpusMetric):
-        return np.sum([json.loads(score.detail) for score in scores], axis=0)
-    return np.array([sum(score.value for score in scores)])
+        return np.sum([json.loads(detail) for detail in table["detail"]], axis=0)
+    return np.array([table["value"].sum()])
 
 
-def value(metric: Metric, total: np.ndarray, n: int, scores: Sequence[Score] = ()) -> float:
+def value(metric: Metric, total: np.ndarray, n: int) -> float:
     """The value over all items, from what adds up and the number of items that have a value."""
     if not n:
-        why = f"{scores[0].status}, {scores[0].detail}" if scores else "there is no item"
-        raise TstmetaError(f"{metric.name}: no item has a value: {why}")
+        return math.nan
     return float(metric.aggregate(total) if isinstance(metric, CorpusMetric) else total[0] / n)

@@ -6,7 +6,7 @@ import torch
 import torchmetrics
 from torch import Tensor, tensor
 
-from ..metrics import Metric, Score
+from ..metrics import Metric
 from ..metrics.base import more_is_better
 from . import adapters
 
@@ -27,8 +27,6 @@ class TorchMetric(torchmetrics.Metric):
     def __init__(self, metric: Metric, basis: str):
         super().__init__()
         self.metric, self.basis = metric, basis
-        self.failed: list[Score] = []
-        self.in_step = False
         for name in ("n", "n_failed"):
             self.add_state(name, tensor(0), dist_reduce_fx="sum")
         self.add_state("total", torch.zeros(MOST, dtype=torch.float64), dist_reduce_fx="sum")
@@ -50,32 +48,19 @@ class TorchMetric(torchmetrics.Metric):
         languages: Any = None,
     ) -> None:
         """Add a batch: predictions, references as ``target``, and what else the metric needs."""
-        others = {"sources": sources, "styles": styles, "languages": languages}
-        given = adapters.columns(preds, references=target, **others)
-        self.basis = adapters.chosen(self.metric, self.basis, given)  # from then on
-        scores, _ = adapters.scored(self.metric, self.basis, given)
-        usable = [score for score in scores if score.status.has_value]
+        others = {"references": target, "sources": sources, "styles": styles}
+        table, self.basis = adapters.scored(  # the basis holds from the first batch on
+            self.metric, self.basis, preds, **others, languages=languages
+        )
+        usable = adapters.usable(table)
         self.n = self.n + len(usable)
-        self.n_failed = self.n_failed + len(scores) - len(usable)
-        if usable:
+        self.n_failed = self.n_failed + len(table) - len(usable)
+        if len(usable):
             more = torch.as_tensor(adapters.parts(self.metric, usable)).to(self.total)
             self.size = torch.clamp(self.size, min=len(more))
             self.total[: len(more)] += more
-        else:
-            self.failed = scores
-
-    def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """Add a batch and give its own value: NaN where no item of it has one, so a run goes on."""
-        self.in_step = True
-        try:
-            return super().forward(*args, **kwargs)
-        finally:
-            self.in_step = False
 
     def compute(self) -> Tensor:
-        """The value over all batches."""
-        if self.in_step and not self.n:
-            return self.total[0] * torch.nan
+        """The value over all batches; NaN where no item has one."""
         total = self.total[: self.size].cpu().numpy()
-        value = adapters.value(self.metric, total, int(self.n), self.failed)
-        return self.total.new_tensor(value)
+        return self.total.new_tensor(adapters.value(self.metric, total, int(self.n)))
