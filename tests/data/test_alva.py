@@ -2,9 +2,7 @@
 
 import pytest
 
-from tests.data.raw import pearson, write, write_rows, write_table
-from tests.helpers import needs
-from tstmeta import data
+from tests.data.raw import write, write_rows, write_table
 from tstmeta.data import alva
 
 ORIGINALS = ["The old Mill ( built 1820 ) burned .", "Rain fell , and the river rose quickly ."]
@@ -124,35 +122,3 @@ def test_released_scores_have_a_name_for_each_set_of_references(root):
     scores = scores[scores["item_id"] == "simplicity_da-0-Hybrid"].groupby("metric")
     assert set(scores.groups) >= {"released:bleu-asset", "released:bleu-turk", "released:fkgl"}
     assert scores.get_group("released:fkgl")["value"].tolist() == [4.0]
-
-
-@needs("alva")
-@pytest.mark.parametrize(
-    ("subset", "items", "raters", "correlations"),
-    [("asset", 100, 31, [0.672, 0.862, 0.795]), ("simplicity_da", 600, 67, [0.744, 0.756, 0.661])],
-)
-def test_real_correlations(subset, items, raters, correlations):
-    part = data.load(f"alva@{subset}")
-    assert len(part.items) == items
-    assert len(set(part.ratings["rater"]) - {"mean"}) == raters
-    pairs = [("style", "content"), ("style", "fluency"), ("fluency", "content")]
-    assert pearson(part, *pairs) == correlations
-    singles = part.ratings[part.ratings["rater"] != "mean"]
-    assert set(singles.groupby(["item_id", "dimension"]).size()) == {15}
-
-
-@needs("alva")
-def test_real_sizes_and_systems():
-    counts = {"structural": 1750, "preferences": 1400, "simplicity_da": 600, "asset": 100}
-    whole = data.load("alva")
-    assert whole.label("collection").value_counts().to_dict() == counts
-    assert whole.preferences["value"].value_counts().to_dict() == {"a": 836, "tie": 720, "b": 598}
-    structural = alva.SUBSETS["structural"](whole)
-    assert structural.items["system"].nunique() == 25
-    assert set(structural.raters("structure").notna().sum(axis=1)) == {3}
-    # 84 items of asset match one system, 3 several, 13 none
-    part = alva.SUBSETS["asset"](whole)
-    assert part.items["system"].value_counts().drop("").to_dict() == {
-        **{"Hybrid": 24, "ACCESS": 21, "NTS-SARI": 16},
-        **{"SBMT-SARI": 12, "PBMT-R": 9, "Dress-Ls": 2},
-    }

@@ -13,8 +13,6 @@ from tstmeta.data import contrast, paths
 from tstmeta.data.contrast import Span, format_span, parse_span, span_of
 from tstmeta.schema import DataError
 
-STYLES = {task: {task} for task in contrast.TASKS}
-STYLES |= {"sentiment": {"positive", "negative"}, "detoxify": {"non-toxic"}}
 CELLS = ["strong", "strong-error", "light", "light-error"]
 KINDS = {(True, True): "substitution", (True, False): "deletion", (False, True): "insertion"}
 
@@ -54,12 +52,6 @@ def test_errors_are_balanced_in_each_task_and_shared_by_both_shifts(frame):
         counts = rows["error"].value_counts().to_dict()
         assert counts == {"substitution": 14, "deletion": 13, "insertion": 13}, (task, shift)
     assert set(wrong.groupby("source_id")["error"].agg(set).map(len)) == {1}
-
-
-def test_each_task_has_its_target_styles(frame):
-    assert frame.groupby("task")["style"].agg(set).to_dict() == STYLES
-    sources = frame[frame["task"] == "sentiment"].drop_duplicates("source_id")
-    assert sources["style"].value_counts().to_dict() == {"positive": 20, "negative": 20}
 
 
 def test_every_text_has_six_to_thirty_words_and_clean_spaces(frame):

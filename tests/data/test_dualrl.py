@@ -3,8 +3,6 @@
 import pytest
 
 from tests.data.raw import write
-from tests.helpers import needs
-from tstmeta import data
 from tstmeta.data import dualrl
 
 
@@ -46,18 +44,3 @@ def test_subsets_take_the_first_reference_and_the_sources(root):
         *("source 0 0 ,", "the marzipan 0", "source 1 0 ,", "the marzipan 1")
     ]
     assert copied.items["references"].iloc[3] == ["décor 0 1"]
-
-
-@needs("dualrl")
-def test_the_real_set_has_15_systems_and_four_references():
-    items = data.load("dualrl").items
-    names = (*dualrl.SYSTEMS, *dualrl.HUMANS)
-    assert items["system"].value_counts().to_dict() == dict.fromkeys(names, 1000)
-    assert items["references"].map(len).eq(4).all()
-    people = items[items["is_reference"]]
-    assert set(people["system"]) == set(dualrl.HUMANS)
-    assert all(
-        row.references[int(row.system.removeprefix("Human"))] == row.output
-        for row in people.itertuples()
-    )
-    assert not items["source"].str.contains("<unk>").any()

@@ -142,21 +142,6 @@ def test_a_cut_connection_is_taken_up_where_it_broke(server, get, tmp_path):
     assert 0 < starts[0] <= 200_000 < starts[1] <= 500_000
 
 
-def test_a_later_call_goes_on_from_the_partial_file(server, get, tmp_path):
-    server.files = {"big": TEXT}
-    server.script = {"big": [("cut after", 200_000)]}
-    with pytest.raises(FetchError, match=r"demo/big: the connection broke.*\n.*repeat the command"):
-        get(retries=0)
-    [(name, half)] = tree(tmp_path / "raw").items()
-    assert name == "demo/big.part"
-    assert half
-    assert TEXT.startswith(half)
-    server.seen.clear()
-    get()
-    assert server.seen == [("big", f"bytes={len(half)}-")]
-    assert tree(tmp_path / "raw") == {"demo/big": TEXT}
-
-
 @pytest.mark.parametrize(
     ("part", "answer", "requests"),
     [
@@ -177,13 +162,6 @@ def test_a_partial_file_is_used_if_it_is_right(server, get, tmp_path, part, answ
     get()
     assert [span for _, span in server.seen] == requests
     assert tree(tmp_path / "raw") == {"demo/a": b"the right bytes"}
-
-
-def test_a_busy_server_is_asked_again(server, get):
-    server.files = {"a": b"one"}
-    server.script = {"a": [429, 503]}
-    assert get()["state"].tolist() == ["ok"]
-    assert len(server.seen) == 3
 
 
 def test_a_file_that_is_not_there_does_not_hinder_the_others(server, get, tmp_path):

@@ -4,10 +4,7 @@ import json
 
 import pytest
 
-from tests.data.raw import pearson, write
-from tests.helpers import needs
-from tstmeta import data
-from tstmeta.analysis.frame import pairs
+from tests.data.raw import write
 from tstmeta.data import lai
 
 METRICS = {
@@ -116,53 +113,3 @@ def test_the_four_references_stand_in_upstream_order(root):
     four = lai.SUBSETS["references4"](lai.load(root)).items.set_index("item_id")
     expected = ["ref says 2.", "ref 1 of 2", "ref 2 of 2", "ref 3 of 2"]
     assert four.loc["F2I-02-luo", "references"] == expected
-
-
-@needs("lai")
-def test_the_real_set_has_720_items_of_nine_systems():
-    items = data.load("lai").items
-    assert len(items) == 720
-    assert items["system"].value_counts().to_dict() == dict.fromkeys(lai.SYSTEMS, 80)
-    assert items["direction"].value_counts().to_dict() == {"I2F": 360, "F2I": 360}
-    assert (items["output"] == items["source"]).sum() == 33
-    references = items[items["is_reference"]]
-    assert all(row.references == [row.output] for row in references.itertuples())
-    surveys = data.load("lai").label("survey").value_counts().to_dict()
-    assert surveys == dict.fromkeys(["1", "2", "4", "5"], 180)
-
-
-@needs("lai")
-@pytest.mark.parametrize(
-    ("subset", "items", "expected"),
-    [
-        # Pearson of style-content, style-fluency, fluency-content
-        ("lai2023-systems", 640, [0.425, 0.687, 0.741]),
-        ("lai2023", 720, [0.399, 0.684, 0.717]),
-    ],
-)
-def test_the_dimensions_of_each_subset_correlate_as_measured(subset, items, expected):
-    part = data.load(f"lai@{subset}")
-    assert len(part.items) == items
-    pairs = [("style", "content"), ("style", "fluency"), ("fluency", "content")]
-    assert pearson(part, *pairs) == expected
-
-
-@needs("lai")
-def test_the_real_released_scores_are_complete():
-    scores = data.load("lai").scores
-    assert scores["status"].eq("ok").all()
-    assert scores.groupby("signature", observed=True).size().eq(720).all()
-    assert scores["signature"].nunique() == 36
-    both = scores[scores["metric"] == "released:comet-20-both"]
-    assert set(both["basis"]) == {"source", "reference"}
-
-
-@needs("lai")
-@pytest.mark.parametrize("dimension", ["content", "style", "fluency"])
-def test_no_two_released_scores_of_a_dimension_have_one_name_and_basis(dimension):
-    loaded = data.load("lai")
-    heads = pairs(loaded, loaded.scores, dimension)[
-        ["metric", "basis", "signature"]
-    ].drop_duplicates()
-    assert not heads.duplicated(["metric", "basis"]).any()
-    assert {"released:chatgpt", "released:chatgpt-multi"} <= set(heads["metric"])

@@ -2,9 +2,7 @@
 
 import pytest
 
-from tests.data.raw import pearson, write_rows
-from tests.helpers import needs
-from tstmeta import data
+from tests.data.raw import write_rows
 from tstmeta.data import lens
 
 WORKERS = ["made-up-worker-a", "made-up-worker-b"]
@@ -65,30 +63,3 @@ def test_overall_ratings_join_only_where_the_text_is_the_same(root):
     overall = lens.SUBSETS["simpda_2022"](lens.load(root)).raters("overall")
     assert overall.notna().sum(axis=1).tolist() == [3, 3, 0]
     assert overall.loc["simpda_2022-4-Muss"].dropna().tolist() == [61.0, 62.0, 63.0]
-
-
-@needs("lens")
-@pytest.mark.parametrize(
-    ("subset", "workers", "correlations"),
-    [("simpda_2022", 11, [0.313, -0.040, 0.174]), ("simplikert_2022", 13, [0.277, -0.060, 0.179])],
-)
-def test_real_correlations(subset, workers, correlations):
-    part = lens.SUBSETS[subset](data.load("lens"))
-    assert len(part.items) == 360
-    assert part.items["source_id"].nunique() == 60
-    assert part.items["is_reference"].sum() == 120
-    assert set(part.raters("style").notna().sum(axis=1)) == {3}
-    assert part.raters("style").shape[1] == workers
-    pairs = [("content", "fluency"), ("content", "style"), ("fluency", "style")]
-    assert pearson(part, *pairs) == correlations
-
-
-@needs("lens")
-def test_real_overall_ratings_and_names_of_raters():
-    counts = lens.SUBSETS["simpda_2022"](data.load("lens")).raters("overall").notna().sum(axis=1)
-    assert counts.value_counts().to_dict() == {3: 359, 0: 1}
-    past = lens.SUBSETS["simpeval_past"](data.load("lens"))
-    assert past.items["system"].nunique() == 24
-    assert past.raters("overall").notna().to_numpy().all()
-    assert past.raters("overall").shape == (2400, 5)
-    assert set(data.load("lens").ratings["rater"]) == {f"r{n}" for n in range(1, 33)}

@@ -5,8 +5,6 @@ import csv
 import pytest
 
 from tests.data.raw import write
-from tests.helpers import needs
-from tstmeta import data
 from tstmeta.data import li2018
 
 COLUMNS = ("Input.id", "Input.target", "Input.origs", "Input.mods", "Answer.responses")
@@ -118,22 +116,3 @@ def test_every_corpus_has_its_subsets(root):
     copied = parts["captions-untransferred"].items
     assert (copied["output"] == copied["source"]).all()
     assert copied["references"].iloc[0] == ["captions 0 Human on 0 . "]
-
-
-@needs("li2018")
-@pytest.mark.parametrize(
-    ("corpus", "released", "unmatched", "ambiguous"),
-    [("yelp", 8000, 137, 192), ("amazon", 7998, 59, 74), ("captions", 4800, 20, 41)],
-)
-def test_every_real_corpus_has_3200_rated_items(corpus, released, unmatched, ambiguous):
-    whole, rated = data.load(f"li2018@{corpus}"), data.load(f"li2018@{corpus}-rated")
-    assert len(whole.items) == released + unmatched
-    assert (whole.items["system"] == "").sum() == unmatched
-    assert len(rated.items) == 3200
-    assert rated.ratings.groupby("dimension", observed=True).size().to_dict() == dict.fromkeys(
-        ["content", "fluency", "style"], 3200
-    )
-    assert set(rated.ratings["rater"]) == {"r1"}
-    assert (rated.label("ambiguous") != "").sum() == ambiguous
-    assert rated.items["source_id"].value_counts().eq(8).all()
-    assert rated.items["direction"].value_counts().eq(1600).all()

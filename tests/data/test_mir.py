@@ -4,8 +4,6 @@ import numpy as np
 import pytest
 
 from tests.data.raw import write
-from tests.helpers import needs
-from tstmeta import data
 from tstmeta.data import mir
 
 
@@ -74,12 +72,3 @@ def test_nothing_is_unpickled(root, kind):
     np.save(path, hostile) if kind == "npy" else np.savez(path, absolute=hostile)
     with pytest.raises(ValueError, match="allow_pickle"):
         mir.load(root)
-
-
-@needs("mir")
-def test_the_real_set_has_2928_items_of_twelve_systems():
-    items = data.load("mir").items
-    assert len(items) == 2928
-    assert items["system"].value_counts().to_dict() == dict.fromkeys(mir.SYSTEMS, 244)
-    assert items["direction"].value_counts().to_dict() == {"neg2pos": 1464, "pos2neg": 1464}
-    assert items.duplicated(["source", "output"]).sum() == 501

@@ -3,8 +3,6 @@
 import pytest
 
 from tests.data.raw import write_table
-from tests.helpers import needs
-from tstmeta import data
 from tstmeta.data import pauli
 
 PEOPLE = ["madeUpPersona", "madeUpPersonb", "madeUpPersonc", "madeUpPersond"]
@@ -51,14 +49,6 @@ def test_an_item_is_named_by_task_sample_and_intention(root):
     assert not items["is_reference"].any()
 
 
-def test_answer_a_is_style_and_answer_b_is_content(root):
-    ratings = pauli.load(root).ratings
-    first = ratings[ratings["item_id"] == "sentiment-7-style"]
-    assert first["dimension"].tolist() == ["style"] * 3 + ["content"] * 3
-    assert first["rater"].tolist() == ["r1", "r2", "r3"] * 2
-    assert first["value"].tolist() == [5, 4, 3, 5, 2, 1]
-
-
 def test_a_person_has_one_name_in_all_files(root):
     loaded = pauli.load(root)
     second = loaded.raters("style").loc["detoxify-7-style"]
@@ -77,18 +67,3 @@ def test_labels_follow_from_the_intention(root):
     }
     for item, labels in expected.items():
         assert [loaded.label(name)[item] for name in names] == labels
-
-
-@needs("pauli")
-def test_the_real_set_has_500_rewrites_by_intention_and_task():
-    items = data.load("pauli").items
-    counts = {"style": 250, "substitution": 145, "insertion": 52, "deletion": 53}
-    assert items["system"].value_counts().to_dict() == counts
-    sizes = [len(data.load(f"pauli@{name}").items) for name in pauli.TASKS]
-    assert sizes == [50, 50, 100, 100, 100, 100]
-    assert items["source_id"].value_counts().eq(2).all()
-    assert (items.groupby("source_id")["system"].agg(lambda s: (s == "style").sum()) == 1).all()
-    assert items["references"].map(len).value_counts().to_dict() == {0: 400, 1: 100}
-    means = data.load("pauli").means
-    assert round(means["style"].corr(means["content"]), 3) == 0.545
-    assert round(means["style"].mean(), 3) == 4.267

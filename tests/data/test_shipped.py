@@ -9,8 +9,6 @@ from tests.helpers import needs
 from tools import ship
 from tstmeta import data
 from tstmeta.data import paths, shipped
-from tstmeta.judge.prompts import load as load_prompt
-from tstmeta.judge.ratings import jobs
 from tstmeta.schema import MissingData
 
 every_set = pytest.mark.parametrize("name", sorted(ship.PARTS))
@@ -92,17 +90,3 @@ def test_the_numbers_are_those_of_the_raw_files(name):
     kept = raw.scores["metric"].str.startswith("released:")
     assert kept.all()
     pd.testing.assert_frame_equal(raw.scores, passed_on.scores)
-
-
-@pytest.mark.parametrize(
-    "work",
-    [
-        lambda lai: tst.token_scores(lai, "likelihood"),
-        lambda lai: jobs(lai, load_prompt("content")),
-        lambda lai: lai.with_texts("to count words"),
-    ],
-)
-def test_work_on_texts_says_that_they_are_not_here_and_how_to_get_them(work, bare):
-    lai = data.load("lai")
-    with pytest.raises(MissingData, match="tstmeta data fetch lai"):
-        work(lai)

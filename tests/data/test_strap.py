@@ -3,8 +3,6 @@
 import pytest
 
 from tests.data.raw import write, write_rows
-from tests.helpers import needs
-from tstmeta import data
 from tstmeta.data import strap
 
 NO, UNGRAMMATICAL, GRAMMATICAL = strap.ANSWERS
@@ -49,38 +47,3 @@ def test_one_answer_is_content_and_where_there_is_some_fluency(root):
     assert loaded.means["fluency"].tolist() == [1, 0, 1, 1]
     assert loaded.scores["value"].fillna(9).tolist() == [1, 0, 9]
     assert loaded.scores["status"].tolist() == ["ok", "ok", "invalid"]
-
-
-@needs("strap")
-@pytest.mark.parametrize(
-    ("task", "items", "shares"),
-    [  # dlsm, strap, strap-0.0, strap-0.9 where there is one, unmt
-        ("shakespeare", 550, [0.372, 0.581, 0.774, 0.273]),
-        ("formality", 684, [0.265, 0.793, 0.731, 0.602, 0.321]),
-        ("coha", 100, [0.883]),
-    ],
-)
-def test_real_shares_of_paraphrases(task, items, shares):
-    part = data.load(f"strap@{task}")
-    content = part.ratings.query("dimension == 'content'").merge(part.items, on="item_id")
-    assert len(part.items) == items
-    assert content.groupby("system")["value"].mean().round(3).tolist() == shares
-
-
-@needs("strap")
-def test_real_sums():
-    whole = data.load("strap")
-    content = whole.ratings.query("dimension == 'content'")
-    fluency = whole.ratings.query("dimension == 'fluency'")["value"]
-    assert (len(content), content["value"].sum(), fluency.sum()) == (4296, 2361, 1463)
-    sizes = content.groupby("item_id")["value"].agg(["sum", "size"])
-    assert sizes["size"].value_counts().to_dict() == {3: 1237, 6: 96, 9: 1}
-    assert (content["rater"].str[1:].astype(int) > 162).sum() == 39
-    assert whole.scores["status"].value_counts().to_dict() == {"ok": 1134, "invalid": 100}
-    verdicts = whole.scores.set_index("item_id")["value"]
-    assert round(verdicts.corr(whole.means["content"]), 3) == -0.057
-    given = content.merge(whole.items, on="item_id").join(sizes, on="item_id")
-    given["others"] = (given["sum"] - given["value"]) / (given["size"] - 1)
-    sets = given.groupby([given["source_id"].str.partition("-")[0], "system"])
-    r = sets[["value", "others"]].corr().xs("value", level=2)["others"]
-    assert r.quantile([0, 0.5, 1]).round(2).tolist() == [0.21, 0.4, 0.57]

@@ -5,13 +5,11 @@ import json
 import pytest
 
 from tests.data import raw
-from tests.data.raw import pearson
 from tests.helpers import needs
 from tstmeta import data
 from tstmeta.data import wu_arase
 
 FOLDER = "annotation/{0}/exclude_newsela/{0}_{1}.json"
-CODES = [("style", "content"), ("style", "fluency"), ("content", "fluency")]
 
 
 def rewrite(model, collection, source, **more):
@@ -48,44 +46,8 @@ def test_collections_share_their_sources_and_slots_are_raters(root):
 
 
 @needs("wu_arase")
-@pytest.mark.parametrize(
-    ("dimension", "counts", "slots"),
-    [
-        ("content", [2343, 462, 15684], [0.374, 0.385, 0.419]),
-        ("style", [883, 249, 17357], [0.189, 0.194, 0.195]),
-        ("fluency", [72, 26, 18391], [-0.005, 0.054, 0.055]),
-    ],
-)
-def test_ratings_and_agreement_of_slots_come_out(dimension, counts, slots):
-    loaded = data.load("wu_arase")
-    values = loaded.ratings.query("dimension == @dimension")["value"]
-    assert values.value_counts().sort_index().tolist() == counts
-    r = loaded.raters(dimension).corr()
-    assert sorted(r.round(3).to_numpy()[[0, 0, 1], [1, 2, 2]].tolist()) == slots
-
-
-@needs("wu_arase")
-@pytest.mark.parametrize(
-    ("system", "items", "means", "r"),
-    [
-        ("GPT-4", 1815, [2.850, 2.889, 2.989], 0.032),
-        ("Qwen2.5-72B", 1815, [2.927, 2.906, 2.992], 0.025),
-        ("Llama-3.2-3B", 1815, [2.896, 2.489, 2.994], -0.111),
-        ("Control-T5", 718, [2.891, 2.421, 2.982], 0.102),
-    ],
-)
-def test_means_of_systems_come_out(system, items, means, r):
-    whole = data.load("wu_arase")
-    part = whole.where(whole.items["system"] == system)
-    assert len(part.items) == items
-    assert part.means[["style", "content", "fluency"]].mean().round(3).tolist() == means
-    assert pearson(part, CODES[0]) == [r]
-
-
-@needs("wu_arase")
 def test_correlations_and_sizes_come_out():
     loaded = data.load("wu_arase")
-    assert pearson(loaded, *CODES) == [-0.014, 0.052, 0.026]
     assert loaded.items["source_id"].nunique() == 359 + 1096
     collections = loaded.label("collection").value_counts()
     assert collections.to_dict() == {"simpa": 3291, "turk": 1436, "asset": 1436}

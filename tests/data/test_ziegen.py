@@ -3,7 +3,7 @@
 import pytest
 
 from tests.data import raw
-from tests.data.raw import pearson, write_table
+from tests.data.raw import write_table
 from tests.helpers import needs
 from tstmeta import data
 from tstmeta.data import ziegen, ziegen_editing
@@ -75,16 +75,6 @@ def test_a_second_judgement_by_the_same_person_is_another_rater(rated):
     assert load(rated).raters("style").loc["1_human"].dropna().tolist() == [5.0, 4.0]
 
 
-@needs("ziegen")
-def test_real_items():
-    items = data.load("ziegen").items
-    assert items.groupby("system").size().to_dict() == dict.fromkeys(
-        ("human", "instruct", "40a-60ss", "50a-50ss", "60a-40ss", "10a-00ss"), 225
-    )
-    assert items["source_id"].nunique() == items["source"].nunique() == 225
-    assert set(items["references"].map(len)) == {1}
-
-
 @pytest.fixture
 def edits(tmp_path):
     """Argument 12 has two marked parts, one of them edited by two systems."""
@@ -116,12 +106,10 @@ def test_source_and_output_are_the_parts_and_three_questions_are_ratings(edits):
 @needs("ziegen_editing")
 def test_real_edits():
     loaded = data.load("ziegen_editing")
-    assert len(loaded.items) == 600
     assert len(loaded.ratings) == 3 * 1821
     counts = loaded.raters("content").notna().sum(axis=1)
     assert counts.value_counts().to_dict() == {3: 577, 4: 22, 2: 1}
     assert loaded.items["system"].nunique() == 3
-    assert pearson(loaded, ("content", "fluency")) == [0.880]
     # four annotators; two edits were judged twice by the same one
     sizes = loaded.ratings.groupby("rater").size()
     assert list(sizes.index) == ["r1", "r2", "r3", "r4", "r5"]

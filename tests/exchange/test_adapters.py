@@ -6,8 +6,6 @@ import evaluate
 import numpy as np
 import pytest
 import sacrebleu
-import torch
-import torch.multiprocessing
 import torchmetrics
 from datasets import Features, Value
 
@@ -178,22 +176,3 @@ def test_states_of_two_processes_merge_and_say_which_way_is_up():
     assert float(parts[0].compute()) == pytest.approx(known, abs=1e-9)
     assert parts[0].higher_is_better
     assert not adapter("ter", "torchmetrics").higher_is_better
-
-
-def process(rank: int, file: str, results: str) -> None:
-    """Two of three processes have batches; each gives the value over all."""
-    torch.distributed.init_process_group("gloo", f"file://{file}", rank=rank, world_size=3)
-    metric = adapter("corpus-bleu", "torchmetrics")
-    if rank < 2:
-        metric.update(PREDICTIONS[2 * rank : 2 * rank + 2], REFERENCES[2 * rank : 2 * rank + 2])
-    torch.save(metric.compute(), f"{results}{rank}")
-    torch.distributed.destroy_process_group()
-
-
-@pytest.mark.nightly
-def test_processes_of_their_own_agree_though_one_has_no_batch(tmp_path):
-    places = (str(tmp_path / "meeting"), str(tmp_path / "result"))
-    torch.multiprocessing.spawn(process, places, nprocs=3)
-    known = adapter("corpus-bleu").compute(**REFERRED)["corpus-bleu"]
-    values = [float(torch.load(f"{places[1]}{rank}")) for rank in range(3)]
-    assert values == pytest.approx([known] * 3, abs=1e-9)

@@ -206,7 +206,7 @@ def test_a_test_set_of_others_is_read(tmp_path):
     ("name", "text", "words"),
     [
         ("system-outputs/en-de/one.txt", "x\ny\n", r"one\.txt: 2 lines for 3 sources"),
-        ("documents/en-de.docs", None, r"en-de\.docs: it cannot be read"),
+        ("documents/en-de.docs", None, r"en-de\.docs: No such file"),
         (
             "human-scores/en-de.mqm.seg.score",
             "one 1\none x\none 2\n",
@@ -214,7 +214,7 @@ def test_a_test_set_of_others_is_read(tmp_path):
         ),
         ("human-scores/en-de.mqm.seg.score", "one 1\none 2\n", "not a line a source .*'one'"),
         ("metric-scores/en-de/QE-src.seg.score", "two 1\ntwo 1\ntwo 1\n", "such as .*two/0"),
-        ("sources/en-de.txt", "\udcff", "cannot be read"),
+        ("sources/en-de.txt", "\udcff", "not UTF-8"),
     ],
 )
 def test_files_that_do_not_fit_are_named(tmp_path, name, text, words):

@@ -1,10 +1,13 @@
 """A data set as a folder for the Hugging Face hub: a card, a Parquet file a table, Croissant.
 
-``datasets.load_dataset(folder, "ratings")`` reads it, and so does any reader of Parquet.
+``datasets.load_dataset(folder, "ratings")`` reads it, and so does any reader of Parquet.  Croissant
+1.0 (mlcommons.org/croissant) describes the files in JSON-LD.
 """
 
+import hashlib
 import json
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pyarrow as pa
@@ -17,10 +20,28 @@ from ..data.tables import rename_raters
 from ..metrics.base import code_of
 from ..schema import together
 from ..storage import whole, write
-from .croissant import describe
 
 #: Licences that the hub lists (in lower case) and SPDX, too.
 LICENCES = ("CC-BY-4.0", "CC-BY-SA-3.0", "CC-BY-SA-4.0", "CC0-1.0", "MIT")
+_TERMS = """
+citeAs column equivalentProperty extract field fileProperty fileObject fileSet format includes
+isLiveDataset jsonPath key md5 parentField path recordSet references regex repeated replace
+samplingRate separator source subField transform
+"""
+#: The context that the specification gives (mlcommons.org/croissant/1.0, "Context").
+CONTEXT = {
+    "@language": "en",
+    "@vocab": "https://schema.org/",
+    "sc": "https://schema.org/",
+    "cr": "http://mlcommons.org/croissant/",
+    "rai": "http://mlcommons.org/croissant/RAI/",
+    "dct": "http://purl.org/dc/terms/",
+    "conformsTo": "dct:conformsTo",
+    "data": {"@id": "cr:data", "@type": "@json"},
+    "examples": {"@id": "cr:examples", "@type": "@json"},
+    "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
+    **{name: f"cr:{name}" for name in _TERMS.split()},
+}
 
 
 def write_huggingface(
@@ -52,7 +73,14 @@ def write_huggingface(
             pq.write_table(_typed(frame.drop(columns="dataset")), draft)
     about = _about(data, texts)
     write(folder / "README.md", _card(data, list(tables), about))
-    croissant = describe(folder, **about)
+    croissant = {
+        "@context": CONTEXT,
+        "@type": "sc:Dataset",
+        "conformsTo": "http://mlcommons.org/croissant/1.0",
+        **{key: text for key, text in about.items() if text},
+        "distribution": [_file(folder / f"{name}.parquet") for name in tables],
+        "recordSet": [_records(folder / f"{name}.parquet") for name in tables],
+    }
     write(folder / "croissant.json", json.dumps(croissant, indent=1, ensure_ascii=False) + "\n")
     return about["description"]
 
@@ -113,3 +141,37 @@ def _citation(key: str) -> str:
     entries = file.read_text(encoding="utf-8").split("\n@") if file.is_file() else []
     own = (f"@{entry}" for entry in entries if entry.partition("{")[2].startswith(f"{key},"))
     return next(own, key).strip()
+
+
+def _file(path: Path) -> dict[str, str]:
+    content = path.read_bytes()
+    return {
+        "@type": "cr:FileObject",
+        "@id": path.name,
+        "name": path.name,
+        "contentUrl": path.name,
+        "contentSize": f"{len(content)} B",
+        "encodingFormat": "application/x-parquet",
+        "sha256": hashlib.sha256(content).hexdigest(),
+    }
+
+
+def _records(path: Path) -> dict[str, Any]:
+    """A record set: a field a column."""
+    fields = [
+        {
+            "@type": "cr:Field",
+            "@id": f"{path.stem}/{column.name}",
+            "name": column.name,
+            "dataType": _kind(column.type),
+            "source": {"fileObject": {"@id": path.name}, "extract": {"column": column.name}},
+            **({"repeated": True} if pa.types.is_list(column.type) else {}),
+        }
+        for column in pq.read_schema(path)
+    ]
+    return {"@type": "cr:RecordSet", "@id": path.stem, "name": path.stem, "field": fields}
+
+
+def _kind(column: pa.DataType) -> str:
+    kinds = {"bool": "sc:Boolean", "int64": "sc:Integer", "double": "sc:Float"}
+    return kinds.get(str(column), "sc:Text")

@@ -18,6 +18,7 @@ from .. import schema
 from ..analysis.frame import corpus_metric
 from ..data.base import Card, Dataset
 from ..data.checks import check, fault, number
+from ..data.files import read_text
 from ..data.tables import items_table, ratings_table, rename_raters, scores_table
 from ..metrics.base import code_of
 from ..schema import DIMENSIONS, MEAN_RATER, USABLE, TstmetaError, together
@@ -195,14 +196,9 @@ def _read(folder: Path, name: str, pair: str, human: str, several: bool) -> list
 
 def _column(path: Path, n: int | None = None) -> list[str]:
     """The lines of a file, which has to be there and to have ``n`` of them."""
-    lines, what = [], ""
-    try:
-        lines = path.read_text(encoding="utf-8").removesuffix("\n").split("\n")
-    except (FileNotFoundError, UnicodeDecodeError) as error:
-        what = f"it cannot be read ({error})"
-    if not what and n is not None and len(lines) != n:
-        what = f"{len(lines)} lines for {n} sources"
-    check([fault(path, what, remedy=_REMEDY)] * bool(what))
+    lines = read_text(path).removesuffix("\n").split("\n")
+    if n not in (None, len(lines)):
+        check([fault(path, f"{len(lines)} lines for {n} sources", remedy=_REMEDY)])
     return lines
 
 

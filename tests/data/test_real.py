@@ -1,0 +1,53 @@
+"""The raw files of others, where they are: sizes and correlations that their sources give."""
+
+import pytest
+
+from tests.data.raw import pearson
+from tests.helpers import needs
+from tstmeta import data
+
+#: Set, number of items, then Pearson's r of the mean ratings of two dimensions.
+REAL = """
+alva@asset 100 style-content 0.672 style-fluency 0.862 fluency-content 0.795
+alva@simplicity_da 600 style-content 0.744 style-fluency 0.756 fluency-content 0.661
+alva@structural 1750
+alva@preferences 1400
+deplain 384 content-style -0.257 style-fluency -0.040 content-fluency 0.107
+deplain@bible 155 content-style -0.241
+deplain@fiction 72 content-style -0.043
+deplain@language-learner 157 content-style -0.486
+dualrl 15000
+lai@lai2023 720 style-content 0.399 style-fluency 0.684 fluency-content 0.717
+lai@lai2023-systems 640 style-content 0.425 style-fluency 0.687 fluency-content 0.741
+lens@simpda_2022 360 content-fluency 0.313 content-style -0.040 fluency-style 0.174
+lens@simplikert_2022 360 content-fluency 0.277 content-style -0.060 fluency-style 0.179
+lens@simpeval_past 2400
+li2018@yelp-rated 3200
+li2018@amazon-rated 3200
+li2018@captions-rated 3200
+mir 2928
+mis@civil 500 style-content -0.112 style-fluency -0.035 style-overall 0.126 content-fluency 0.625
+mis@yelp 888
+pauli 500 style-content 0.545
+russe2022 4375 content-fluency 0.184 content-style -0.068 fluency-style 0.029
+sottana@simplification 400 content-style 0.151 content-fluency 0.609 style-fluency 0.446
+sottana@simplification-systems 300 content-style -0.094 content-fluency 0.238 style-fluency 0.427
+sottana@gec 400 content-fluency -0.046 content-overcorrection 0.641 fluency-overcorrection -0.064
+strap 1334
+sulem2018 1960 style-content -0.356 style-fluency 0.300 style-structure 0.940 content-fluency 0.513
+wu_arase 6163 style-content -0.014 style-fluency 0.052 content-fluency 0.026
+ziegen 1350
+ziegen_editing 600 content-fluency 0.880
+"""
+ROWS = [line.split() for line in REAL.strip().splitlines()]
+
+
+@pytest.mark.parametrize(
+    "row", [pytest.param(row, marks=needs(row[0].partition("@")[0]), id=row[0]) for row in ROWS]
+)
+def test_a_set_has_its_items_and_the_correlations_of_its_source(row):
+    name, items, *expected = row
+    part = data.load(name)
+    assert len(part.items) == int(items)
+    pairs = [tuple(pair.split("-")) for pair in expected[::2]]
+    assert pearson(part, *pairs) == [float(value) for value in expected[1::2]]
