@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -31,7 +30,6 @@ def token_scores(
     items: Sequence[str] | None = None,
     *,
     store: Path | None = None,
-    progress: bool = False,
 ) -> pd.DataFrame:
     """Log-probabilities of every token of every rewrite under the three instructions.
 
@@ -55,7 +53,7 @@ def token_scores(
     """
     rewrites = rewrites_of(data, items)
     scorer = metric_of(metric, store).scorer()
-    return tabulate(scorer, rewrites, scorer.judge(list(rewrites), progress=progress))
+    return tabulate(scorer, rewrites, scorer.judge(list(rewrites)))
 
 
 def explain(
@@ -109,10 +107,9 @@ def rewrites_of(data: Dataset | pd.DataFrame, items: Sequence[str] | None = None
     rewrites = pd.Series(rows, pd.Index(ids), dtype=object)
     if items is None:
         return rewrites
-    for item in items:
-        if item not in rewrites.index:
-            near = difflib.get_close_matches(item, rewrites.index, n=3, cutoff=0.0)
-            raise TstmetaError(f"there is no item {item!r}; did you mean {' or '.join(near)}?")
+    if unknown := [item for item in items if item not in rewrites.index]:
+        known = ", ".join(map(str, rewrites.index[:3]))
+        raise TstmetaError(f"there is no item {unknown[0]!r}; items are called {known}, ...")
     return rewrites.loc[list(items)]
 
 

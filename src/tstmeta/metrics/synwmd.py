@@ -88,23 +88,6 @@ def _page_rank(
     return ranks
 
 
-def single(trees: Iterable[Tree]) -> list[Tree]:
-    """The different sentences of texts: the words that hang on one root."""
-    distinct: dict[Tree, None] = {}
-    for tree in trees:
-        roots: dict[int, list[int]] = {}
-        for place in range(len(tree)):
-            top = place
-            while tree[top].head:
-                top = tree[top].head - 1
-            roots.setdefault(top, []).append(place)
-        for places in roots.values():
-            number = {place + 1: new for new, place in enumerate(places, 1)} | {0: 0}
-            words = (tree[place] for place in places)
-            distinct[tuple(word._replace(head=number[word.head]) for word in words)] = None
-    return list(distinct)
-
-
 class Travellers(NamedTuple):
     """The words of a text that have mass, and its subtrees."""
 
@@ -221,7 +204,10 @@ class SynWmd(ParseMetric):
 
     @cached_property
     def _facts(self) -> tuple[dict[str, float], Vectors]:
-        return word_weights(single((self.read().parses or {}).values())), source_of(self._vectors)
+        # a sentence is a text of its own, whatever longer text it stands in: one root
+        parses = (self.read().parses or {}).values()
+        sentences = (tree for tree in parses if sum(not word.head for word in tree) == 1)
+        return word_weights(dict.fromkeys(sentences)), source_of(self._vectors)
 
     def _blank(self, request: Request) -> Score | None:
         return super()._blank(request) and NOWHERE_TO_TRAVEL

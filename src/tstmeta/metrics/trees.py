@@ -108,18 +108,15 @@ def ordered(tree: Tree) -> Ordered:
     for place, word in enumerate(tree, 1):
         children[word.head].append(place)
     forest = Ordered([], [])
-    # a stack, not recursion: a tree can be as deep as its text is long
-    stack = [(0, False)]
-    before = [0] * len(names)  # how many nodes were done when a node was come upon
-    while stack:
-        node, done = stack.pop()
-        if done:
-            forest.labels.append(names[node])
-            forest.leftmost.append(before[node])
-            continue
-        before[node] = len(forest.labels)
-        stack.append((node, True))
-        stack += [(child, False) for child in reversed(children[node])]
+
+    def visit(node: int) -> None:
+        before = len(forest.labels)
+        for child in children[node]:
+            visit(child)
+        forest.labels.append(names[node])
+        forest.leftmost.append(before)
+
+    visit(0)
     return forest
 
 
