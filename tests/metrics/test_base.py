@@ -1,12 +1,19 @@
-"""The protocol: guards, wrapping, names."""
+"""What all metrics share: guards, wrapping, names, batches, and the list of them."""
 
 import math
 
 import pytest
+import torch
 
-from tests.metrics import single
+from tests.metrics import item, scored, scores, single
+from tests.models import tiny_encoder, tiny_text
 from tstmeta import metrics
 from tstmeta.metrics import PairMetric, Request, Score, UnknownMetric, catalogue, wrap
+from tstmeta.metrics.batched import BatchedMetric
+from tstmeta.metrics.bertscore import BertScore
+from tstmeta.metrics.learned import Bleurt
+from tstmeta.metrics.semantic import Cosine
+from tstmeta.models.causal import MissingModel
 from tstmeta.schema import Status
 
 
@@ -112,3 +119,129 @@ def test_an_open_form_is_listed_with_what_to_name():
         assert (row["status"], row["profile"], row["signature"]) == ("error", "real", "")
         assert row["remedy"]
         assert row[["dimension", "unit", "bases"]].equals(plain[["dimension", "unit", "bases"]])
+
+
+# ------------------------------------------------------------------------- many rewrites at once
+
+
+class Lengths(BatchedMetric):
+    """How much longer the output is, in characters; breaks on ``bad``."""
+
+    name = "lengths"
+
+    def __init__(self):
+        self.calls = []
+
+    def pairs(self, pairs):
+        self.calls.append(list(pairs))
+        if any("bad" in text for pair in pairs for text in pair):
+            raise ValueError("a bad text")
+        return [Score(len(b) - len(a)) for a, b in pairs]
+
+
+def test_scores_come_in_order_and_units_keep_their_size():
+    two = (*item("aaa", "a"), *item("aa", "a"))
+    result = list(Lengths().score([item("a", "a"), two]))
+    assert [[score.value for score in unit] for unit in result] == [[0], [2, 1]]
+
+
+def test_a_pair_that_occurs_twice_is_asked_once():
+    metric = Lengths()
+    scores(metric, item("b", "a"), item("b", "a"), item("c", "a", "b"))
+    assert metric.calls == [[("a", "b"), ("a", "c"), ("b", "c")]]
+
+
+@pytest.mark.parametrize(("higher", "value"), [(True, 3), (False, 1)])
+def test_of_several_references_the_best_counts(higher, value):
+    metric = Lengths()
+    metric.higher_is_better = higher
+    [result] = scores(metric, item("aaaa", "a", "aaa"))
+    assert result == Score(value)
+
+
+def test_one_bad_text_among_many_is_found_by_halves():
+    metric = Lengths()
+    result = scores(metric, *[item("a" * n, "a") for n in range(1, 200)], item("bad", "a"))
+    assert [score.status for score in result] == [Status.OK] * 199 + [Status.ERROR]
+    assert len(metric.calls) < 20
+
+
+@pytest.mark.parametrize("when", ["known before", "found out"])
+def test_a_model_that_is_not_here_gives_rows_with_the_remedy(when):
+    class Gone(Lengths):
+        missing = "fetch it" * (when == "known before")
+
+        def pairs(self, pairs):
+            raise MissingModel("fetch it")
+
+    result = scores(Gone(), item("a", "a"), item("b", "b"))
+    assert [(score.status, score.detail) for score in result] == [(Status.ERROR, "fetch it")] * 2
+
+
+def test_shards_do_not_show():
+    metric = Lengths()
+    metric.shard = 2
+    units = [item("a" * n, "a") for n in range(1, 8)]
+    assert [score.value for score in scores(metric, *units)] == list(range(7))
+    assert len(metric.calls) == 4
+
+
+BUILDERS = {
+    "bertscore": lambda path: BertScore(
+        f"layer2+{tiny_encoder.folder(path, 'deberta', limit=False)}"
+    ),
+    "cosine": lambda path: Cosine(str(tiny_encoder.pooled(path, normalize=False))),
+    "bleurt": lambda path: Bleurt(str(tiny_text.folder(path, tiny_text.bert()))),
+}
+
+
+@pytest.mark.parametrize(("name", "window"), [("bertscore", 48), ("cosine", 24), ("bleurt", 64)])
+def test_a_blank_and_a_very_long_text_cost_only_themselves(tmp_path, name, window):
+    metric = BUILDERS[name](tmp_path / name)
+    long = "so cold " * 9000
+    pairs = [("a", "b"), ("", "b"), ("a", "\n"), ("[SEP]", "b"), ("a", long), (long, "a")]
+    result = scored(metric, *pairs)
+    assert [score.status for score in result] == [
+        *(Status.OK, Status.EMPTY, Status.EMPTY, Status.OK, Status.TRUNCATED, Status.TRUNCATED)
+    ]
+    assert all(score.detail.endswith(f" tokens, first {window} used") for score in result[4:])
+    assert int(result[4].detail.split()[0]) > 10_000
+    assert result[0].value == pytest.approx(scored(metric, ("a", "b"))[0].value, abs=1e-5)
+
+
+PAIRS = [
+    ("the soup was cold", "the soup was not warm"),
+    ("the waiter was rude", "so kind"),
+    ("x", "the baker sold the last loaf before noon"),
+]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tiny_text.folder(tmp_path_factory.mktemp("models") / "bleurt", tiny_text.bert())
+
+
+def upstream(pairs):
+    """As the model's card shows: references first, candidates second, one number each."""
+    model, tokenizer = tiny_text.bert()
+    values = []
+    for reference, candidate in pairs:
+        with torch.no_grad():
+            inputs = tokenizer([reference], [candidate], return_tensors="pt")
+            values.append(float(model(**inputs)[0].squeeze()))
+    return values
+
+
+def test_bleurt_is_the_models_one_logit_with_the_reference_first(folder):
+    result = scored(Bleurt(str(folder)), *PAIRS)
+    assert [score.value for score in result] == pytest.approx(upstream(PAIRS), abs=1e-5)
+    assert {score.status for score in result} == {Status.OK}
+    turned = scored(Bleurt(str(folder)), *(pair[::-1] for pair in PAIRS))
+    assert [score.value for score in turned] != pytest.approx(upstream(PAIRS), abs=1e-3)
+
+
+def test_a_classifier_of_several_labels_is_no_bleurt(tmp_path):
+    folder = tiny_text.folder(tmp_path / "three", tiny_text.bert(labels=3))
+    [result] = scored(Bleurt(str(folder)), PAIRS[0])
+    assert result.status is Status.ERROR
+    assert "gives 3 numbers a pair" in result.detail
