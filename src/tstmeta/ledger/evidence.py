@@ -71,9 +71,7 @@ def name_and_basis(metric: str) -> tuple[str, str]:
 
 
 def label_of(metric: str) -> str:
-    """``S-`bleu```: as a page shows it."""
-    name, _ = name_and_basis(metric)
-    return f"{metric.removesuffix(name)}`{name.removeprefix(RELEASED)}`"
+    return metric.replace(RELEASED, "")
 
 
 def inside(setup: Setup, data: str, frame: pd.DataFrame, part: str) -> pd.Series:
@@ -145,12 +143,12 @@ def from_draws(
 
 def agreement(setup: Setup, data: str, metric: str, **how: Any) -> list[Finding]:
     """How far a metric agrees with people."""
-    return [finding(analysis_of(setup, data, [metric], **how), f"{label_of(metric)} on `{data}`")]
+    return [finding(analysis_of(setup, data, [metric], **how), f"{label_of(metric)} on {data}")]
 
 
 def gap(setup: Setup, data: str, a: str, b: str, **how: Any) -> list[Finding]:
     """The agreement of one metric minus that of another, in the same resamples."""
-    what = f"{label_of(a)} minus {label_of(b)} on `{data}`"
+    what = f"{label_of(a)} minus {label_of(b)} on {data}"
     return [finding(analysis_of(setup, data, [a, b], **how), what, 0, 1)]
 
 
@@ -164,7 +162,7 @@ def best_gap(
     analysis = analysis_of(setup, data, [metric, *others], **how)
     own = analysis.matrices
     best = int(np.nanargmax(stats.estimate(own.human, own.metrics[1:], analysis.setting)))
-    what = f"{label_of(metric)} minus the best other, {label_of(others[best])}, on `{data}`"
+    what = f"{label_of(metric)} minus the best other, {label_of(others[best])}, on {data}"
     return [finding(analysis.of([0, 1 + best]), what, 0, 1)]
 
 
@@ -177,7 +175,7 @@ def reference_free(setup: Setup, data: str, metrics: Sequence[str]) -> list[Find
     own = [pair_of(drawn, place, place + k)[1] for place in range(k)]
     value, *values = gaps[own].mean(axis=0).tolist()
     limits = from_draws(value, values, drawn.fewest, (-2, 2))
-    row = finding(analysis, f"source minus reference on `{data}`, mean of {k}", drawn=drawn)
+    row = finding(analysis, f"source minus reference on {data}, mean of {k}", drawn=drawn)
     n = min(agreement_of(analysis, place).n for place in range(2 * k))
     return [row._replace(value=value, limits=limits, n=n, note=_note(analysis, limits))]
 
@@ -195,7 +193,7 @@ def across(setup: Setup, data: str, metric: str, parts: Sequence[str], **how: An
     some = np.logical_or(*masks.values())
     tables = [frame.assign(metric=k, score=frame["score"].where(m)) for k, m in masks.items()]
     analysis = _analysis(setup, pd.concat([table[some] for table in tables]), **how)
-    row = finding(analysis, f"{label_of(metric)} on `{data}`, {parts[0]} minus {parts[1]}", 0, 1)
+    row = finding(analysis, f"{label_of(metric)} on {data}, {parts[0]} minus {parts[1]}", 0, 1)
     return [row._replace(n=int(some.sum()))]
 
 
@@ -208,7 +206,7 @@ def alpha(setup: Setup, data: str, dimension: str) -> list[Finding]:
     picked = (np.concatenate([groups[g] for g in rng.integers(n, size=n)]) for _ in range(draws))
     values, whole = [stats.alpha(ratings[rows]).value for rows in picked], stats.alpha(ratings)
     limits = from_draws(whole.value, values, n, (-1, 1))
-    what = f"Krippendorff's alpha (ordinal) of {dimension} on `{data}`"
+    what = f"Krippendorff's alpha (ordinal) of {dimension} on {data}"
     note = f"sources resampled; {draws:,} draws"
     return [Finding(what, whole.value, limits, whole.n, note, ResamplingPlan().estimand)]
 
@@ -256,7 +254,7 @@ def hybrids(setup: Setup, data: str, metrics: Sequence[str], words: str) -> list
     analysis = analysis._replace(setting=stats.Setting(settings.statistic, "within-task", judging))
     drawn, rows = resample(analysis), []
     for place, name in enumerate(("Hybrid-Simulation", "Hybrid-Learned")):
-        what = f"{name} minus the best single metric on `{data}`, {words}"
+        what = f"{name} minus the best single metric on {data}, {words}"
         row = finding(analysis, what, place, 2, drawn)
         rows.append(row._replace(note=f"{row.note}; {analysis.plan.n:,} draws, fits kept"))
     return rows
@@ -272,7 +270,7 @@ def preferred(setup: Setup, data: str, dimension: str, better: str, worse: str) 
     sums = won[sign != 0].groupby(of.map(items["source_id"])).agg(["sum", "size"]).to_numpy(float)
     drawn = resampled_sums(setup, sums)
     value, *values = (drawn[:, 0] / drawn[:, 1]).tolist()
-    what, size = f"{better} over {worse}, {dimension}, on `{data}`", int(sums[:, 1].sum())
+    what, size = f"{better} over {worse}, {dimension}, on {data}", int(sums[:, 1].sum())
     limits = from_draws(value, values, len(sums), (-1, 1))
     note = "share won less share lost"
     return [Finding(what, value, limits, size, note, ResamplingPlan().estimand)]
@@ -289,7 +287,7 @@ def choices(setup: Setup, of: str, dimension: str, share: str = "balanced") -> l
         low, high = (value + (end - value) * ratio for end in ends)
         return Interval(low, high, "percentile", 0, 0)
 
-    what, n = f"`{of}`, choices by {dimension}, {share}", int(row["comparisons"])
+    what, n = f"{of}, choices by {dimension}, {share}", int(row["comparisons"])
     return [Finding(what, value, limits, n, "sources resampled", ResamplingPlan().estimand)]
 
 

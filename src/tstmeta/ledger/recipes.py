@@ -40,7 +40,7 @@ LEARNED = {
 _JUDGE = "the text names Llama 3 70B, the appendix an 8B model identifier"
 _WEIGHTS = "its weights are not on this machine"
 _WITHOUT_SYNONYMS = "no WordNet on this machine: METEOR matches no synonyms"
-LAI, SECOND_RATER = "lai@lai2023", "second rater"
+LAI = "lai@lai2023"
 
 
 def data_of(cell: Cell, inputs: Inputs, how: Settings) -> str:
@@ -181,46 +181,26 @@ def at_level(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
         raise Needs("lai data", "tstmeta data fetch lai")
     by_systems = how["level"] == "system"
     wanted = ("I2F", "F2I") if cell.direction == "overall" else (cell.direction,)
-    setting = how["statistic"], how["level"], how.get("undefined", math.nan)
-    values, n = [], 0
+    frame, values, n = _of_lai(cell, data, inputs), [], 0
     for directions in [(name,) for name in wanted] if by_systems else [wanted]:
-        of = data, cell.dimension, directions, *setting
-        result = inputs.once(_of_lai, *of).loc[_name_in_lai(cell)]
+        own, undefined = frame[frame["direction"].isin(directions)], how.get("undefined", math.nan)
+        result = correlate(own, how["statistic"], how["level"], undefined=undefined).iloc[0]
         values.append(100 * float(result["value"]))
         n += math.comb(_n(result), 2) if by_systems else _n(result)
     value = values[0]
     if len(values) > 1:
         value = round_half_up(math.fsum(round_half_up(v, 1) for v in values) / len(values), 2)
-    signature = f"{result['signature']}|level:{cell.level}|direction:{cell.direction}"
+    signature = f"{frame['signature'].iloc[0]}|level:{cell.level}|direction:{cell.direction}"
     return Answer(value, n, signature)
 
 
-def _name_in_lai(cell: Cell) -> str:
-    """Our metric of a cell; of people who agree among themselves, the second rater."""
+def _of_lai(cell: Cell, data: str, inputs: Inputs) -> pd.DataFrame:
+    """The pairs of a cell's metric; of people who agree among themselves, of the second rater."""
     if cell.metric == "inter-annotator agreement":
-        return SECOND_RATER
-    return names(cell.paper, "metric")[cell.metric][0] + "-multi" * (cell.item == "multiple")
-
-
-def _of_lai(
-    inputs: Inputs,
-    data: str,
-    dimension: str,
-    directions: Sequence[str],
-    statistic: str,
-    level: str,
-    undefined: float,
-) -> pd.DataFrame:
-    """What :func:`correlate` gives for all that the paper holds against people, at once."""
-    every = {_name_in_lai(cell) for cell in cells("lai2023") if cell.dimension == dimension}
-    basis = "source" if dimension == "content" else "none"
-    metrics = [inputs.pairs(data, name, basis, dimension) for name in every - {SECOND_RATER}]
-    tables = []
-    for frame in (pd.concat(metrics), second_rater(inputs, data, dimension)):
-        rows = frame[frame["direction"].isin(directions)]
-        table = correlate(rows, statistic, level, undefined=undefined).set_index("metric")
-        tables.append(table.join(rows.groupby("metric", observed=True)["signature"].first()))
-    return pd.concat(tables)
+        return second_rater(inputs, data, cell.dimension)
+    name = names(cell.paper, "metric")[cell.metric][0] + "-multi" * (cell.item == "multiple")
+    basis = "source" if cell.dimension == "content" else "none"
+    return inputs.pairs(data, name, basis, cell.dimension)
 
 
 def second_rater(inputs: Inputs, data: str, dimension: str) -> pd.DataFrame:
@@ -230,7 +210,7 @@ def second_rater(inputs: Inputs, data: str, dimension: str) -> pd.DataFrame:
     frame = inputs.pairs(data, "released:bleu", "source")
     ratings = raters.loc[frame["item_id"]]
     return frame.assign(
-        metric=SECOND_RATER,
+        metric="second rater",
         basis="none",
         flipped=False,
         signature=f"second rater against first|{dimension}",
