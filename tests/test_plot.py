@@ -113,20 +113,6 @@ def test_the_name_of_a_metric_tells_its_kind():
     assert {metric: plot.look(metric) for metric in KINDS} == KINDS
 
 
-def test_a_kind_has_the_same_colour_and_marker_in_every_figure():
-    names = list({kind: metric for metric, kind in KINDS.items()}.values())
-    frame = pd.DataFrame({"metric": names, "value": 0.5, "rank": 1, "low": 0.4, "high": 1.0})
-    frame["dataset"] = "mir"
-    moved = -(np.arange(1, len(names) + 1) % len(names))  # every rank is another one
-    both = plot.bump(pd.concat([frame, frame.assign(dataset="lai", value=moved)]))
-    for axis in (panels(plot.forest(frame))[0], panels(plot.rank_sets(frame))[0], both):
-        drawn = {
-            line.get_marker(): line.get_color() for line in axis.lines if len(line.get_xdata())
-        }
-        for colour, marker in plot.KINDS.values():
-            assert same_color(drawn[marker], colour)
-
-
 def test_no_two_kinds_or_lines_share_a_colour_or_a_marker():
     for looks in (plot.KINDS.values(), plot.LINES):
         assert (

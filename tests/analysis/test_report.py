@@ -129,16 +129,6 @@ def test_a_report_needs_the_data_sets_that_were_evaluated(own, tmp_path):
     assert not (tmp_path / "new").exists()
 
 
-def test_the_latex_table_closes_what_it_opens(written):
-    lines = [line for line in written["table.tex"].decode().splitlines() if line[0] != "%"]
-    text = re.sub(r"\\[\\&%$#_{}]", "", "\n".join(lines))
-    commands = re.findall(r"\\(begin|end)(\{\w+\})", text)
-    inside = ["{table}", "{tabular}"]
-    assert commands == [*(("begin", n) for n in inside), *(("end", n) for n in inside[::-1])]
-    assert text.count("{") == text.count("}")
-    assert not set("%#_~^") & set(text)
-
-
 TEX = shutil.which("tectonic") or shutil.which("pdflatex")
 
 
