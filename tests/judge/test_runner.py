@@ -1,6 +1,5 @@
 """Many questions: each asked once, each kept before it is seen, whatever stops the run."""
 
-import asyncio
 import threading
 
 import pytest
@@ -41,21 +40,6 @@ def test_a_second_run_asks_nothing_and_another_model_or_server_is_asked_anew(tmp
         answers(other, questions(2), tmp_path)
         assert (server.requests, other.requests) == (4, 2)
     assert kept(tmp_path) == 6
-
-
-def test_it_can_be_called_where_a_loop_runs_already_in_a_thread_and_several_times(tmp_path):
-    async def cell(served):
-        return answers(server, questions(5), tmp_path, served=served)
-
-    with serving(echo) as server:
-        served = chat(server)
-        assert len(asyncio.run(cell(served))) == 5
-        work = threading.Thread(target=answers, args=(server, questions(9), tmp_path))
-        work.start()
-        work.join(30)
-        assert kept(tmp_path) == 9
-        assert answers(server, [], tmp_path, served=served) == []
-        assert server.requests == 9
 
 
 @pytest.mark.parametrize("kind", [Unusable, ZeroDivisionError])

@@ -21,7 +21,7 @@ from ..secrecy import excerpt
 from . import client as clients
 from .base import Question, Reply, Unusable, answered, body, error
 from .cache import AnswerCache, asking
-from .runner import Budget, in_a_thread
+from .runner import Budget
 
 if TYPE_CHECKING:
     from .client import Served
@@ -94,7 +94,7 @@ def run(
     keys = [q.key(chat.server, chat.model, chat.revision) for q in questions]
     with AnswerCache(cache) as answers:
         distinct = dict(zip(keys, questions, strict=True))
-        replies = in_a_thread(_Run(distinct, chat, answers, budget or Budget(), tell).finish(poll))
+        replies = asyncio.run(_Run(distinct, chat, answers, budget or Budget(), tell).finish(poll))
     return [replies[key] for key in keys]
 
 

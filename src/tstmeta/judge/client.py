@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import base64
 import math
-import os
 from typing import TYPE_CHECKING, Any
 
 from ..extras import needs
@@ -38,8 +37,7 @@ class Served:
     Args:
         url: where the interface starts, such as ``http://localhost:8000/v1``.
         model: what the server calls the model; ``revision``: its weights, if you know.
-        key: the API key; ``OPENAI_API_KEY`` of the environment when None.  Never shown, and not
-            sent where the URL names a user.
+        key: the API key; never shown, and not sent where the URL names a user.
         timeout: seconds for one answer.
         retries: how often a question is sent again after 408, 409, 429, 5xx, a broken connection or
             no answer in time; pauses grow, and ``Retry-After`` counts.
@@ -55,11 +53,11 @@ class Served:
         model: str,
         *,
         revision: str = "",
-        key: str | None = None,
+        key: str = "",
         timeout: float = 120.0,
         retries: int = 6,
     ):
-        key = (os.environ.get("OPENAI_API_KEY", "") if key is None else key).strip()
+        key = key.strip()
         if not (key.isascii() and key.isprintable()) or " " in key:
             raise TstmetaError("the API key has a sign that no HTTP header takes; copy it anew")
         parsed = address(url)

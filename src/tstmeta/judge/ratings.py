@@ -6,8 +6,7 @@ status and what the judge said; something is put in its place only by name (:fun
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
 from itertools import permutations
 from pathlib import Path
@@ -18,7 +17,7 @@ import pandas as pd
 
 from .. import schema
 from ..data import Dataset
-from ..metrics.base import Request, Score
+from ..metrics.base import Request
 from ..schema import Signature, Status, TstmetaError
 from ..secrecy import excerpt
 from . import answers
@@ -51,25 +50,6 @@ class JudgeJob(NamedTuple):
     question: Question
     item_ids: tuple[str, ...]
     source_id: str
-
-
-def origin(prompt: Prompt, chat: Served, shuffle: int | None = None) -> dict[str, Any]:
-    """Columns that say who was asked what, and how: all that changes an answer."""
-    how = prompt.sampling
-    words = [f"temperature {how.temperature:g}", f"top_p {how.top_p:g}"]
-    words += [f"max_tokens {how.max_tokens}", f"seed {how.seed}"]
-    words += [f"logprobs {how.top_logprobs}"] * bool(how.top_logprobs)
-    words += [f"order {shuffle}"] * (shuffle is not None and prompt.unit == "source")
-    return {
-        "prompt": prompt.name,
-        "prompt_hash": prompt.hash,
-        "low": prompt.low,
-        "high": prompt.high,
-        "server": chat.server,
-        "model": chat.model,
-        "revision": chat.revision,
-        "asked_how": ", ".join(words),
-    }
 
 
 def jobs(
@@ -154,8 +134,15 @@ def ask(
     replies = runner([job.question for job in todo], chat, **options)
     pairs = zip(todo, replies, strict=True)
     rows = [row for job, reply in pairs for row in _rows(job, reply, prompt)]
-    about = {"dataset": dataset.name.partition("@")[0], **origin(prompt, chat, shuffle)}
-    return pd.DataFrame(rows).assign(**about)[COLUMNS]
+    how = prompt.sampling
+    asked_how = f"temperature {how.temperature:g}, top_p {how.top_p:g}, max_tokens {how.max_tokens}"
+    asked_how += f", seed {how.seed}"
+    asked_how += f", logprobs {how.top_logprobs}" if how.top_logprobs else ""
+    asked_how += f", order {shuffle}" if shuffle is not None and prompt.unit == "source" else ""
+    about: dict[str, Any] = {"dataset": dataset.name.partition("@")[0], "asked_how": asked_how}
+    about |= {"prompt": prompt.name, "prompt_hash": prompt.hash, "low": prompt.low}
+    about |= {"high": prompt.high, "server": chat.server, "model": chat.model}
+    return pd.DataFrame(rows).assign(revision=chat.revision, **about)[COLUMNS]
 
 
 def kept_as(
@@ -232,48 +219,31 @@ def scores(rows: pd.DataFrame, missing: str = "drop") -> pd.DataFrame:
     for line in items.to_dict("records"):
         status, detail = Status.OK, ""
         if not line["usable"]:
-            _, status, detail = without_value(Status(line["status"]), line["detail"])
+            status, detail = Status(line["status"]), excerpt(line["detail"], 300)
+            if status.has_value:
+                status, detail = Status.INVALID, f"{status}: {detail}"
         elif line["usable"] < line["rows"]:
             detail = f"{line['rows'] - line['usable']} of {line['rows']} left out"
         elif line["filled"]:
             detail = f"{line['filled']} of {line['rows']} filled in"
-        name = name_of(line["model"], line["prompt"], line["dimension"] if line["several"] else "")
-        ends.append((name, str(signature(line, samples, missing)), str(status), detail))
-    items[["metric", "signature", "status", "detail"]] = ends
-    items = items.assign(basis="source", sample=0)
-    return schema.validate(items[schema.columns("scores")], "scores")
-
-
-def without_value(status: Status, detail: str) -> Score:
-    """A score without a value; a status that promises one is ``invalid``."""
-    words = excerpt(detail, 300)
-    if status.has_value:
-        status, words = Status.INVALID, f"{status}: {words}"
-    return Score(math.nan, status, words)
-
-
-def name_of(model: str, prompt: str, dimension: str = "") -> str:
-    """What tables call a judge: ``judge:MODEL+PROMPT`` or ``judge:MODEL+PROMPT#DIMENSION``."""
-    return f"judge:{model}+{prompt}" + (f"#{dimension}" if dimension else "")
-
-
-def signature(row: Mapping[str, Any], samples: int, missing: str = "drop") -> Signature:
-    """All that changes a score, from a row."""
-    return Signature.of(
-        "judge",
-        {
+        name = f"judge:{line['model']}+{line['prompt']}"
+        name += f"#{line['dimension']}" if line["several"] else ""
+        facts = {
             "basis": "source",
-            "server": row["server"],
-            "model": row["model"],
-            "revision": row["revision"] or "none named",
-            "prompt": f"{row['prompt']}@{row['prompt_hash']}",
-            "dimension": row["dimension"],
-            "asked": row["asked_how"],
+            "server": line["server"],
+            "model": line["model"],
+            "revision": line["revision"] or "none named",
+            "prompt": f"{line['prompt']}@{line['prompt_hash']}",
+            "dimension": line["dimension"],
+            "asked": line["asked_how"],
             "samples": samples,
             "value": "rating",
             "missing": missing,
-        },
-    )
+        }
+        ends.append((name, str(Signature.of("judge", facts)), str(status), detail))
+    items[["metric", "signature", "status", "detail"]] = ends
+    items = items.assign(basis="source", sample=0)
+    return schema.validate(items[schema.columns("scores")], "scores")
 
 
 _READERS = {

@@ -8,8 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import math
-from collections.abc import Collection, Coroutine, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -178,23 +177,8 @@ def run(
             limits = budget or Budget()
             with asking(cache, chat.server, chat.model), bar:
                 work = _answers(questions, todo, chat, answers, limits, concurrency, bar)
-                replies |= in_a_thread(work)
+                replies |= asyncio.run(work)
     return [replies[key] for key in keys]
-
-
-def in_a_thread(work: Coroutine[None, None, dict[str, Reply]]) -> dict[str, Reply]:
-    """Run it in a loop of its own, for a notebook has one already; Ctrl-C cancels it."""
-    loop = asyncio.new_event_loop()
-    task = loop.create_task(work)
-    try:
-        with ThreadPoolExecutor(1) as pool:
-            try:
-                return pool.submit(loop.run_until_complete, task).result()
-            except BaseException:
-                loop.call_soon_threadsafe(task.cancel)
-                raise
-    finally:
-        loop.close()
 
 
 async def _answers(
