@@ -65,8 +65,6 @@ def test_the_bare_header_is_the_published_programs_and_has_no_line_ends():
     ("tokenizer", "system", "wanted"),
     [
         (tiny.tokenizer("gpt2"), "be kind", "be kind\n\nx\n\n"),
-        (tiny.tokenizer("gpt2"), "", "x\n\n"),
-        (with_template(PLAIN), "be kind", "be kind\n\nx\n\n"),
         # an empty system prompt is no turn, so the template puts in its own
         (tiny.tokenizer("qwen"), "", "<|im_start|>system\nYou are of help.<|im_end|>\n"),
         (tiny.tokenizer("qwen"), "Be rude.", "<|im_start|>system\nBe rude.<|im_end|>\n"),
@@ -85,24 +83,12 @@ def test_a_template_that_refuses_says_why():
         Template(with_template(refuses)).prompt("be kind", "x")
 
 
-@pytest.mark.parametrize("bare", [False, True])
-@pytest.mark.parametrize("family", FAMILIES)
-def test_the_context_is_the_prompt_in_tokens_with_nothing_added(family, bare):
-    tokenizer = tiny.tokenizer(family)
-    template = Template(tokenizer, bare=bare)
-    texts = "be kind", "京都 {x}"
-    context, prompt = template.context(*texts), template.prompt(*texts)
-    assert list(context) == tokenizer(prompt, add_special_tokens=False)["input_ids"]
-    assert tokenizer.decode(context) == prompt
-
-
 @given(PLAIN_TEXT)
 def test_the_tokens_of_an_output_spell_the_output(text):
     assert LLAMA.tokenizer.decode(LLAMA.tokens(text)) == text
     assert (LLAMA.tokens(text) == ()) == (text == "")
 
 
-@pytest.mark.parametrize("bare", [False, True])
 @pytest.mark.parametrize(
     ("tokenizer", "mark"),
     [
@@ -119,8 +105,8 @@ def test_the_tokens_of_an_output_spell_the_output(text):
         ),
     ],
 )
-def test_the_token_after_an_output_ends_the_turn(tokenizer, mark, bare):
-    template = Template(tokenizer, bare=bare)
+def test_the_token_after_an_output_ends_the_turn(tokenizer, mark):
+    template = Template(tokenizer)
     assert template.end_of_turn == tokenizer.convert_tokens_to_ids(mark)
 
 

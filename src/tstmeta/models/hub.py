@@ -6,7 +6,7 @@ Only safetensors are read and no code that comes with a model is run.
 from __future__ import annotations
 
 import hashlib
-import json
+import re
 import sys
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -81,14 +81,10 @@ def here(model: Backbone) -> bool:
     folder = model.folder if model.local else _snapshot(model)
     if folder is None or not _has_tokenizer(folder):
         return False
-    index = folder / "model.safetensors.index.json"
-    if not index.is_file():
-        return any(folder.glob("*.safetensors"))
-    try:
-        shards = set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values())
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return False
-    return bool(shards) and all((folder / shard).is_file() for shard in shards)
+    weights = [file.stem for file in folder.glob("*.safetensors")]
+    # of several files each says how many there are, as in model-00001-of-00003
+    counts = {int(stem[-5:]) for stem in weights if re.search(r"-\d{5}-of-\d{5}$", stem)}
+    return len(weights) >= max(counts, default=1)
 
 
 def absent(model: Backbone) -> str:

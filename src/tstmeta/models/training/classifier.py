@@ -19,17 +19,8 @@ from .. import hub
 from ..causal import Backbone
 from ..classifiers import PACKAGES, About, Linear, StyleModel, Task, features, modules
 from ..splits import PARTS, corpus_hash
-from .loop import (
-    CHECKPOINT,
-    STYLE,
-    Learner,
-    StyleOptions,
-    finished,
-    follow,
-    rows_of,
-    versions,
-    write_report,
-)
+from . import loop
+from .loop import Learner, StyleOptions
 
 #: Bins of the expected calibration error (Guo et al., 2017, use 15).
 BINS = 15
@@ -65,7 +56,7 @@ def train(
     Raises:
         TstmetaError: nothing to learn, a folder of another run.
     """
-    options = options or STYLE[kind]
+    options = options or loop.STYLE[kind]
     _check(corpus, kind, tasks, regression, base)
     run = {
         "kind": kind,
@@ -76,9 +67,9 @@ def train(
         "corpus": corpus_hash(corpus, ("text", "task", "style", "value", "part")),
         "sizes": {part: int((corpus["part"] == part).sum()) for part in PARTS},
         "tasks": [json.loads(json.dumps(asdict(task))) for task in tasks],
-        "versions": versions(*PACKAGES[kind]),
+        "versions": loop.versions(*PACKAGES[kind]),
     }
-    if report := finished(out, run):
+    if report := loop.finished(out, run):
         return report
     rows, about = corpus[corpus["part"] == "train"], About(kind, tuple(tasks), regression)
     model: Any
@@ -91,9 +82,9 @@ def train(
             model, loss = _transformer(rows, about, base, seed)
         _descend(out, run, model.model, loss, len(rows), options)
     report = {**run, "results": _calibrate(model, corpus)}
-    write_report(out, report)
+    loop.write_report(out, report)
     model.write(out)
-    (out / CHECKPOINT).unlink(missing_ok=True)
+    (out / loop.CHECKPOINT).unlink(missing_ok=True)
     return report
 
 
@@ -140,7 +131,7 @@ def _linear(rows: pd.DataFrame, about: About, options: StyleOptions, seed: int) 
             model = SGDClassifier(loss="log_loss", **course)
             given = {"classes": np.arange(len(task.styles))}
         for epoch in range(options.epochs):
-            order = rows_of(epoch, len(labels), len(labels), seed)
+            order = loop.rows_of(epoch, len(labels), len(labels), seed)
             model.set_params(eta0=options.rate * (1 - epoch / options.epochs))
             model.partial_fit(table[order], labels[order], **given)
         models.append(model)
@@ -202,11 +193,11 @@ def _descend(
     learner = Learner(model, [adam], run["seed"])
 
     def step(number: int) -> float:
-        rows = rows_of(number, count, options.batch, run["seed"])
+        rows = loop.rows_of(number, count, options.batch, run["seed"])
         return learner.step(number, map(loss, [rows]), 1, options.rate * (1 - number / steps))
 
     model.train()
-    follow(out, run, learner, step, steps, options.checkpoint)
+    loop.follow(out, run, learner, step, steps, options.checkpoint)
     model.eval()
 
 

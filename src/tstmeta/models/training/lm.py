@@ -15,17 +15,8 @@ from ...schema import TstmetaError
 from .. import hub, lm
 from ..causal import Backbone
 from ..template import Template
-from .loop import (
-    CHECKPOINT,
-    FINE_TUNING,
-    Learner,
-    LmOptions,
-    finished,
-    follow,
-    rows_of,
-    versions,
-    write_report,
-)
+from . import loop
+from .loop import Learner, LmOptions
 
 if TYPE_CHECKING:
     import torch
@@ -76,7 +67,7 @@ def train(
 
     if not texts or not held_out:
         raise TstmetaError("a model needs sentences to train on, and others to measure it on")
-    options = options or (FINE_TUNING if base else LmOptions())
+    options = options or (loop.FINE_TUNING if base else LmOptions())
     steps = -(-len(texts) // options.batch) * options.epochs
     options = options.model_copy(update={"steps": min(steps, options.steps or steps)})
     run = {
@@ -89,9 +80,9 @@ def train(
             "train": len(texts),
             "held_out": len(held_out),
         },
-        "versions": versions("torch", "transformers", "tokenizers"),
+        "versions": loop.versions("torch", "transformers", "tokenizers"),
     }
-    if report := finished(out, run):
+    if report := loop.finished(out, run):
         return report
     torch.set_num_threads(options.threads)
     if base:
@@ -107,7 +98,7 @@ def train(
     encoded, shortened = encode(texts, tokenizer, options.length)
 
     def batches(step: int) -> list[Batch]:
-        rows = rows_of(step, len(encoded), options.batch, seed)
+        rows = loop.rows_of(step, len(encoded), options.batch, seed)
         return bucketed([encoded[row] for row in rows], TOKENS, tokenizer.pad_token_id or 0)
 
     losses = learn(out, run, model, options, batches, scratch=not base)
@@ -121,8 +112,8 @@ def train(
         "perplexity": _perplexities(out, {"held_out": held_out, "training": texts}, seed),
         "loss_curve": [round(float(piece.mean()), 4) for piece in curve],
     }
-    write_report(out, report)
-    (out / CHECKPOINT).unlink(missing_ok=True)
+    loop.write_report(out, report)
+    (out / loop.CHECKPOINT).unlink(missing_ok=True)
     return report
 
 
@@ -303,7 +294,7 @@ def learn(
         return learner.step(number, losses, count, options.rate * share)
 
     model.train()
-    return follow(out, run, learner, step, options.steps, options.checkpoint)
+    return loop.follow(out, run, learner, step, options.steps, options.checkpoint)
 
 
 def _optimisers(model: Any, options: LmOptions, scratch: bool) -> list[torch.optim.Optimizer]:
