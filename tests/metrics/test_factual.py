@@ -23,8 +23,8 @@ from tstmeta.metrics.factual import (
     summed,
     token_f1,
 )
-from tstmeta.models import seq2seq
-from tstmeta.models.seq2seq import Written
+from tstmeta.models import sequence
+from tstmeta.models.sequence import Written
 from tstmeta.schema import Status
 
 SOURCE = "the cat sat on a red mat"
@@ -88,7 +88,7 @@ class Alike(BatchedMetric):
 def writers(monkeypatch):
     """The models of a metric, which asks about the words of ``ABOUT``."""
     built = {"t5-qg": Questioner(), "t5-qa": Answerer()}
-    monkeypatch.setattr(seq2seq, "load", lambda model, **options: built[model.name])
+    monkeypatch.setattr(sequence, "load", lambda model, **options: built[model.name])
     monkeypatch.setattr(QuestEval, "missing", "")
     monkeypatch.setattr(factual, "by_rule", lambda text: [each for each in ABOUT if each in text])
     monkeypatch.setattr(factual, "BertScore", lambda words: Alike())

@@ -17,16 +17,21 @@ from tstmeta.models.causal import Backbone, MissingModel, backbone
 from tstmeta.models.classifiers import (
     FILE,
     MODELS,
+    WIDTHS,
+    WINDOW,
     About,
     Estimates,
     Linear,
     StyleModel,
     Task,
+    TextCnn,
     features,
+    numbered,
+    text_cnn,
+    vocabulary,
     words,
 )
 from tstmeta.models.sequence import Transformer, beginning
-from tstmeta.models.textcnn import WIDTHS, WINDOW, TextCnn, network, numbered, vocabulary
 
 KNOWN = ["warm", "cold", "rain"]
 TEXTS = ["warm rain", "cold cold cold , warm rain or cold", "no", "a cold and late evening"]
@@ -60,7 +65,7 @@ def backends(tmp_path_factory):
         "linear": linear(TASK, 3),
         "linear of 2": linear(two, 1),
         "regressor": linear(two, 1, regression=True),
-        "textcnn": TextCnn(About("textcnn", (TASK,), False, cnn), network(3, 3, 3, 6, 5)),
+        "textcnn": TextCnn(About("textcnn", (TASK,), False, cnn), text_cnn(3, 3, 3, 6, 5)),
         **{kind: Transformer.read(backbone(str(path)), "cpu") for kind, path in folders.items()},
     }
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from tests.models import tiny_text
-from tstmeta.models.seq2seq import Seq2Seq
+from tstmeta.models.sequence import Seq2Seq
 
 PROMPTS = [
     ("sv1", "the last loaf", "the baker sold the last loaf before noon"),

@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from tstmeta.models.textcnn import padded
+from tstmeta.models.classifiers import padded
 from tstmeta.transfer import configuration
 from tstmeta.transfer import network as losses
 from tstmeta.transfer.network import BEGIN, END, LanguageGru, Sentences, TransferModel

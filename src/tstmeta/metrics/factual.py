@@ -16,9 +16,9 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from ..models import hub, seq2seq
+from ..models import hub, sequence
 from ..models.causal import Backbone, backbone
-from ..models.seq2seq import Prompt, Written
+from ..models.sequence import Prompt, Written
 from ..schema import TstmetaError
 from .base import Score, scored
 from .batched import BatchedMetric, ModelMetric, Pair, choose, cut_note, installed
@@ -91,7 +91,7 @@ class QuestEval(ModelMetric):
 
     def fields(self) -> dict[str, object]:
         writers = [
-            seq2seq.described(hub.identity(model), WINDOW, NEW_TOKENS)
+            sequence.described(hub.identity(model), WINDOW, NEW_TOKENS)
             for model in self.models.values()
         ]
         return {
@@ -157,7 +157,7 @@ class QuestEval(ModelMetric):
 
     def _ask(self, use: str, prompts: Sequence[Prompt]) -> dict[Prompt, Written]:
         distinct = list(dict.fromkeys(prompts))
-        writer = seq2seq.load(self.models[use], window=WINDOW, new_tokens=NEW_TOKENS)
+        writer = sequence.load(self.models[use], window=WINDOW, new_tokens=NEW_TOKENS)
         written = writer.write(distinct, UNANSWERABLE if use == "qa" else "")
         return dict(zip(distinct, written, strict=True))
 

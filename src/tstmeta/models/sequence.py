@@ -1,15 +1,16 @@
-"""Sequence classifiers and regressors of transformers: of one text, of two, and to be fine-tuned.
+"""Transformers that read one text or two and classify them, or write a short one for a prompt.
 
 Lai et al. (2023) fine-tune BERT on ratings of formality, as a classifier and as a regressor;
-Mukherjee et al. (2025) XLM-R.  Neither the batch nor the order changes a number (float32,
-differences below 1e-5).
+Mukherjee et al. (2025) XLM-R.  T5 writes and answers questions.  Neither the batch nor the order
+changes a number (float32, differences below 1e-5) nor, short of a tie, a text.
 """
 
 import json
 from collections.abc import Sequence
 from dataclasses import asdict
+from functools import lru_cache
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from pydantic import TypeAdapter
@@ -17,6 +18,7 @@ from pydantic import TypeAdapter
 from . import hub
 from .causal import Backbone
 from .classifiers import About, Estimates, StyleModel, Task, by_length
+from .forest import batches
 
 #: Where ``config.json`` keeps what we know of a model: its task and temperature.
 KEY = "tstmeta_task"
@@ -123,3 +125,104 @@ def longest(config: Any, tokenizer: Any) -> int:
         positions -= (config.pad_token_id or 0) + 1  # they count from behind the padding's number
     # a tokenizer without a limit says an enormous number
     return int(min(positions, tokenizer.model_max_length))
+
+
+# ------------------------------------------------------------------------------- writing
+
+#: Pieces that are joined by the end-of-sequence token, such as (question, text).
+Prompt = tuple[str, ...]
+#: Tokens of a batch of prompts, padding included.
+_BUDGET = {"cpu": 2048, "cuda": 16384}
+
+
+class Written(NamedTuple):
+    """What a model writes for a prompt, of whose ``tokens`` tokens as many as fit were read.
+
+    ``chance``: the probability that the text begins as the watched word does; NaN without one.
+    """
+
+    text: str
+    chance: float
+    tokens: int
+
+
+class Seq2Seq:
+    """A loaded encoder-decoder model.
+
+    A text that spells ``</s>`` is read as those letters and cannot open a piece of its own.
+    ``window`` and ``new_tokens`` are the most tokens that are read and written, the likeliest one
+    at each step.
+    """
+
+    def __init__(self, model: Any, tokenizer: Any, window: int = 512, new_tokens: int = 19):
+        self.model, self.tokenizer = model.eval(), tokenizer
+        self.window, self.new_tokens = window, new_tokens
+        self.budget = _BUDGET["cpu" if model.device.type == "cpu" else "cuda"]
+        self.start, self.end = model.config.decoder_start_token_id, tokenizer.eos_token_id
+
+    def write(self, prompts: Sequence[Prompt], watched: str = "") -> list[Written]:
+        """What the model writes for each prompt.
+
+        ``watched`` is a word; :attr:`Written.chance` is the probability of its first token at the
+        first step, before any search.
+        """
+        import torch
+
+        rows = [
+            [token for ids in self._ids(prompt) for token in (*ids, self.end)] for prompt in prompts
+        ]
+        # a prompt always ends with the mark of its end
+        cut = [[*ids[:-1][: self.window - 1], self.end] for ids in rows]
+        first = self._ids([watched])[0][0] if watched else None
+        answers: dict[int, Written] = {}
+        with torch.inference_mode():
+            for batch in batches([len(ids) for ids in cut], self.budget):
+                written = self._written([cut[place] for place in batch], first)
+                for place, (text, chance) in zip(batch, written, strict=True):
+                    answers[place] = Written(text, chance, len(rows[place]))
+        return [answers[place] for place in range(len(prompts))]
+
+    def _ids(self, texts: Sequence[str]) -> list[list[int]]:
+        options = {"add_special_tokens": False, "split_special_tokens": True, "verbose": False}
+        return list(self.tokenizer(list(texts), **options)["input_ids"])
+
+    def _written(self, prompts: list[list[int]], first: int | None) -> list[tuple[str, float]]:
+        import torch
+        from transformers import GenerationConfig
+
+        device = self.model.device
+        inputs = padded(self.tokenizer, [{"input_ids": ids} for ids in prompts], device)
+        encoded = {
+            "encoder_outputs": self.model.get_encoder()(**inputs),
+            "attention_mask": inputs["attention_mask"],
+        }
+        chances = [float("nan")] * len(prompts)
+        if first is not None:
+            start = torch.full((len(prompts), 1), self.start, device=device)
+            step = self.model(**encoded, decoder_input_ids=start)
+            chances = step.logits[:, -1].float().softmax(-1)[:, first].tolist()
+        config = GenerationConfig(
+            max_new_tokens=self.new_tokens,
+            num_beams=1,
+            do_sample=False,
+            decoder_start_token_id=self.start,
+            eos_token_id=self.end,
+            pad_token_id=self.tokenizer.pad_token_id,
+        )
+        written = self.model.generate(**encoded, generation_config=config)
+        texts = self.tokenizer.batch_decode(written, skip_special_tokens=True)
+        return [(text.strip(), chance) for text, chance in zip(texts, chances, strict=True)]
+
+
+def described(name: str, window: int, new_tokens: int) -> str:
+    """All that changes what a model writes."""
+    return f"{name} window:{window} new:{new_tokens} beams:1"
+
+
+@lru_cache(maxsize=2)
+def load(model: Backbone, **options: int) -> Seq2Seq:
+    """A model of a hub or a folder, in float32, with options of :class:`Seq2Seq`; two are kept."""
+    from transformers import AutoModelForSeq2SeqLM
+
+    network = hub.weights(model, AutoModelForSeq2SeqLM, dtype="float32").to(hub.device_of())
+    return Seq2Seq(network, hub.tokenizer(model), **options)

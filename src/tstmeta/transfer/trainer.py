@@ -24,7 +24,7 @@ from ..data import Dataset
 from ..data.tables import items_table
 from ..metrics.base import Request
 from ..models import hub
-from ..models.textcnn import UNKNOWN, numbered, padded, vocabulary
+from ..models.classifiers import UNKNOWN, numbered, padded, vocabulary
 from ..models.training import loop
 from ..models.training.loop import Learner
 from ..schema import TstmetaError

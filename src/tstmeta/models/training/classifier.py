@@ -15,7 +15,7 @@ from scipy.special import softmax
 
 from ...extras import needs
 from ...schema import TstmetaError
-from .. import hub
+from .. import classifiers, hub
 from ..causal import Backbone
 from ..classifiers import PACKAGES, About, Linear, StyleModel, Task, features, modules
 from ..splits import PARTS, corpus_hash
@@ -146,19 +146,17 @@ def _textcnn(
 ) -> tuple[StyleModel, Loss]:
     import torch
 
-    from ..textcnn import TextCnn, network, numbered, padded, vocabulary
-
-    [task], known = about.tasks, vocabulary(rows["text"])
+    [task], known = about.tasks, classifiers.vocabulary(rows["text"])
     features = {"vocabulary": known, "vector": options.vector, "maps": options.maps}
-    model = network(len(known), len(task.styles), seed, options.vector, options.maps)
-    ids = numbered(rows["text"], known)
+    model = classifiers.text_cnn(len(known), len(task.styles), seed, options.vector, options.maps)
+    ids = classifiers.numbered(rows["text"], known)
     labels = torch.tensor(_labels(rows, task, False))
 
     def loss(places: np.ndarray) -> torch.Tensor:
-        logits = model(*padded([ids[place] for place in places]))
+        logits = model(*classifiers.padded([ids[place] for place in places]))
         return torch.nn.functional.cross_entropy(logits, labels[places])
 
-    return TextCnn(replace(about, features=features), model), loss
+    return classifiers.TextCnn(replace(about, features=features), model), loss
 
 
 def _transformer(rows: pd.DataFrame, about: About, base: Any, seed: int) -> tuple[StyleModel, Loss]:
