@@ -19,7 +19,6 @@ from tstmeta.stats import (
     draw,
     estimate,
     kernels,
-    pearson,
     resampled,
 )
 
@@ -157,21 +156,6 @@ def test_draws_in_slices_give_the_same_as_all_at_once(monkeypatch, name, level):
     assert resampled(human, metrics, setting, draws) == pytest.approx(whole, abs=1e-12, nan_ok=True)
 
 
-@pytest.mark.parametrize("units", ["sources", "both"])
-def test_differences_over_common_groups_are_those_of_each(units):
-    random, shape, m = oracles.rng(), (30, 4), 6
-    human, metrics = random.normal(size=shape).round(), random.normal(size=(m, *shape)).round()
-    setting, draws = Setting("pearson", "source"), draw(ResamplingPlan(units, 9), shape, random)
-    pairs = np.transpose(np.triu_indices(m, 1))
-    values = resampled(human, metrics, setting, draws, pairs)
-    for place, at in ((0, 0), (7, 1), (14, 2)):
-        i, j = pairs[place]
-        rows, columns = (oracles.repeated(counts[at]) for counts in draws)
-        x, a, b = (side[rows][:, columns] for side in (human, metrics[i], metrics[j]))
-        each = [[pearson(u, v).value for u, v in zip(x, y, strict=True)] for y in (a, b)]
-        assert values[m + place, at] == pytest.approx(np.nanmean(np.subtract(*each)))
-
-
 # ------------------------------------------------------------------------ soft pairwise accuracy
 
 SOFT = Setting("soft-pairwise-accuracy", "system")
@@ -232,26 +216,6 @@ def test_edges(human, metric, value):
 
 
 # --------------------------------------------------------------------------- sums and means
-
-
-@pytest.mark.parametrize("size", [128, 129, 400])
-def test_long_vectors_take_blocks_and_give_the_same(size, monkeypatch):
-    rng = np.random.default_rng(5)
-    x, y = rng.integers(0, 9, (1, size)).astype(float), np.round(rng.normal(size=(2, 1, size)), 1)
-    weights = rng.multinomial(size, np.full(size, 1 / size), 3).astype(float)
-    functions = (np.multiply, np.equal)
-
-    def values():
-        pairs = kernels.pair_totals(functions, x, y, weights, 0.2)
-        others = [f(side, weights) for f in (kernels.untied, kernels.standings) for side in (x, y)]
-        return [*pairs, *others]
-
-    first = values()
-    for few, block in ((10**6, 2**24), (0, 2**24), (0, 1)):
-        monkeypatch.setattr(kernels, "FEW", few)
-        monkeypatch.setattr(kernels, "_BLOCK", block)
-        for before, after in zip(first, values(), strict=True):
-            np.testing.assert_array_equal(before, after)
 
 
 def test_means_of_columns_do_not_depend_on_the_order_of_rows_to_the_last_bit():

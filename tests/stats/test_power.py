@@ -10,11 +10,8 @@ from tests.stats.oracles import noisy, rng
 from tstmeta.stats import (
     ResamplingPlan,
     Setting,
-    difference,
     draw,
     estimate,
-    permutation_test,
-    resample,
     resampled,
 )
 from tstmeta.stats.power import detectable_difference, tilted
@@ -71,41 +68,3 @@ def test_a_metric_that_sees_nothing_or_nothing_but_people_cannot_be_tilted(stati
     assert np.isnan(result.difference).tolist() == [True, True, True, False]
     constant = detectable_difference(0 * human, metrics[0], others, setting, plan, rng(), halves=0)
     assert not np.isfinite(constant.difference).any()
-
-
-def correlated(random, size, first, second):
-    """Human values and two metrics of correlation ``first`` and ``second`` with them."""
-    human, *noise = random.normal(size=(3, *size))
-    metrics = [
-        r * human + math.sqrt(1 - r * r) * e for r, e in zip((first, second), noise, strict=True)
-    ]
-    return human, np.stack(metrics)
-
-
-def power_reached(size, first, pilots, runs, **how):
-    """Share of studies that find a difference of the detectable size, by interval and by swaps;
-    share of pilots whose interval holds that size.
-    """
-    setting, plan, rows = Setting(), ResamplingPlan(n=400), []
-    for pilot in range(pilots):  # both metrics are equally good there
-        human, metrics = correlated(rng(9, pilot), size, first, first)
-        sides = human, metrics[0], metrics[1:]
-        result = detectable_difference(*sides, setting, plan, rng(pilot), **how)
-        rows.append([float(each[0]) for each in result[:3]])
-    value, low, high = np.array(rows).T
-    second = first - value.mean()
-    seen = np.zeros(2)
-    for run in range(runs):
-        human, metrics = correlated(rng(10, run), size, first, second)
-        limits = difference(resample(human, metrics, setting, plan, rng(run)), 0, 1)
-        swaps = permutation_test(human, *metrics, setting, n=199, rng=rng(run))
-        seen += limits.low > 0, swaps.p <= 0.05
-    return seen / runs, np.mean((low <= value.mean()) & (value.mean() <= high))
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize(("size", "first"), [((100, 1), 0.6), ((120, 1), 0.4), ((80, 3), 0.8)])
-def test_a_difference_of_the_detectable_size_is_found_in_four_studies_of_five(size, first):
-    seen, covered = power_reached(size, first, pilots=100, runs=1500)
-    assert ((seen >= 0.75) & (seen <= 0.85)).all(), seen
-    assert covered >= 0.9

@@ -157,30 +157,6 @@ def test_raters_who_disagree_more_than_chance_have_no_reliable_mean():
 
 
 SCALES = ("ordinal", "interval")
-#: The worked example of Krippendorff (2011), section C: four observers, twelve units.
-WORKED: list[list[float]] = [
-    [1, 1, NAN, 1],
-    [2, 2, 3, 2],
-    [3, 3, 3, 3],
-    [3, 3, 3, 3],
-    [2, 2, 2, 2],
-    [1, 2, 3, 4],
-    [4, 4, 4, 4],
-    [1, 1, 2, 1],
-    [2, 2, 2, 2],
-    [NAN, 5, 5, 5],
-    [NAN, NAN, 1, 1],
-    [NAN, NAN, 3, NAN],
-]
-
-
-@pytest.mark.parametrize(("level", "value"), [("ordinal", 0.815), ("interval", 0.849)])
-def test_the_worked_example_of_krippendorff(level, value):
-    result = alpha(WORKED, level)
-    assert result.value == pytest.approx(value, abs=5e-4)
-    assert (result.n, result.raters, result.reason) == (11, 4, "")
-
-
 #: matrix [items, raters], items with two ratings, raters who gave one of them, reason
 NO_ALPHA = {
     "no items": (np.empty((0, 3)), 0, 0, "no item has ratings from two raters"),

@@ -12,8 +12,6 @@ from tstmeta.stats import (
     Setting,
     draw,
     estimate,
-    of_draws,
-    of_resample,
     resampled,
     tie_calibrated,
 )
@@ -109,42 +107,6 @@ def test_draws_judge_each_source_with_the_threshold_of_the_other_folds(units):
                 pairs, alike = oracles.accuracy(threshold)(items)
                 shares += [alike / pairs] if pairs and threshold >= 0 else []
             assert value == pytest.approx(np.mean(shares) if shares else NAN, nan_ok=True)
-
-
-def test_metrics_are_compared_over_the_sources_that_both_have():
-    compared, plan = 0, ResamplingPlan(n=9)
-    for human, metric, rng in tables(8, 30, sources=9, systems=4):
-        metrics = metric, np.where(np.arange(len(human))[:, None] % 2, metric, NAN)
-        fits = [tie_calibrated(human, each, rng=rng) for each in metrics]
-        setting = Setting(held_out(fits), "source")
-        drawn = of_draws(human, metrics, setting, plan, draw(plan, human.shape, rng))
-        shares = np.full((2, len(human)), NAN)
-        for m, (each, fit) in enumerate(zip(metrics, fits, strict=True)):
-            for s in np.flatnonzero(fit.folds >= 0):
-                threshold = fit.thresholds[fit.folds[s]]
-                if np.isfinite(threshold):
-                    shares[m, s] = accuracy(human, each, [s], threshold)
-        gaps = (shares[0] - shares[1])[np.isfinite(shares).all(axis=0)]
-        expected = gaps.mean() if len(gaps) else NAN
-        assert drawn.of_pairs.estimates[0] == pytest.approx(expected, abs=1e-12, nan_ok=True)
-        assert drawn.groups.tolist() == np.isfinite(shares).tolist()
-        compared += len(gaps) > 1
-    assert compared > 10
-
-
-def test_draws_lie_about_the_cross_validated_value():
-    random, plan, rows = oracles.rng(1), ResamplingPlan(n=400), []
-    for draws in oracles.draws_of(plan, (20, 4), 40, random):
-        human = random.normal(size=(20, 4))
-        metric = human + 1.3 * random.normal(size=(20, 4))
-        human = np.digitize(human, (-1.2, -0.4, 0.4, 1.2))
-        fit = tie_calibrated(human, metric, rng=random)
-        drawn = of_draws(human, metric[None], Setting(held_out([fit]), "source"), plan, draws)
-        [limits] = of_resample(drawn)
-        rows.append((fit.value, limits.low, limits.high, np.nanmean(drawn.values) - fit.value))
-    value, low, high, off = np.array(rows).T
-    assert abs(off.mean()) < 0.003  # under one threshold for all they lay .01 to .02 above
-    assert np.mean((low <= value.mean()) & (value.mean() <= high)) > 0.8
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 Nothing here knows of texts, files or data sets.
 """
 
-from .alternative import alternative_annotator_test, flat_line
+from .alternative import alternative_annotator_test
 from .intervals import Interval, Resample, difference, of_draws, of_resample, of_values, resample
 from .matrices import LEVELS, Setting, correlate, estimate, resampled
 from .partial_correlation import PARTIAL, corrected_partial, partial, partial_at

@@ -75,8 +75,9 @@ def alternative_annotator_test(
         epsilon: margin in [0, 1): .2 for experts, .15 for skilled raters, .1 for crowd workers, in
             the paper's advice.
         mapping: ``isotonic`` regression on the mean ratings of other sources (five folds) brings
-            scores onto the scale.  Near its middle even a flat line can beat noisy raters, so a
-            metric whose map is flat in every fold never passes.  ``none`` takes scores as ratings.
+            scores onto the scale.  Near its middle even a flat line (constant scores) can beat
+            noisy raters, so a metric whose map is flat in every fold never passes, and a pass says
+            something where that line's omega is below one half.  ``none``: scores as ratings.
         rng: shuffles the sources into folds.
     """
     ratings, scores = finite(cube), finite(metric)
@@ -104,16 +105,6 @@ def alternative_annotator_test(
     n = sum(row.n for row in tested)
     reason = "flat line: its scores do not rise with the ratings of other sources" * flat
     return AlternativeTest(omega, rho, omega >= 0.5 and not flat, tuple(rows), n, reason)
-
-
-def flat_line(
-    cube: ArrayLike, *, epsilon: float = 0.1, rng: np.random.Generator
-) -> AlternativeTest:
-    """What a metric that knows nothing gets: the mean rating of other sources for every item.
-
-    It never passes; a metric's pass says something where its omega is below one half.
-    """
-    return alternative_annotator_test(cube, np.zeros(np.shape(cube)[:2]), epsilon=epsilon, rng=rng)
 
 
 def on_scale(ratings: Array, scores: Array, rng: np.random.Generator) -> tuple[Array, bool]:

@@ -22,12 +22,10 @@ _UNDEFINED = 0.025
 
 
 class Williams(NamedTuple):
-    """First correlation less the second, t of Williams, two-sided p, n - 3 as ``df``."""
+    """t of Williams with n - 3 degrees of freedom, and its two-sided p."""
 
-    difference: float
     statistic: float
     p: float
-    df: float
     reason: str = ""
 
 
@@ -43,22 +41,18 @@ def williams(first: float, second: float, between: float, n: int) -> Williams:
 
     Source: Williams (1959), Regression Analysis, Section 5.4, as in Steiger (1980), Equation 7.
     """
-    df, rounding, reason, below, above = float(n - 3), 1e-9, "", 0.0, 0.0
     if any(math.isnan(r) for r in (first, second, between)):
-        reason = "a correlation has no value"
-    elif n < 4:
-        reason, df = "fewer than four items", math.nan
-    else:
-        determinant = 1 - first**2 - second**2 - between**2 + 2 * first * second * between
-        mean = (first + second) / 2
-        below = 2 * max(determinant, 0.0) * (n - 1) / (n - 3) + mean**2 * (1 - between) ** 3
-        above = (n - 1) * (1 + between)
-        if below <= rounding**2 or above <= rounding:
-            reason = "the two metrics are one but for scale or sign"
-    if reason:
-        return Williams(first - second, math.nan, math.nan, df, reason)
+        return Williams(math.nan, math.nan, "a correlation has no value")
+    if n < 4:
+        return Williams(math.nan, math.nan, "fewer than four items")
+    determinant = 1 - first**2 - second**2 - between**2 + 2 * first * second * between
+    mean = (first + second) / 2
+    below = 2 * max(determinant, 0.0) * (n - 1) / (n - 3) + mean**2 * (1 - between) ** 3
+    above = (n - 1) * (1 + between)
+    if below <= 1e-18 or above <= 1e-9:
+        return Williams(math.nan, math.nan, "the two metrics are one but for scale or sign")
     t = (first - second) * math.sqrt(above / below)
-    return Williams(first - second, t, above_zero(float(2 * stats.t.sf(abs(t), df)), n), df)
+    return Williams(t, above_zero(float(2 * stats.t.sf(abs(t), n - 3)), n))
 
 
 def noninferior(resample: Resample, first: int, second: int, margin: float) -> float:
