@@ -10,7 +10,7 @@ from .partial_correlation import PARTIAL, corrected_partial, partial, partial_at
 from .permutation import permutation_test
 from .pooling import of_families, pool
 from .power import detectable_difference
-from .raters import alpha, ceiling, single_rater
+from .raters import alpha, ceiling, d_study, single_rater, variance_components
 from .resampling import Draws, ResamplingPlan, draw
 from .significance import (
     equivalent,
@@ -23,4 +23,3 @@ from .significance import (
 )
 from .statistic import STATISTICS, Correlation, Statistic, acc_eq, kendall, pearson
 from .ties import TieCalibrated, tie_calibrated
-from .variance import d_study, variance_components
