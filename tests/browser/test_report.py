@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page
@@ -61,11 +60,8 @@ def test_the_report_opens_from_the_disk_and_says_first_what_to_take(
     assert max(tab.evaluate(BOXES)) < size[1], "the recommendation stands on the first screen"
 
 
-@pytest.mark.parametrize("paper", ["A4", "Letter"])
-def test_the_report_prints_with_a_page_for_each_dimension(
-    tab: Page, address: str, paper: str, tmp_path: Path
-) -> None:
+def test_the_report_prints_with_a_page_for_each_dimension(tab: Page, address: str) -> None:
     tab.goto(address)
-    printed = tab.pdf(path=tmp_path / "report.pdf", format=paper)
+    printed = tab.pdf(format="A4")
     assert printed.startswith(b"%PDF")
     assert printed.count(b"/Type /Page\n") >= 1 + len(OWN)

@@ -1,7 +1,10 @@
 """The ledger: nothing left out, only known statuses, and the numbers that must come out."""
 
+import csv
+import io
 import math
 from functools import cache
+from importlib.machinery import SourceFileLoader
 
 import numpy as np
 import pandas as pd
@@ -10,8 +13,9 @@ import pytest
 import tstmeta as tst
 from tests.helpers import needs
 from tests.ledger.test_cells import cell
-from tests.tools.test_papers import is_whole
-from tstmeta import metrics
+from tests.test_frozen import CHECK
+from tests.tools.test_pages import is_whole
+from tstmeta import console, metrics
 from tstmeta.data import paths
 from tstmeta.ledger import Inputs, counts, ledger, reproduce
 from tstmeta.ledger.cells import PAPERS, cells, remarks
@@ -200,6 +204,17 @@ def test_a_table_of_lai2023_comes_out(table, least, of):
     assert (own["status"] == "match").sum() >= least
     assert set(own["status"]) <= {"match", "misprint", "differs"}
     assert set(own.index[own["status"] != "match"]) <= set(remarks())
+
+
+@needs(*EVERYTHING)
+@pytest.mark.skipif(not CHECK.is_file(), reason="the frozen files are not beside the checkout")
+@pytest.mark.filterwarnings("ignore::ResourceWarning")  # the program closes no file
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_no_frozen_cell_has_moved(monkeypatch):
+    frozen = SourceFileLoader("frozen", str(CHECK)).load_module()
+    text = console.to_csv(with_data().reset_index())  # what `tstmeta reproduce` prints
+    monkeypatch.setattr(frozen, "run", lambda *words: list(csv.DictReader(io.StringIO(text))))
+    assert frozen.ledger(CHECK.parents[1] / "frozen", write=False, quick=True) == []
 
 
 @needs(*EVERYTHING)

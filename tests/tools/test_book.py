@@ -34,7 +34,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("words", [["serve"], ["scores"], ["pages", "name"]])
+@pytest.mark.parametrize("words", [["serve"], ["scores"]])
 def test_a_step_that_is_not_understood_stops_with_exit_code_2(monkeypatch, capsys, words):
     monkeypatch.setattr(sys, "argv", ["book.py", *words])
     with pytest.raises(SystemExit) as stopped:

@@ -7,7 +7,6 @@ import json
 import math
 import os
 import re
-from functools import cache
 from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
@@ -15,18 +14,23 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import yaml
+from bs4 import BeautifulSoup
 
+import tstmeta as tst
 from tests import written
 from tests.analysis.tiny import HOSTILE
 from tests.helpers import needs
-from tools import metric_cards, pages, ship, tables
+from tools import front, metric_cards, pages, papers, ship, tables
 from tstmeta import data
 from tstmeta.data import Card, paths
+from tstmeta.judge import prompts
+from tstmeta.ledger import reproduce
 from tstmeta.ledger.cells import PAPERS, cells
+from tstmeta.likelihood import instructions
 from tstmeta.metrics import PairMetric, Request, catalogue, get, names
 from tstmeta.metrics.base import Score
 from tstmeta.models.causal import EMBEDDED
-from tstmeta.schema import Status, TstmetaError
+from tstmeta.schema import Status
 
 CARDS = sorted(path.stem for path in paths.own("metric_cards").glob("*.md"))
 PAGES = {
@@ -164,13 +168,6 @@ def test_every_page_has_one_title_and_its_html_is_whole(without):
             assert Tags(fragment).open == [], name
 
 
-def test_every_citation_is_in_the_bibliography(without):
-    known = set(re.findall(r"^@\w+\{([^,]+),", page(written.ROOT / "book", "references.bib"), re.M))
-    for name in PAGES:
-        for keys in re.findall(r"\{cite(?::\w+)?\}`([^`]+)`", page(without, name)):
-            assert {key.strip() for key in keys.split(",")} <= known, name
-
-
 # -------------------------------------------------------------------------------------- a table
 
 
@@ -239,10 +236,6 @@ def test_where_the_files_are_a_card_counts_what_is_loaded():
 # ---------------------------------------------------------------------------------- metric cards
 
 
-def test_a_metric_without_a_card_has_an_empty_one():
-    assert metric_cards.card("none") == Card("none", "none")
-
-
 @pytest.mark.parametrize("name", CARDS)
 def test_every_card_is_whole_and_names_variants_that_there_are(name):
     card = metric_cards.card(name)
@@ -305,16 +298,54 @@ def test_what_does_not_run_says_so_first_and_the_catalogue_counts_it(without, ov
     assert "ted" not in runs
 
 
+GROUPS = metric_cards.groups()
+
+
+def column(name, head):
+    return metric_cards.known(name).set_index("")[head]
+
+
+CASES = [("cosine", "content", "source"), ("chrf", "content", "reference")]
+
+
+@pytest.mark.parametrize(("name", "dimension", "basis"), [*CASES, ("slor", "fluency", "none")])
+def test_verdict_accuracy_best_and_worst_sets_are_those_of_the_evidence(name, dimension, basis):
+    shown = column(name, f"{name}: {dimension}" + f" ({basis})" * (basis != "none"))
+    rules = tst.verdicts(dimension=dimension, references=basis == "reference")
+    row = rules[rules["metric"] == name].iloc[0]
+    assert (shown["verdict"], shown["because"]) == (row["verdict"], row["reason"])
+    mean = f"{row['mean']:.2f} [{row['low']:.2f}, {row['high']:.2f}]"
+    assert shown["accuracy"] == f"{mean} ({row['families']} families)"
+    own = tst.evidence(dimension).query(
+        "metric == @name and basis == @basis and statistic == 'preference' and level != 'system'"
+    )
+    values = own[own["panel"] == "pool"].set_index("dataset")["value"].dropna().sort_values()
+    for label, some in (("worst on", values[:3]), ("best on", values[::-1][:3])):
+        words = shown[label].split("; ")
+        assert [" ".join(w.split()[:2]) for w in words] == [f"{d} {v:.2f}" for d, v in some.items()]
+    stress = own[(own["panel"] == "stress") & own["value"].notna()]["dataset"]
+    assert [w.split()[0] for w in shown["stress sets"].split("; ") if w] == stress.tolist()
+
+
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("judge", "was not run for this page"),
-        ("gm", "cannot be shown on its own"),
-        ("likelihood-style", "A demonstration, not a reproduction"),
+        ("corpus-bleu", "no score for a single"),
+        ("judge", "not run on 5 families"),
+        ("gm", "made from scores"),
     ],
 )
-def test_a_page_says_why_an_example_is_missing_or_little_worth(without, name, words):
-    assert words in page(without, f"metrics/{name}.md")
+def test_a_metric_without_evidence_is_unknown_and_says_what_is_missing(name, words):
+    assert metric_cards.known(name).shape[1] == 1
+    assert words in metric_cards.lacking(GROUPS[name])
+
+
+def test_what_is_known_stands_on_the_page_and_is_escaped(monkeypatch):
+    monkeypatch.setattr(metric_cards, "known", lambda _: pd.DataFrame({"": HOSTILE, "x": HOSTILE}))
+    text = pages.render("metric", metric_cards.page(metric_cards.card("judge"), GROUPS["judge"]))
+    fragment = Tags(parts(text)[0])
+    assert fragment.open == []
+    assert fragment.seen <= {"div", "table", "thead", "tbody", "tr", "th", "td"}
 
 
 class Odd(PairMetric):
@@ -338,23 +369,74 @@ def test_a_score_without_a_value_is_shown_as_its_status(tmp_path, monkeypatch):
     ]
 
 
+# ---------------------------------------------------------------------------- the front page
+
+
+@pytest.fixture(scope="module")
+def fragments(without):
+    """Answers, figures and needs of a machine without raw data."""
+    return [BeautifulSoup(part, "lxml") for part in parts(page(without, "front.md"))]
+
+
+def rows(fragment):
+    return {row.th.get_text(): [plain(str(cell)) for cell in row("td")] for row in fragment("tr")}
+
+
+@pytest.mark.parametrize(("task", "language"), [("formality", "en"), ("detoxification", "ru")])
+@pytest.mark.parametrize(("place", "dimension"), enumerate(front.DIMENSIONS))
+def test_every_cell_is_the_rule_s_best_metric(fragments, task, language, place, dimension):
+    best = tst.verdicts(None, dimension, task=task, language=language).iloc[0]
+    cell = rows(fragments[0])[task if language == "en" else f"{task} in Russian"][place]
+    if best["verdict"] in ("use", "with care") and best["low"] <= 0.5:
+        assert cell.startswith("none")
+    elif best["verdict"] in ("use", "with care"):
+        assert cell.startswith(f"{best['verdict']} {best['metric']} ")
+        assert ("*" in cell) == (not best["difference_low"] > 0)
+        assert f": {100 * best['mean']:.0f}" in cell
+        assert f"({100 * best['predict_low']:.0f} to {100 * best['predict_high']:.0f})" in cell
+        assert f", {best['own']} famil" in cell
+    else:
+        assert cell == {"do not use": "none"}.get(best["verdict"], best["verdict"])
+
+
+def test_where_nothing_is_known_the_page_says_so(fragments):
+    answers, _, needs = fragments
+    assert rows(answers)[front.OTHER] == ["unknown"] * 3
+    assert rows(needs)["any dimension, system level"][0] == "unknown"
+    assert len(rows(needs)) == 1 + 2 * 3 + 1
+
+
+def test_each_dimension_has_a_figure_with_the_best_metric_first_and_people_last(fragments):
+    for dimension, image in zip(front.DIMENSIONS, fragments[1]("img"), strict=True):
+        names = image["alt"].partition(": ")[2].partition(";")[0].split(", ")
+        assert dimension in image["alt"]
+        assert names[-1] == "people"
+        assert len(names) <= 12
+
+
+@pytest.mark.parametrize(
+    ("verdict", "wanted"),
+    [("do not use", "none"), ("unknown", "unknown"), ("with care", "with care"), ("use", "use")],
+)
+def test_no_metric_is_named_where_none_may_be_used(monkeypatch, verdict, wanted):
+    row = {"metric": "bleu", "verdict": verdict, "reason": "<b>", "mean": 0.6}
+    table = tst.verdicts().head(1).assign(**row)
+    monkeypatch.setattr(tst, "verdicts", lambda *_: table)
+    first = front.first(table, "content", False)
+    assert first["verdict"] == wanted
+    assert ("metric" in first) == (verdict in ("use", "with care"))
+
+
 # ---------------------------------------------------------------- the embedded model, benchmarks
 
 
 def test_the_facts_of_the_embedded_model_are_those_of_its_files(without):
     report = json.loads((EMBEDDED / "training.json").read_text())
-    size = (EMBEDDED / "model.safetensors").stat().st_size
     text = plain(page(without, "backbone.md"))
     assert f"parameters {report['parameters']:,} " in text
-    assert f"training steps {report['steps']:,} " in text
-    assert f"file {size / 1e6:.1f} MB in safetensors, float16 " in text
-    assert f"Over {len(report['loss_curve'])} steps the loss fell from" in text
     assert "A demonstration, not a reproduction" in text
     for losses in report["losses_by_task"].values():
         assert all(f" {loss:.3f} " in text for loss in losses.values())
-    for metric in report["shares"].values():
-        shares = (share for own in metric.values() for share in own.values())
-        assert all(f" {share:.3f} " in text for share in shares)
 
 
 def test_every_committed_result_is_on_a_page_with_its_checks(without):
@@ -382,87 +464,41 @@ def test_every_cell_of_the_ledger_is_on_its_page(without):
     assert "The four papers print 2,289 numbers" in page(without, "ledger.md")
 
 
-# -------------------------------------------------------------------- sentences not to be shown
-
-FOREIGN = [name for name in data.names() if not Card.read(name).facts.get("examples")]
-
-
-def bare(text: str) -> str:
-    """Words without case and punctuation, one space between them and at both ends."""
-    return f" {' '.join(re.findall(r'[a-z0-9]+', unescape(text).lower()))} "
-
-
-@cache
-def foreign_sentences() -> dict[str, set[str]]:
-    """First six words -> sentences, of every third-party sentence of six words or more here.
-
-    Sentences that a data set which may be shown has as well do not count, by themselves or within a
-    longer text: strangers thank each other in the same words.
-    """
-    texts = {text for name in (*OWN, "pauli") for text in sentences(name)}
-    shared = {bare(part) for text in texts for part in (text, *re.split("[.!?]", text))}
-    known: dict[str, set[str]] = {}
-    for name in FOREIGN:
-        for text in sentences(name):
-            words = bare(text)
-            if len(words.split()) >= 6 and words not in shared:
-                known.setdefault(" ".join(words.split()[:6]), set()).add(words)
-    return known
+def is_whole(rows: pd.DataFrame) -> None:
+    """Every cell that does not match stands under one reason of its paper, and is counted there."""
+    context = papers.departures(rows)
+    text = pages.render("departures", context)
+    for paper in context["papers"]:
+        given = [(cell, row["status"]) for row in paper["reasons"] for cell in row["cells"]]
+        other = rows[(rows["paper"] == paper["key"]) & (rows["status"] != "match")]
+        assert sorted(given) == sorted(zip(other["cell"], other["status"], strict=True))
+        lines = text.partition(f"## {paper['title']}")[2].partition("\n## ")[0].splitlines()
+        for row in paper["reasons"]:
+            start = f"- **{row['status']}**, {len(row['cells'])} of {row['tables']}"
+            shown = [line for line in lines if line.startswith(start)]
+            assert row["reason"]
+            assert [line.endswith(f": {row['reason']}.") for line in shown].count(True) == 1
+    assert f" {context['matched']} match" in text
 
 
-def sentences(name: str) -> set[str]:
-    if not data.has_texts(name):
-        return set()
-    try:
-        items = data.load(name).items
-    except TstmetaError:  # a corpus: a sample of it
-        module = __import__(f"tstmeta.data.{name}", fromlist=["corpus"])
-        return set(module.corpus(data.root(name))["text"].iloc[::7])
-    references = {text for texts in items["references"] for text in texts}
-    every = {*items["source"], *items["output"], *references}
-    return {text for text in every if isinstance(text, str)}  # a text may not be here
-
-
-def shown(text: str) -> int:
-    """How many third-party sentences are in a text; not which."""
-    words = bare(text)
-    split = words.split()
-    runs = {" ".join(split[i : i + 6]) for i in range(len(split) - 5)}
-    known = foreign_sentences()
-    return sum(any(text in words for text in known[run]) for run in runs & known.keys())
-
-
-@needs("lai", "mir", "alva", "lens", "li2018", "dualrl", "mukherjee", "paradetox", "yelp")
-def test_the_search_knows_sentences_and_sees_them():
-    assert len(foreign_sentences()) > 20_000
-    for name in ("lai", "mir", "alva", "li2018"):
-        some = sorted(text for text in sentences(name) if len(text.split()) >= 8)[0]
-        count = shown(f"<td>{some.upper()}!</td>")
-        assert count == 1, name
-    assert shown("the quick brown fox jumps over the lazy dog") == 0
-
-
-@needs("lai", "mir", "alva")
-@pytest.mark.parametrize("place", ["book/_generated", "book/results", "book/_build/html"])
-def test_no_page_of_the_book_shows_a_sentence_that_may_not_be_shown(place):
-    files = written.built(place)
-    if not files:
-        pytest.skip(f"{place} is not built")
-    leaks = {
-        path.name: count
-        for path in files
-        if path.suffix in (".html", ".ipynb", ".md", ".txt")
-        and (count := shown(re.sub(r"<[^>]+>", " ", written.text_of(path))))
+def test_every_prompt_of_ours_and_every_card_that_differs_is_named_with_a_reason():
+    context = papers.departures(reproduce("pang2019", "1"))["papers"]
+    ours = [prompt for prompt in map(prompts.load, prompts.names()) if prompt.cites]
+    ours = [each for each in (*ours, *instructions.shipped().values()) if each.origin == "ours"]
+    named = {name: about for paper in context for name, about in paper["words"].items()}
+    assert named == {each.name: each.about for each in ours}
+    assert all(len(about) > 20 for about in named.values())
+    differs = {
+        (path.name, paper): why
+        for folder in ("metric_cards", "cards")
+        for path in paths.own(folder).glob("*.md")
+        for paper, why in Card.read(path.stem, path).facts.get("differs", {}).items()
     }
-    assert leaks == {}
-
-
-@needs("lai", "mir", "alva")
-def test_no_file_of_the_repository_holds_a_sentence_of_others():
-    leaks = {}
-    for path in written.tracked():
-        if path.suffix in (".py", ".md", ".csv", ".ipynb", ".yml", ".xml", ".toml", ".json", ".j2"):
-            text = written.text_of(path).replace("\\n", " ")
-            if count := shown(text):
-                leaks[path.relative_to(written.ROOT).as_posix()] = count
-    assert leaks == {}
+    shown = {
+        (card["link"].partition("/")[2], paper["key"]): card["why"]
+        for paper in context
+        for card in paper["cards"]
+    }
+    assert shown == differs
+    assert all(why[0].isupper() and why.endswith(".") for why in differs.values())
+    assert {("bleu.md", "pauli2025"), ("overall-ours1.md", "mukherjee2025")} <= set(differs)

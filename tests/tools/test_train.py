@@ -4,16 +4,13 @@ import hashlib
 import json
 from pathlib import Path
 
-import pandas as pd
 import pytest
 import torch
 
 from tests.models.training.conftest import killed
-from tests.scored import dataset
 from tests.tools.toy import OPTIONS, PROMPTS
 from tools import train
 from tools.world.conversations import Example, example, sentences
-from tools.world.words import Choices
 from tstmeta import data, scoring
 from tstmeta.data.tables import corpus_table
 from tstmeta.likelihood.instructions import get, shipped
@@ -61,26 +58,6 @@ def test_the_tokenizer_has_the_form_of_llama_3(tokenizer):
     assert tokenizer.decode(ids[5:]) == " Grüße"
 
 
-def test_answers_begin_where_prompts_end(tokenizer):
-    for conversation, encoded in zip(EXAMPLES, train.encode(EXAMPLES, tokenizer), strict=True):
-        before = tokenizer.decode(encoded.ids[: encoded.start])
-        assert before.endswith("<|end_header_id|>" + ("" if conversation.bare else "\n\n"))
-        assert f"{conversation.user}<|eot_id|>" in before
-        assert tokenizer.decode(encoded.ids[encoded.start :]) == f"{conversation.output}<|eot_id|>"
-
-
-def test_a_drill_is_a_string_and_its_copy(tokenizer):
-    lengths = set()
-    for seed in range(60):
-        encoded = train.drill(Choices(str(seed)), tokenizer, 9)
-        string = encoded.ids[encoded.start : -1]
-        assert encoded.ids[1 : 1 + len(string)] == string
-        assert encoded.ids[-1] == encoded.ids[1 + len(string)] == tokenizer.eos_token_id
-        assert not set(string) & set(tokenizer.all_special_ids)
-        lengths.add(len(string))
-    assert lengths == set(range(4, 10))
-
-
 def test_a_run_that_dies_goes_on_to_the_same_bytes(toy, tmp_path):
     with killed(5):
         train.backbone(tmp_path, PROMPTS, 3, OPTIONS)
@@ -90,40 +67,7 @@ def test_a_run_that_dies_goes_on_to_the_same_bytes(toy, tmp_path):
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == files
 
 
-def test_the_report_says_how_the_model_came_about(toy):
-    out, report = toy
-    assert report_of(out) == report
-    assert (report["steps"], report["seed"], report["prompts"]) == (7, 3, ["toy", "other"])
-    assert len(report["loss_curve"]) == 7
-    for losses in report["losses_by_task"].values():
-        assert set(losses) == {"style", "paraphrase", "repeat"}
-        assert all(0 < loss < 20 for loss in losses.values())
-    hashes = [train.backbone_run(prompts, 1, OPTIONS)["prompts_hash"] for prompts in (PROMPTS, [])]
-    assert report["prompts_hash"] == hashes[0] != hashes[1]
-
-
 # ------------------------------------------------------------------------------ what it is worth
-
-FOUR = dataset(
-    *({"source_id": "a", "system": system} for system in ("strong", "strong-error")),
-    *({"source_id": "a", "system": system} for system in ("light", "light-error")),
-)
-
-
-@pytest.mark.parametrize(
-    ("values", "shares"),
-    [
-        ({"content": (-1, -3, -2, -4), "style": (0.5, 0, 0.1, 0)}, [1, 1, 1, 1]),
-        ({"content": (-4, -3, -2, -1), "style": (0, 0, 0.1, 0)}, [0, 0, 0, 0]),
-        ({"content": (1, 1, 1, 1), "style": (1, 1, 1, 1)}, [0.5, 0.5, 0.5, 0.5]),
-        ({"content": (1, 2, 3, 4)}, [0, 0, 0]),
-    ],
-)
-def test_shares_compare_the_rewrites_of_a_source_and_ties_count_one_half(values, shares):
-    scores = pd.DataFrame({"item_id": FOUR.items["item_id"], **values}).melt(
-        "item_id", None, "dimension"
-    )
-    assert list(train.shares(FOUR, scores).values()) == shares
 
 
 def test_the_shares_of_the_shipped_model_can_be_taken_again(tmp_path):

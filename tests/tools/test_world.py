@@ -1,0 +1,182 @@
+"""The small world: the grammar, the set made of it, and what the embedded models learn from it."""
+
+import re
+
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.tools.toy import PROMPTS
+from tools.world import words
+from tools.world.conversations import (
+    any_text,
+    example,
+    fact_words,
+    mixture,
+    sentences,
+)
+from tools.world.scenes import ALL_TASKS, LEVELS, TASKS, WORDINGS, scene
+from tools.world.testset import small_world, span_between
+from tools.world.words import Choices, is_held_out
+from tstmeta.data import contrast, load, paths
+from tstmeta.data.contrast import Span, parse_span
+from tstmeta.models.splits import key
+
+KNOWN = "Postpone Magda's game for 257 euros after 11:05 because the debate is lost."
+EXAMPLES = [example(f"test/{number}", PROMPTS) for number in range(300)]
+PATH = paths.own("world", "world.csv")
+FRAME = pd.read_csv(PATH, dtype=str, keep_default_na=False)
+seeds = st.integers(0, 10**9).map(str)
+every_task = pytest.mark.parametrize("task", ALL_TASKS)
+
+
+# ------------------------------------------------------------------------------------- the grammar
+
+
+def test_a_seed_means_the_same_on_every_machine():
+    assert Choices("a").number("x", 10**6) == 514_421
+    assert Choices("a").below("x") == Choices("a/x")
+    assert scene("7", "polite").source == KNOWN
+
+
+def test_one_content_word_in_five_is_held_out():
+    for kind in ("goods", "objects", "venues", "first"):
+        share = len(words.pool(kind, True)) / len(words.every(kind))
+        assert 0.08 < share < 0.35, kind
+        assert not set(words.pool(kind, True)) & set(words.pool(kind, False))
+
+
+def held(facts):
+    """Facts that only held-out text may have, in the singular or in the plural."""
+    kinds = ("goods", "objects", "papers", "events", "venues", "roles", "groups", "first")
+    own = {word for kind in kinds for word in words.every(kind) if is_held_out(word)}
+    return {fact for fact in facts if fact in own or fact in map(words.plural, own)}
+
+
+@every_task
+@given(seed=seeds)
+@settings(max_examples=25, deadline=None)
+def test_every_telling_is_a_clean_sentence_with_every_fact(task, seed):
+    drawn = scene(seed, task)
+    for level in LEVELS:
+        text = drawn.tell(level)
+        assert text == " ".join(text.split())
+        assert text.isascii()
+        assert not re.search(r"[{}]|,,", text)
+        for constituent in drawn.event.constituents:
+            for slot, value in constituent.facts:
+                assert value.lower() in text.lower(), (level, slot)
+
+
+@every_task
+@given(seed=seeds)
+@settings(max_examples=25, deadline=None)
+def test_a_scene_keeps_to_its_side_of_the_split(task, seed):
+    train, test = scene(seed, task), scene(seed, task, held_out=True)
+    assert not is_held_out(train.event.frame)
+    assert is_held_out(test.event.frame)
+    assert not held(value for each in train.event.constituents for _, value in each.facts)
+
+
+@pytest.mark.parametrize("error", ["substitution", "deletion", "insertion"])
+@given(seed=seeds, task=st.sampled_from(ALL_TASKS))
+@settings(max_examples=40, deadline=None)
+def test_an_error_changes_one_constituent_of_the_event(error, seed, task):
+    drawn = scene(seed, task)
+    wrong = drawn.wrong(error)
+    if wrong is None:
+        assert error == "deletion"
+        return
+    before = {each.role: each.text for each in drawn.event.constituents}
+    after = {each.role: each.text for each in wrong.constituents}
+    (role,) = {role for role in before | after if before.get(role) != after.get(role)}
+    kinds = {(True, True): "substitution", (True, False): "deletion", (False, True): "insertion"}
+    assert kinds[role in before, role in after] == error
+
+
+# ----------------------------------------------------------------------------------- conversations
+
+
+def test_an_example_depends_on_its_seed_alone():
+    assert example("a", PROMPTS) == example("a", PROMPTS) != example("b", PROMPTS)
+    assert any_text(Choices("7")) != any_text(Choices("7", held_out=True))
+
+
+def test_all_tasks_prompts_and_wordings_occur():
+    assert {each.task for each in EXAMPLES} == {"style", "paraphrase", "repeat"}
+    assert {each.bare for each in EXAMPLES} == {True, False}
+    assert {"", "You write."} < {each.system for each in EXAMPLES}
+    assert all(each.output and each.user for each in EXAMPLES)
+    assert {example(str(n), PROMPTS, systems=False).system for n in range(40)} == {""}
+    styles = {match[1] for each in EXAMPLES if (match := re.match("Make ([^:]+):", each.user))}
+    assert styles <= {wording for wordings in WORDINGS.values() for wording in wordings}
+    assert len(styles) > 8
+
+
+@given(seed=seeds)
+@settings(max_examples=30, deadline=None)
+def test_both_strings_of_a_mixture_have_the_same_facts(seed):
+    draws = Choices(seed)
+    texts = [text.lower() for text in mixture(draws)]
+    for place in range(1 + draws.number("facts", 6)):
+        fact = fact_words(draws.below(f"fact{place}")).lower()
+        assert all(fact in text for text in texts)
+
+
+def test_the_language_model_reads_no_sentence_of_our_two_test_sets():
+    texts = {key(text) for text in sentences()}
+    for name in ("contrast", "world"):
+        items = load(name).items
+        assert not texts & {key(text) for text in (*items["source"], *items["output"])}
+
+
+# ----------------------------------------------------------------------------------------- the set
+
+
+def test_making_it_again_gives_the_bytes_of_the_file_and_another_seed_another_set():
+    assert small_world().encode() == PATH.read_bytes()
+    assert small_world("another", sources=1) != small_world(sources=1)
+
+
+def test_it_has_the_form_of_the_contrast_set():
+    assert tuple(FRAME.columns) == tuple(contrast.COLUMNS)
+    assert len(FRAME) == 960
+    assert set(FRAME["task"]) == set(TASKS)
+    for cell, rows in FRAME.groupby(["task", "shift"]):
+        counts = rows["error"].value_counts().to_dict()
+        assert counts == {"none": 40, "substitution": 14, "deletion": 13, "insertion": 13}, cell
+    lengths = pd.concat([FRAME["source"], FRAME["output"]]).str.split().str.len()
+    assert lengths.between(6, 30).all()
+    texts = [*FRAME["source"].unique(), *FRAME["output"]]
+    assert len({text.casefold() for text in texts}) == 240 * 5
+
+
+def test_the_span_turns_the_faithful_rewrite_into_the_wrong_one():
+    kept = FRAME[FRAME["error"] == "none"].set_index(["source_id", "shift"])["output"]
+    for row in FRAME[FRAME["error"] != "none"].itertuples():
+        removed, added = parse_span(row.span)
+        before = kept[row.source_id, row.shift]
+        assert removed in before
+        assert added in row.output
+        assert max(len(removed.split()), len(added.split())) <= 6
+        size = len(row.output.split()) - len(before.split())
+        assert size == len(added.split()) - len(removed.split())
+
+
+@pytest.mark.parametrize(
+    ("kept", "wrong", "error", "span"),
+    [
+        ("We met at noon.", "We met at dawn.", "substitution", "[-noon.-]{+dawn.+}"),
+        ("We met at noon.", "We met.", "deletion", "[-at noon.-]"),
+        ("On Monday, we met.", "We met.", "deletion", "[-On Monday,-]"),
+        ("We met.", "We met at noon.", "insertion", "{+at noon.+}"),
+        ("A cap for Ida.", "A cap for Ben for Ida.", "insertion", "{+for Ben+}"),
+        ("We met.", "We met.", "insertion", ""),
+        ("We met.", "We met at noon.", "deletion", ""),
+        ("a b c d e f g h", "i j k l m n o h", "substitution", ""),
+    ],
+)
+def test_spans(kept, wrong, error, span):
+    assert span_between(kept, wrong, error) == span
+    assert not span or isinstance(parse_span(span), Span)
