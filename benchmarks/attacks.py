@@ -28,7 +28,7 @@ ATTACKS = [
     ("broken file", "data, ratings, scores", "data/test_broken.py"),
     ("broken file", "data, ratings, scores", "data/test_files.py", "a_cell_that"),
     ("broken file", "kept scores", "test_scoring_store.py", "a_damaged", "a_broken"),
-    ("broken file", "log-probabilities", "models/test_tokencache.py", "a_da", "a_table"),
+    ("broken file", "log-probabilities", "models/test_tokencache.py", "a_da"),
     (
         "broken file",
         "answers of a judge",

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.scored import NAN, THREE, Logged, contents, dataset, run
 from tstmeta import scoring
 from tstmeta.metrics import PairMetric, Request, Score, wrap
-from tstmeta.schema import DataError, Signature, Status
+from tstmeta.schema import Signature, Status, TstmetaError
 
 
 class Scripted(PairMetric):
@@ -215,7 +215,7 @@ def crashed(tmp_path, monkeypatch):
     """A store whose run ended before the journal became a table; gives the journal's bytes."""
     four = dataset({}, {"output": "ü 😀"}, {"output": "line\nend"}, {})
     with monkeypatch.context() as patch:
-        patch.setattr(pd.DataFrame, "to_parquet", lambda *_, **__: 1 / 0)
+        patch.setattr("pyarrow.parquet.write_table", lambda *_: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             run(four, Logged(), tmp_path / "s")
     [journal] = (tmp_path / "s").glob("*.journal")
@@ -233,6 +233,21 @@ def test_a_journal_beside_a_table_is_added_to_it(crashed):
         run(four, metric, journal.parent)
         assert metric.calls == []
         journal.with_suffix(".parquet").unlink()
+
+
+@pytest.mark.parametrize(
+    "step", ["pyarrow.parquet.write_table", "os.replace", "pathlib.Path.unlink"]
+)
+def test_a_run_that_dies_while_it_writes_the_table_loses_nothing(tmp_path, monkeypatch, step):
+    with monkeypatch.context() as patch:
+        patch.setattr(step, lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            run(THREE, Logged(), tmp_path / "cut")
+    metric = Logged()
+    run(THREE, metric, tmp_path / "cut")
+    run(THREE, Logged(), tmp_path / "whole")
+    assert metric.calls == []
+    assert contents(tmp_path / "cut") == contents(tmp_path / "whole")
 
 
 #: Lines of a journal; KEY is that of an item which was scored.
@@ -271,14 +286,14 @@ def altered(**cells):
 
 #: What is wrong with a table of the store, how it came about, and words of the message.
 BROKEN = {
-    "no file": (lambda _: b"", "not a table of scores"),
-    "another file": (lambda _: b"PAR1 and then nothing", "not a table of scores"),
-    "another table": (lambda _: pd.DataFrame({"other": [1]}), "not a table of scores"),
+    "no file": (lambda _: b"", "not a table of what was computed"),
+    "another file": (lambda _: b"PAR1 and then nothing", "not a table of what was computed"),
+    "another table": (lambda _: pd.DataFrame({"other": [1]}), "not a table of what was computed"),
     "NaN with status ok": (altered(value=NAN), "row 2: value nan with status 'ok'"),
     "a value that is none": (altered(status="refused"), "row 2: value 8.0 with status 'refused'"),
     "an unknown status": (altered(status="fine"), "row 2: value 8.0 with status 'fine'"),
-    "a key of no hash": (altered(key="key"), "row 2: .* under the key 'key'"),
-    "a key twice": (lambda rows: pd.concat([rows, rows[:1]]), "row 4: .* under the key"),
+    "a key of no hash": (altered(key="key"), "row 2: .* key 'key'"),
+    "a key twice": (lambda rows: pd.concat([rows, rows[:1]]), "row 4: .* key"),
 }
 
 
@@ -296,7 +311,7 @@ def test_a_broken_table_names_file_row_and_remedy_and_nothing_else_is_lost(
     else:
         damaged.to_parquet(table, index=False)
     before, metric = contents(tmp_path), Logged()
-    with pytest.raises(DataError, match=f"{table}[,:] {message}.*Remedy: delete this file"):
+    with pytest.raises(TstmetaError, match=f"{table}[,:] {message}.*Remedy: delete this file"):
         run(THREE, metric, tmp_path)
     assert (metric.calls, contents(tmp_path)) == ([], before)
     table.unlink()

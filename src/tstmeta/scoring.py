@@ -7,8 +7,8 @@ which the next run merges after a kill.  Rows with status ``error`` are not kept
 
 import hashlib
 import math
+import re
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from functools import cache
 from itertools import chain
 from pathlib import Path
@@ -28,7 +28,7 @@ from .data.tables import scores_table
 from .metrics.base import Metric, Request, Score, spoken
 from .schema import Signature, Status, TstmetaError
 from .secrecy import conceal
-from .storage import Journal, locked, whole
+from .storage import KEPT_REMEDY, Kept, locked
 
 #: The mean human rating of style, shown as if it were a metric.
 HUMAN_STYLE = "human-style"
@@ -37,8 +37,8 @@ STYLE_LABEL = "style-label"
 #: Scores that came with a data set: the family, and how their names begin.
 RELEASED = "released"
 _TYPES = {"key": str, "value": float, "status": str, "detail": str}
+_COLUMNS = {"value": pa.float64(), "status": pa.string(), "detail": pa.string()}
 _KEY = r"[0-9a-f]{32}(/\d+)?"
-_REMEDY = "delete this file of the score store: its scores are computed again, no other is lost"
 _Row = tuple[str, float, str, str]
 
 
@@ -245,13 +245,10 @@ def key_of(signature: Signature | str, unit: Sequence[Request]) -> str:
     return digest.hexdigest()[:32]
 
 
-class _Store:
+class _Store(Kept):
     def __init__(self, folder: Path, signature: Signature):
-        name = "".join(c if c.isalnum() or c in "-_." else "-" for c in signature.name)
-        stem = folder / f"{name}-{signature.hash}"
+        super().__init__(folder, f"{signature.name}-{signature.hash}", _COLUMNS)
         self.signature = signature
-        self.table, self.lock = Path(f"{stem}.parquet"), Path(f"{stem}.lock")
-        self.journal = Journal(Path(f"{stem}.journal"))
 
     def score(self, metric: Metric, units: list[Unit], progress: bool) -> pd.DataFrame:
         """Values for every request of the units, in order: key, value, status, detail."""
@@ -285,51 +282,31 @@ class _Store:
         return _frame(failed)
 
     def _kept(self, wanted: list[str]) -> pd.DataFrame:
-        """What is known of the wanted keys; what the journal has goes into the table, sorted."""
-        table = self._read() if self.table.is_file() else _frame([])
-        if self.journal.path.is_file():
-            fresh = _journalled(self.journal)
-            if len(fresh):
-                table = pd.concat([table, fresh], ignore_index=True) if len(table) else fresh
-                table = table.drop_duplicates("key").sort_values("key", ignore_index=True)
-                with whole(self.table, private=True) as draft:
-                    table.to_parquet(draft, index=False)
-            self.journal.path.unlink()
+        """What is known of the wanted keys; all rows must be such as this module writes."""
+        table = self.read(_journalled).to_pandas()
+        sound = table["key"].str.fullmatch(_KEY, na=False) & ~table["key"].duplicated()
+        sound &= table["status"].isin([str(status) for status in Status])
+        sound &= np.isfinite(table["value"]) == table["status"].isin(schema.USABLE)
+        check(
+            fault(
+                self.table,
+                f"value {value} with status {status!r}, key {key!r}",
+                row + 1,
+                remedy=KEPT_REMEDY,
+            )
+            for row, key, value, status, _ in table[~sound].itertuples()
+        )
         return table[table["key"].isin(wanted)]
 
-    def _read(self) -> pd.DataFrame:
-        """The table, whose rows must be such as this module writes."""
-        try:
-            table = pd.read_parquet(self.table, columns=[*_TYPES]).astype(_TYPES)
-            bad = table[~_is_sound(table) | table["key"].duplicated()]
-            faults: list[tuple[int | None, str]] = [
-                (place + 1, f"value {value} with status {status!r} under the key {key!r}")
-                for place, key, value, status, _ in bad.itertuples()
-            ]
-        except (pa.ArrowException, KeyError, OSError, ValueError, TypeError) as error:
-            faults = [(None, f"not a table of scores ({str(error).splitlines()[0]})")]
-        check(fault(self.table, what, row, remedy=_REMEDY) for row, what in faults)
-        return table
 
-
-def _is_sound(table: pd.DataFrame) -> pd.Series:
-    """Rows with a key of ours, a known status, and a value where the status has one."""
-    known = table["key"].str.fullmatch(_KEY, na=False)
-    known &= table["status"].isin([str(status) for status in Status])
-    return known & (np.isfinite(table["value"]) == table["status"].isin(schema.USABLE))
-
-
-def _journalled(journal: Journal) -> pd.DataFrame:
-    """The rows of a journal; a damaged line is left out, and scored anew."""
-    rows: list[_Row] = []
-    for entry in journal:
-        with suppress(ValueError, TypeError, OverflowError):
-            stem, values = entry
-            rows += _rows(
-                stem, [(float(v), str(s), str(d).encode().decode()) for v, s, d in values]
-            )
-    table = _frame(rows)
-    return table[_is_sound(table)]
+def _journalled(entry: Any) -> list[_Row]:
+    """The rows of a journal's entry, which are scored anew where it is damaged."""
+    stem, values = entry
+    rows = _rows(stem, [(float(v), str(Status(s)), str(d).encode().decode()) for v, s, d in values])
+    for key, value, status, _ in rows:
+        if not re.fullmatch(_KEY, key) or math.isfinite(value) != (status in schema.USABLE):
+            raise ValueError(key)
+    return rows
 
 
 def answers(metric: Metric, units: list[tuple[Request, ...]]) -> Iterator[tuple[Score, ...]]:

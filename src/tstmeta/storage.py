@@ -2,10 +2,13 @@
 
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, Self
+
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from .schema import TstmetaError
 
@@ -128,3 +131,53 @@ class Journal:
                 yield json.loads(line)
             except (ValueError, RecursionError):
                 continue
+
+
+KEPT_REMEDY = "delete this file: what it has is computed again, no other is lost"
+
+
+class Kept:
+    """Rows by key in a Parquet file, sorted by it, and while a run is under way a journal beside.
+
+    A run that was killed leaves its journal, which goes into the table when that is next read: the
+    same bytes as without the kill.
+    """
+
+    def __init__(self, folder: Path, name: str, columns: Mapping[str, pa.DataType]):
+        stem = "".join(sign if sign.isalnum() or sign in "-_." else "-" for sign in name)
+        self.table, self.lock = folder / f"{stem}.parquet", folder / f"{stem}.lock"
+        self.journal = Journal(folder / f"{stem}.journal")
+        self._schema = pa.schema({"key": pa.string(), **columns})
+
+    def read(self, rows: Callable[[Any], Iterable[tuple]]) -> pa.Table:
+        """The table, with the rows of the journal's entries; one that has none is left out.
+
+        Raises:
+            TstmetaError: the file is no such table.
+        """
+        table = self._schema.empty_table()
+        try:
+            if self.table.is_file():
+                table = pq.read_table(self.table).select(self._schema.names).cast(self._schema)
+        except (pa.ArrowException, KeyError, OSError) as error:
+            raise TstmetaError(
+                f"{self.table}: not a table of what was computed ({str(error).splitlines()[0]}). "
+                f"Remedy: {KEPT_REMEDY}"
+            ) from error
+        if not self.journal.path.is_file():
+            return table
+        fresh: dict[str, tuple] = {}
+        for entry in self.journal:
+            with suppress(ValueError, TypeError, OverflowError):
+                fresh |= {row[0]: row for row in rows(entry)}
+        if new := sorted(fresh.keys() - set(table["key"].to_pylist())):
+            columns = zip(*(fresh[key] for key in new), strict=True)
+            arrays = [
+                pa.array(list(c), t) for c, t in zip(columns, self._schema.types, strict=True)
+            ]
+            added = pa.table(arrays, schema=self._schema)
+            table = pa.concat_tables([table, added]).sort_by("key").combine_chunks()
+            with whole(self.table, private=True) as draft:
+                pq.write_table(table, draft)
+        self.journal.path.unlink()
+        return table

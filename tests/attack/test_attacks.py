@@ -104,7 +104,6 @@ def test_killed_at_any_moment_a_run_goes_on_and_ends_byte_by_byte_the_same(
 #: Bytes of the largest file that there is room for, and which file then cannot be written.
 ROOM = (
     ("scores", 1500, "journal"),
-    ("scores", 3500, "parquet"),
     ("scores", 5000, "out.csv"),
     ("answers of a judge", 200_000, "answers.sqlite"),
     ("a style classifier", 100_000, "checkpoint.safetensors"),

@@ -8,23 +8,21 @@ killed run goes on where it was stopped, with the same bytes.
 import base64
 import hashlib
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import suppress
 from importlib.metadata import version
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from ..schema import TstmetaError
-from ..storage import Journal, locked, whole
+from ..storage import Kept, locked
 from .causal import Answer, Continuation, LanguageModel
 
 # the list's member is called as Parquet calls it, so that a table that was read is written the same
 _LIST = pa.list_(pa.field("element", pa.float32()))
-_SCHEMA = pa.schema([("key", pa.string()), ("logprobs", _LIST)])
 
 
 def key_of(request: Continuation) -> str:
@@ -46,7 +44,7 @@ def check_answer(values: np.ndarray, request: Continuation, identity: str) -> No
         )
 
 
-class Cached:
+class Cached(Kept):
     """A backend that looks into its folder first; itself a backend."""
 
     def __init__(self, model: LanguageModel, folder: Path):
@@ -54,10 +52,7 @@ class Cached:
         # another version of transformers may write other tokens or compute other numbers
         described = f"{model.identity}|transformers {version('transformers')}"
         digest = hashlib.sha256(described.encode()).hexdigest()[:16]
-        name = "".join(c if c.isalnum() or c in "-_." else "-" for c in model.identity)[:60]
-        self.table = folder / f"{name}-{digest}.parquet"
-        self.journal = self.table.with_suffix(".journal")
-        self.lock = self.table.with_suffix(".lock")
+        super().__init__(folder, f"{model.identity[:60]}-{digest}", {"logprobs": _LIST})
 
     identity = property(lambda self: self.model.identity)
     window = property(lambda self: self.model.window)
@@ -73,40 +68,24 @@ class Cached:
     ) -> Iterator[list[Answer]]:
         keys, identity = [key_of(request) for request in requests], self.identity
         with locked(self.lock):
-            kept = self._merge(set(keys))
+            kept = self._known(set(keys))
             skip = {place for place, key in enumerate(keys) if key in kept} | set(known)
             yield [(place, kept[keys[place]]) for place in sorted(skip - set(known))]
             if len(skip) == len(requests):
                 return
-            journal = Journal(self.journal)
             for batch in self.model.logprobs(requests, known=skip, progress=progress):
                 for place, values in batch:
                     check_answer(values, requests[place], identity)
-                journal.add(
+                self.journal.add(
                     [keys[place], base64.b64encode(values.astype("<f4").tobytes()).decode()]
                     for place, values in batch
                 )
                 yield batch
-            self._merge(set())
+            self._known(set())
 
-    def _merge(self, wanted: set[str]) -> dict[str, np.ndarray]:
-        """Answers to the wanted keys; what the journal had goes into the table, sorted by key."""
-        table = self._read()
-        if self.journal.is_file():
-            journal = {}
-            for entry in Journal(self.journal):
-                with suppress(ValueError, TypeError):  # what is damaged is computed again
-                    key, data = entry
-                    logs = base64.b64decode(data, validate=True)
-                    journal[str(key).encode().decode()] = np.frombuffer(logs, dtype="<f4")
-            fresh = sorted(journal.keys() - set(table["key"].to_pylist()))
-            if fresh:
-                values = pa.array([journal[key] for key in fresh], _LIST)
-                rows = pa.table([pa.array(fresh), values], schema=_SCHEMA)
-                table = pa.concat_tables([table, rows]).sort_by("key").combine_chunks()
-                with whole(self.table, private=True) as draft:
-                    pq.write_table(table, draft)
-            self.journal.unlink()
+    def _known(self, wanted: set[str]) -> dict[str, np.ndarray]:
+        """Answers to the wanted keys."""
+        table = self.read(_journalled)
         kept = table.filter(pc.is_in(table["key"], pa.array(sorted(wanted), pa.string())))
         lists = kept["logprobs"].combine_chunks()
         values = lists.values.to_numpy(zero_copy_only=False)
@@ -115,13 +94,8 @@ class Cached:
             key: values[a:b] for key, (a, b) in zip(kept["key"].to_pylist(), bounds, strict=True)
         }
 
-    def _read(self) -> pa.Table:
-        if not self.table.is_file():
-            return _SCHEMA.empty_table()
-        try:
-            return pq.read_table(self.table).select(_SCHEMA.names).cast(_SCHEMA)
-        except (pa.ArrowException, KeyError, OSError) as error:
-            raise TstmetaError(
-                f"{self.table} cannot be read as a table of token log-probabilities "
-                f"({str(error).splitlines()[0]}); delete it, and they are computed again"
-            ) from error
+
+def _journalled(entry: Any) -> list[tuple[str, np.ndarray]]:
+    key, data = entry
+    logs = np.frombuffer(base64.b64decode(data, validate=True), dtype="<f4")
+    return [(str(key).encode().decode(), logs)]
