@@ -52,7 +52,7 @@ ATTACKS = [
         "a_secret",
         "tok",
     ),
-    ("hostile answer", "fetched files", "data/test_fetch.py", "a_cut", "a_busy", "a_file_that"),
+    ("hostile answer", "fetched files", "data/test_fetch.py", "a_cut", "a_file_that"),
     ("hostile answer", "fetched files", "data/test_fetch.py", "a_partial"),
     ("hostile name", "names in files", "test_names_from_files.py"),
     ("hostile name", "plug-ins", "test_plugins.py"),

@@ -118,8 +118,8 @@ def leave_one_out(plan: ResamplingPlan, shape: tuple[int, int]) -> list[Draws]:
     parts = []
     if plan.units != "systems":
         clusters, strata = clusters_of(plan, n_sources)
-        one = np.arange(len(strata))[:, None]
-        kept = clusters != one if len(strata) <= _MANY else np.zeros((1, n_sources))
+        cluster = np.arange(len(strata))[:, None]
+        kept = clusters != cluster if len(strata) <= _MANY else np.zeros((1, n_sources))
         parts.append(Draws(kept, np.ones((len(kept), n_columns))))
     if plan.units != "sources":
         number = systems_of(plan, n_columns)
