@@ -306,10 +306,3 @@ def test_a_base_that_lacks_more_than_a_head_is_refused(tmp_path, monkeypatch):
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     with pytest.raises(MissingModel, match="hf download nobody/nothing"):
         beginning(Backbone("x", "nobody/nothing"), 2, 1)
-
-
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU on this machine")
-def test_cpu_and_gpu_agree(backends):
-    model = backends["bert"]
-    other = Transformer.read(backbone(model.about.tasks[0].name), "cuda")
-    assert np.abs(model.logits(TEXTS, 0).values - other.logits(TEXTS, 0).values).max() < 1e-4

@@ -142,16 +142,6 @@ def test_rounded_logits_of_a_float32_model_are_those_that_torch_rounds(kind, reu
     assert np.abs(plain - wanted).max() > 1e-3
 
 
-def test_a_bfloat16_model_agrees_with_torch_run_on_one_sequence_a_time(kind):
-    # without trees the body sees what torch sees, and the head rounds what torch rounds
-    model = tiny.network(kind, seed=1, dtype=torch.bfloat16)
-    requests = tiny.draw(0)
-    wanted = [in_bfloat16(model, request) for request in requests]
-    family = tiny.tokenizer(tiny.FAMILY[kind])
-    alone = tiny.Engine(model, family, kind, rounded=True, reuse=False, budget=1)
-    assert tiny.distance(tiny.answers(alone, requests), wanted) < NEAR
-
-
 # ---------------------------------------------------------------------------------------- memory
 
 

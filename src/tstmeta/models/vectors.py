@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, PositiveInt
+from pydantic import BaseModel, Field, PositiveInt
 
 from .. import storage
 from ..schema import TstmetaError
+from ..secrecy import excerpt
 from . import hub
 from .causal import MissingModel
 from .encoders import Encoder
@@ -47,7 +48,7 @@ class VectorFile:
     """
 
     def __init__(self, path: Path):
-        self.path = path
+        self.path, self.dimension = path, 0
         self._rows: dict[int, np.ndarray] = {}
 
     def places(self, texts: Sequence[str]) -> list[np.ndarray]:
@@ -60,52 +61,43 @@ class VectorFile:
             with open(self.path, "rb") as file:
                 for place in fresh:
                     file.seek(place)
-                    self._rows[place] = self._numbers(file.readline(), place)
+                    self._rows[place] = self._numbers(file.readline())
         return np.array([self._rows[place] for place in places.tolist()])
 
     @cached_property
     def _index(self) -> dict[str, int]:
         """Word -> byte at which its line begins."""
         index: dict[str, int] = {}
-        self.dimension = start = 0
+        start = 0
         hub.file_hash(self.path)  # says what to do about a file that cannot be read
         with open(self.path, "rb") as file:
-            for number, line in enumerate(file, 1):
+            for line in file:
                 fields = line.split()
-                if number == 1 and len(fields) == 2 and all(map(bytes.isdigit, fields)):
-                    self.dimension = int(fields[1])
-                elif fields:
-                    self.dimension = self.dimension or line.rstrip().count(b" ")
-                    word, *rest = line.rstrip().rsplit(b" ", self.dimension)
-                    if not index:  # prose has words where numbers belong; other lines wait
-                        self._numbers(line, start)
-                    try:
-                        index.setdefault(word.decode(), start)
-                    except UnicodeDecodeError:
-                        rest = []
-                    if not rest or len(rest) != self.dimension:
-                        raise self._fault(start)
+                header = not start and len(fields) == 2 and all(map(bytes.isdigit, fields))
+                if fields and not header:
+                    if not index:
+                        self.dimension = line.rstrip().count(b" ")
+                        self._numbers(line)  # prose has words where numbers belong
+                    word = line.rstrip().rsplit(b" ", self.dimension)[0]
+                    index.setdefault(word.decode(errors="replace"), start)
                 start += len(line)
         if not index:
             raise MissingModel(f"{self.path} holds no word vectors: a word and numbers a line")
         return index
 
-    def _numbers(self, line: bytes, place: int) -> np.ndarray:
+    def _numbers(self, line: bytes) -> np.ndarray:
+        parts = line.rstrip().split(b" ")[1:] if self.dimension else []
         try:
-            row = np.array([float(x) for x in line.rstrip().rsplit(b" ", self.dimension)[1:]])
+            row = np.array([float(part) for part in parts[-self.dimension :]])
         except ValueError:
             row = np.array([np.nan])
-        if not np.isfinite(row).all():
-            raise self._fault(place)
+        if len(row) != max(1, self.dimension) or not np.isfinite(row).all():
+            shown = excerpt(line.decode(errors="replace"), 40)
+            raise MissingModel(
+                f"{self.path}, line {shown!r}: not a word and {self.dimension or 'its'} numbers "
+                "with single spaces between them"
+            )
         return row
-
-    def _fault(self, place: int) -> MissingModel:
-        with open(self.path, "rb") as file:
-            number = file.read(place).count(b"\n") + 1
-        return MissingModel(
-            f"{self.path}, line {number}: not a word and {self.dimension or 'its'} numbers, with "
-            "single spaces between them, in UTF-8"
-        )
 
 
 Vectors = TokenTable | VectorFile
@@ -161,10 +153,9 @@ class Frequencies(NamedTuple):
     total: int
 
 
-class _Table(BaseModel):
+class _Table(BaseModel, strict=True):
     """A file of frequencies: number of texts, and in how many of them each token stands."""
 
-    model_config = ConfigDict(strict=True)
     texts: int
     tokens: Annotated[dict[str, PositiveInt], Field(min_length=1)]
 

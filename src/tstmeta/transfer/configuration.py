@@ -4,7 +4,7 @@ import tomllib
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, PositiveInt
+from pydantic import BaseModel, Field, PositiveFloat, PositiveInt
 
 from ..data import paths
 from ..models.training.loop import Options
@@ -40,13 +40,11 @@ class TransferOptions(Options):
     language_epochs: PositiveInt
 
 
-class Configuration(BaseModel):
+class Configuration(BaseModel, extra="forbid", frozen=True):
     """The file: sizes, weights of losses, losses of each model, metrics, deviations.
 
     ``reward`` is the metric that the loss of this name has a model write for.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     options: TransferOptions
     quick: dict[str, int]

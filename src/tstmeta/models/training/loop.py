@@ -16,17 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Self
 
 import numpy as np
 import tqdm
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    NonNegativeFloat,
-    NonNegativeInt,
-    PositiveFloat,
-    PositiveInt,
-    ValidationError,
-    model_validator,
-)
+from pydantic import BaseModel, Field, PositiveFloat, PositiveInt, ValidationError, model_validator
 
 from ... import storage
 from ...schema import TstmetaError
@@ -208,12 +198,12 @@ class Options(BaseModel):
     ``threads`` gives other bytes.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    model_config = {"frozen": True, "extra": "forbid", "allow_inf_nan": False}
 
     epochs: PositiveInt = 3
     rate: PositiveFloat = 1e-3
     batch: PositiveInt = 1
-    decay: NonNegativeFloat = 0.0
+    decay: Annotated[float, Field(ge=0)] = 0.0
     checkpoint: PositiveInt = 200
     threads: PositiveInt = 1
 
@@ -235,11 +225,11 @@ class LmOptions(Options):
     inner: PositiveInt = 352
     length: Annotated[int, Field(ge=3)] = 256
     batch: PositiveInt = 32
-    steps: NonNegativeInt = 0
+    steps: Annotated[int, Field(ge=0)] = 0
     rate: PositiveFloat = 4e-3
     warmup: PositiveInt = 50
     cooling: Annotated[float, Field(ge=0, le=1)] = 0.5
-    decay: NonNegativeFloat = 0.05
+    decay: Annotated[float, Field(ge=0)] = 0.05
     mixed: bool = True
 
     @model_validator(mode="after")
