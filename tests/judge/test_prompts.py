@@ -220,7 +220,7 @@ def test_the_form_that_the_how_to_shows_is_read(tmp_path):
         ("scale", "scales", "scales", "not permitted"),
         ('answer = "json"', 'answer = "number"', "", "only 'json' and 'labels' hold"),
         ('["content", "style"]', '["content", "wit"]', "dimensions.1", "'content', 'style'"),
-        ("[1, 5]", "[5, 1]", "", "scale: two numbers from 0 on, the lower one first"),
+        ("[1, 5]", "[5, 1]", "", "scale: two numbers from 0 on"),
         ('content = "meaning"\n', "", "", "keys: below a line [keys]"),
         ('content = "meaning"', 'content = "Style"', "", "a word of its own"),
         ("{output}", "", "", "say where {output} goes"),

@@ -90,6 +90,7 @@ _MUST = {"item": {"output"}, "source": {"outputs"}, "pair": {"first", "second"}}
 #: What does not change a message or its reading, and so stays out of the hash.
 _BESIDE = {"name", "origin", "cites", "about", "models", "sampling", "scale"}
 _REMEDY = "python -m pydoc tstmeta.judge.prompts shows the form of a prompt"
+_OTHER = "use another prompt, or a copy with it added"
 
 
 class Prompt(BaseModel, frozen=True, extra="forbid"):
@@ -137,20 +138,20 @@ class Prompt(BaseModel, frozen=True, extra="forbid"):
     def _faults(self) -> Iterator[str]:
         if not self.dimensions or len(set(self.dimensions)) < len(self.dimensions):
             yield "dimensions: name each that is rated once"
-        if not 0 <= self.low < self.high < math.inf:
-            yield "scale: two numbers from 0 on, the lower one first, such as [1, 5]"
-        if self.answer in ("yes-no", "first") and self.scale != (0, 1):
-            yield f"scale: an answer {self.answer!r} is 0 or 1, write [0, 1]"
-        if (self.unit == "pair") != (self.answer == "first"):
-            yield "answer: pairs, and only pairs, answer 'first'"
+        is_word = self.answer in ("yes-no", "first")
+        if not 0 <= self.low < self.high < math.inf or (is_word and self.scale != (0, 1)):
+            yield "scale: two numbers from 0 on, such as [1, 5]; [0, 1] where the answer is a word"
         keys = [key.strip().casefold() for key in self.keys.values()]
-        if self.answer in ("json", "labels") and set(self.keys) != set(self.dimensions):
+        has_keys = self.answer in ("json", "labels")
+        if has_keys and set(self.keys) != set(self.dimensions):
             yield "keys: below a line [keys], name the key of each dimension, and of no other"
         if len({"", "number", "explanation", "ratings", *keys}) < 4 + len(keys):
             yield "keys: give each dimension a word of its own, not number or explanation"
         several = len(self.dimensions) > 1 or self.unit == "source" or self.explain
-        if several and self.answer not in ("json", "labels"):
+        if several and not has_keys:
             yield "answer: only 'json' and 'labels' hold several ratings, or an explanation"
+        if (self.unit == "pair") != (self.answer == "first"):
+            yield "answer: pairs, and only pairs, answer 'first'"
         if self.answer == "labels" and self.unit != "source":
             yield "answer: 'labels' stand below the number of each output: unit = \"source\""
         slots, must = set(SLOT.findall(self.user + self.system)), _MUST[self.unit]
@@ -255,15 +256,10 @@ class Prompt(BaseModel, frozen=True, extra="forbid"):
         elif "{language}" in self.system + self.user and not CODE.fullmatch(item.language):
             why = f"names the language, and {item.language!r} is no code such as en or pt-BR"
         elif self.languages and item.language not in self.languages:
-            why = (
-                f"is made for {', '.join(self.languages)} and not for {item.language!r}; use "
-                "another prompt, or a copy with this language added"
-            )
+            why = f"is made for {', '.join(self.languages)} and not for {item.language!r}; {_OTHER}"
         elif self.only_styles and item.style not in self.styles:
-            why = (
-                f"knows the target styles {', '.join(sorted(self.styles))} and not "
-                f"{item.style!r}; use another prompt, or a copy with this style added"
-            )
+            styles = ", ".join(sorted(self.styles))
+            why = f"knows the target styles {styles} and not {item.style!r}; {_OTHER}"
         if why:
             raise TstmetaError(f"prompt {self.name} {why}")
 

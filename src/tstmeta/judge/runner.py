@@ -92,21 +92,20 @@ def worst(question: Question) -> tuple[int, int]:
 class Budget:
     """Limits that no question may break (None for no limit), and what was spent.
 
-    While a question is under way, the most that it can cost is reserved; what the server counted
-    takes its place, if it did (else it is ``uncounted``).  Retries are not counted.
+    While a question is ``under_way`` it counts with the most that it can cost; what the server
+    counted takes its place, if it did (else it is ``uncounted``).  Retries are not counted.
     """
 
     money: float | None = None
     requests: int | None = None
     price: Price | None = None
     sent: int = 0
+    under_way: int = 0
     prompt_tokens: int = 0
     answer_tokens: int = 0
     uncounted: int = 0
 
     def __post_init__(self) -> None:
-        self.under_way = 0
-        self._reserved = (0, 0)
         if self.money is not None and self.price is None:
             raise TstmetaError(
                 "a limit on money needs a price. Remedy: give the price of a million tokens of "
@@ -118,29 +117,27 @@ class Budget:
         if self.requests is not None and self.sent >= self.requests:
             return f"{self.requests:,} requests"
         if self.money is not None and self.price is not None:
-            prompt, answer = map(sum, zip(self._reserved, worst(question), strict=True))
-            spent = (self.prompt_tokens + prompt, self.answer_tokens + answer)
-            if self.price.of(*spent) > self.money:
+            prompt, answer = worst(question)
+            spent = self.price.of(self.prompt_tokens + prompt, self.answer_tokens + answer)
+            if spent > self.money:
                 return f"{self.money:,.6g} of money"
         return ""
 
     def begin(self, question: Question) -> None:
-        """Reserve the most that a question may cost."""
-        self._reserve(question, 1)
+        """Count the most that a question may cost."""
+        prompt, answer = worst(question)
+        self.prompt_tokens += prompt
+        self.answer_tokens += answer
+        self.under_way += 1
         self.sent += 1
 
     def end(self, question: Question, reply: Reply) -> None:
         """Count what it did cost."""
         prompt, answer = worst(question)
-        self._reserve(question, -1)
         self.uncounted += reply.prompt_tokens is None or reply.answer_tokens is None
-        self.prompt_tokens += prompt if reply.prompt_tokens is None else reply.prompt_tokens
-        self.answer_tokens += answer if reply.answer_tokens is None else reply.answer_tokens
-
-    def _reserve(self, question: Question, count: int) -> None:
-        prompt, answer = worst(question)
-        self._reserved = (self._reserved[0] + count * prompt, self._reserved[1] + count * answer)
-        self.under_way += count
+        self.prompt_tokens += 0 if reply.prompt_tokens is None else reply.prompt_tokens - prompt
+        self.answer_tokens += 0 if reply.answer_tokens is None else reply.answer_tokens - answer
+        self.under_way -= 1
 
 
 def run(
