@@ -1,8 +1,15 @@
-"""How the tests of client, runner and budget ask."""
+"""How the tests ask: a server, or a judge that is a function (no HTTP, no clock).
+
+    chat = Talking(lambda texts: Reply(text="4"))
+
+``texts`` are the fenced texts of the question below the style: source first, then the rewrites.
+"""
 
 import asyncio
+import re
 import socket
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -59,3 +66,40 @@ def kept(folder: Path, table: str = "answers") -> int:
     """Rows of a table of the cache."""
     with closing(sqlite3.connect(folder / "answers.sqlite")) as file:
         return file.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
+
+
+def fences(question: Question) -> list[str]:
+    """The texts between the lines of a question's fence: the longest line of ``=`` there is."""
+    words = question.messages[-1].content
+    marks = re.findall(r"^=+$", words, re.MULTILINE)
+    fence = max(marks, key=len)
+    return re.findall(rf"^{fence}\n(.*?)\n{fence}$", words, re.MULTILINE | re.DOTALL)
+
+
+class Chatting:
+    """A model that is a function; ``questions`` are those that it was asked."""
+
+    server, model, revision = "http://judge.example/v1", "m", "r1"
+
+    def __init__(self, answer: Callable[[Question], Reply]):
+        self.answer = answer
+        self.questions: list[Question] = []
+        self.closed = 0
+
+    async def ask(self, question: Question) -> Reply:
+        self.questions.append(question)
+        return self.answer(question)
+
+    async def close(self) -> None:
+        self.closed += 1
+
+
+class Talking(Chatting):
+    """Rates the fenced texts of a question."""
+
+    def __init__(self, judge: Callable[[list[str]], Reply]):
+        super().__init__(lambda question: judge(fences(question)[1:]))
+
+    @property
+    def asked(self) -> list[list[str]]:
+        return [fences(question)[1:] for question in self.questions]

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.judge.talking import Talking
+from tests.judge.asking import Talking
 from tstmeta.console import write_table
 from tstmeta.data import own
 from tstmeta.judge import prompts, ratings

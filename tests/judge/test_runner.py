@@ -5,9 +5,8 @@ import threading
 import pytest
 
 from tests.judge import scripted
-from tests.judge.asking import answers, chat, kept, questions
+from tests.judge.asking import Chatting, answers, chat, kept, questions
 from tests.judge.scripted import error, says, serving
-from tests.judge.talking import Chatting
 from tstmeta.judge.base import Reply, Unusable
 from tstmeta.judge.cache import asking
 from tstmeta.judge.client import Served

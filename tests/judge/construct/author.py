@@ -11,7 +11,7 @@ import re
 from pathlib import Path
 
 from tests.judge import scripted
-from tests.judge.talking import Chatting, fences
+from tests.judge.asking import Chatting, fences
 from tstmeta.judge.base import Message, Question, Reply
 from tstmeta.judge.construct import run, steps
 
