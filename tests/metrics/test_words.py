@@ -77,7 +77,7 @@ REMEDIES = [
     ("style-emd:nobody/nothing", "hf download nobody/nothing"),
     ("smatch-amr", "no parser comes with us: parse the texts with an AMR parser"),
     ("smatch-dep", "smatch-dep:/path/parses.conllu and smatch-dep:/path/model.udpipe"),
-    ("ted:/nowhere.conllu", "/nowhere.conllu is no file: parse the texts"),
+    ("ted:/nowhere.conllu", "cannot read /nowhere.conllu: No such file"),
     ("synwmd", "as in synwmd:/path/parses.conllu"),
     (f"synwmd:{__file__}", "is not read as CoNLL-U"),
 ]

@@ -131,7 +131,7 @@ class PairMetric:
     def _blank(self, request: Request) -> Score | None:
         """The score of a request with a blank text; None where :meth:`value` is to answer."""
         texts = (request.output, *request.against)
-        if self.accepts_empty or all(text.strip() for text in texts):
+        if self.accepts_empty or all(map(str.strip, texts)):
             return None
         return Score(self.empty_value, Status.EMPTY, "empty text")
 
@@ -248,18 +248,15 @@ def wrap(
     dimension: str | tuple[str, ...] = "content",
     bases: tuple[str, ...] = ("source", "reference"),
     higher_is_better: bool = True,
-    version: str | None = None,
 ) -> Metric:
     """Make a metric of a function ``(source, output) -> float``.
 
     On the basis reference it gets each reference in the source's place, and the best value counts.
-    ``version``, part of the signature, is a hash of the compiled code by default, so that an edited
-    function is scored anew.
+    A hash of the compiled code is part of the signature, so that an edited function is scored anew.
     """
-    if version is None:
-        code = getattr(function, "__code__", None)
-        facts = _facts(code) if code else re.sub(r" at 0x[0-9a-fA-F]+", "", repr(function))
-        version = hashlib.sha256(facts.encode()).hexdigest()[:8]
+    code = getattr(function, "__code__", None)
+    facts = _facts(code) if code else re.sub(r" at 0x[0-9a-fA-F]+", "", repr(function))
+    version = hashlib.sha256(facts.encode()).hexdigest()[:8]
     metric = _Wrapped(function, name or function.__name__, version)
     metric.dimensions = (dimension,) if isinstance(dimension, str) else dimension
     metric.bases, metric.higher_is_better = bases, higher_is_better

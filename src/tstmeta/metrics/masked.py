@@ -86,13 +86,11 @@ class MaskedBleu(BatchedMetric):
         if rest and self.stem == "bleu":
             raise TstmetaError(f"{rest[0]!r} is no lexicon: use {', '.join(known)}")
         self._inner = get(f"{self.stem}:{'+'.join(rest)}" if rest else self.stem)
-        name = chosen.get("lexicon", "")
-        self._given = lexicons.read(name) if name.endswith((".csv", ".json")) else None
-        self._name = "" if self._given else name
+        self._words = chosen.get("lexicon", "")
         self.name = f"{self.name}:{words}" if words else self.name
-        if self._given:
+        if self._words not in ("", *lexicons.names()):
             self.languages = self._inner.languages
-        self.profile = "real" if name else self._inner.profile
+        self.profile = "real" if self._words else self._inner.profile
 
     @staticmethod
     def accepts_variant(words: str) -> bool:
@@ -109,14 +107,17 @@ class MaskedBleu(BatchedMetric):
     @cached_property
     def _lexicon(self) -> Lexicon | None:
         """The one lexicon for all styles; None: ours."""
-        return lexicons.read(lexicons.place(self._name)) if self._name else self._given
+        if not self._words:
+            return None
+        named = self._words in lexicons.names()
+        return lexicons.read(lexicons.place(self._words) if named else self._words)
 
     def fields(self) -> dict[str, object]:
         try:
             lexicon = self._lexicon
             identity = f"{lexicon.name}@{lexicon.hash}" if lexicon else f"ours@{_all_ours()}"
         except MissingData:
-            identity = f"{self._name}@missing"
+            identity = f"{self._words}@missing"
         return {
             "lexicon": identity,
             "mask": self.token,

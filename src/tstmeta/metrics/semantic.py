@@ -7,7 +7,6 @@ embeddings.
 import math
 from collections import Counter
 from functools import cached_property
-from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
@@ -134,7 +133,18 @@ class WordMetric(ModelMetric):
 
     @cached_property
     def source(self) -> Vectors:
-        return source_of(self.files["vectors"])
+        file = self.files["vectors"]
+        return VectorFile(file) if file else TokenTable(encoders.load(MINILM))
+
+    def fields(self) -> dict[str, object]:
+        """What changes a vector or a word."""
+        if file := self.files["vectors"]:
+            tokens = f"treebank-nltk-{installed('nltk')}"
+            return {"vectors": vectors.identity(file), "tok": tokens, "case": "lower"}
+        return {
+            "vectors": f"input embeddings of {hub.identity(MINILM)}",
+            "tok": f"its own-transformers-{installed('transformers')}",
+        }
 
 
 class Wmd(WordMetric):
@@ -158,7 +168,7 @@ class Wmd(WordMetric):
 
     def fields(self) -> dict[str, object]:
         return {
-            **source_fields(self.files["vectors"]),
+            **super().fields(),
             "length": "raw",
             "refs": "min",
             "POT": installed("POT"),
@@ -209,7 +219,7 @@ class Sim(WordMetric):
     def fields(self) -> dict[str, object]:
         texts = self.files["idf"]
         weights = vectors.identity(texts) if texts else "uniform"
-        return {**source_fields(self.files["vectors"]), "idf": weights, "refs": "max"}
+        return {**super().fields(), "idf": weights, "refs": "max"}
 
     @cached_property
     def _idf(self) -> tuple[dict[int, int], int]:
@@ -233,22 +243,3 @@ class Sim(WordMetric):
         value = _cosine(text, output)
         # rewrites of the same words must tie: in another order their sums differ in the last digit
         return WORDLESS if math.isnan(value) else scored(round(value, 12))
-
-
-def source_of(file: Path | None) -> Vectors:
-    """The vectors of a file, or the embedded encoder's."""
-    return VectorFile(file) if file else TokenTable(encoders.load(MINILM))
-
-
-def source_fields(file: Path | None) -> dict[str, object]:
-    """What changes a vector or a word."""
-    if file:
-        return {
-            "vectors": vectors.identity(file),
-            "tok": f"treebank-nltk-{installed('nltk')}",
-            "case": "lower",
-        }
-    return {
-        "vectors": f"input embeddings of {hub.identity(MINILM)}",
-        "tok": f"its own-transformers-{installed('transformers')}",
-    }

@@ -13,14 +13,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..models import encoders
-from ..models.encoders import MINILM
 from ..models.parses import Parser, Tree
 from ..models.vectors import Vectors
 from ..schema import TstmetaError
 from .base import Request, Score, scored
-from .batched import choose, cut_note, file_of, installed
-from .semantic import NOWHERE_TO_TRAVEL, WORDLESS, source_fields, source_of
+from .batched import choose, cut_note, installed
+from .semantic import NOWHERE_TO_TRAVEL, WORDLESS, WordMetric
 from .trees import ParseMetric, first
 
 #: How far apart words still meet, and how deep a subtree reaches, in dependencies.
@@ -170,17 +168,17 @@ class SynWmd(ParseMetric):
     )
 
     def __init__(self, words: str = ""):
-        chosen, rest = choose(words, {"vectors": ("vectors=FILE",)})
+        chosen, rest = choose(words, WordMetric.options)
         super().__init__("+".join(rest))
         self.name = f"{SynWmd.name}:{words}" if words else SynWmd.name
-        self._vectors = file_of(chosen.get("vectors", ""))
-        self.languages = () if self._vectors else ("en",)
+        self._words = WordMetric(chosen.get("vectors", ""))
+        self.languages = self._words.languages
         # a source comes with one output after the other; long texts take megabytes
         self._known = lru_cache(maxsize=64)(self._travellers)
 
     @property
     def missing(self) -> str:
-        return super().missing or ("" if self._vectors else encoders.missing(MINILM))
+        return super().missing or self._words.missing
 
     def fields(self) -> dict[str, object]:
         return {
@@ -191,7 +189,7 @@ class SynWmd(ParseMetric):
             "left-out": "closed-class",
             "max_words": MAX_WORDS,
             "parses": self.identity,
-            **source_fields(self._vectors),
+            **self._words.fields(),
             "POT": installed("POT"),
         }
 
@@ -207,7 +205,7 @@ class SynWmd(ParseMetric):
         # a sentence is a text of its own, whatever longer text it stands in: one root
         parses = (self.read().parses or {}).values()
         sentences = (tree for tree in parses if sum(not word.head for word in tree) == 1)
-        return word_weights(dict.fromkeys(sentences)), source_of(self._vectors)
+        return word_weights(dict.fromkeys(sentences)), self._words.source
 
     def _blank(self, request: Request) -> Score | None:
         return super()._blank(request) and NOWHERE_TO_TRAVEL

@@ -4,7 +4,7 @@ The library zss keeps the edits of every pair of subtrees: gigabytes for texts o
 """
 
 from collections.abc import Sequence
-from pathlib import Path
+from itertools import product
 from typing import Any, ClassVar, NamedTuple
 
 from ..extras import lacking
@@ -44,12 +44,10 @@ class ParseMetric(ModelMetric):
         """What to do when there are no parses; empty when there are.  Reads the file."""
         if packages := lacking(*self.modules):
             return packages
-        name = type(self).name
-        remedy = self.remedy.format(name=name)
         if not self.file:
+            name = type(self).name
+            remedy = self.remedy.format(name=name)
             return f"{name} needs parses and no parser comes with us: {remedy}"
-        if not Path(self.file).expanduser().is_file():
-            return f"{self.file} is no file: {remedy}"
         try:
             self.read()
         except TstmetaError as error:
@@ -61,7 +59,7 @@ class ParseMetric(ModelMetric):
         """Which parses they are, for a signature."""
         try:
             return self.read().identity if self.file else "none"
-        except (TstmetaError, OSError):
+        except TstmetaError:
             return "none"
 
     def pairs(self, pairs: Sequence[Pair]) -> list[Score]:
@@ -123,37 +121,27 @@ def ordered(tree: Tree) -> Ordered:
 def distance(tree: Ordered, other: Ordered) -> int:
     """The fewest nodes inserted, deleted or relabelled, each at cost 1 (Zhang and Shasha, 1989)."""
     subtrees = [[0] * len(other.labels) for _ in tree.labels]
-    for root in tree.keyroots:
-        for other_root in other.keyroots:
-            _between_forests(tree, root, other, other_root, subtrees)
+    for root, other_root in product(tree.keyroots, other.keyroots):
+        start, other_start = tree.leftmost[root], other.leftmost[other_root]
+        columns = range(other_start, other_root + 1)
+        # row x, column y: how far the first x nodes are from the first y of the two roots' trees
+        rows = [list(range(len(columns) + 1))]
+        for node in range(start, root + 1):
+            above, label, leaf = rows[-1], tree.labels[node], tree.leftmost[node]
+            row, known = [above[0] + 1], subtrees[node]
+            left_of_node = rows[leaf - start]
+            for y, other_node in enumerate(columns):
+                change = min(above[y + 1], row[y]) + 1
+                other_leaf = other.leftmost[other_node]
+                if leaf == start and other_leaf == other_start:
+                    change = min(change, above[y] + (label != other.labels[other_node]))
+                    known[other_node] = change
+                else:
+                    whole = left_of_node[other_leaf - other_start] + known[other_node]
+                    change = min(change, whole)
+                row.append(change)
+            rows.append(row)
     return subtrees[-1][-1]
-
-
-def _between_forests(
-    tree: Ordered, root: int, other: Ordered, other_root: int, subtrees: list[list[int]]
-) -> None:
-    """Fill in the distances of subtrees on the left edge of two keyroots' trees.
-
-    Row x, column y: the distance of the first x nodes from the first y nodes of the two trees.
-    """
-    start, other_start = tree.leftmost[root], other.leftmost[other_root]
-    columns = range(other_start, other_root + 1)
-    rows = [list(range(len(columns) + 1))]
-    for node in range(start, root + 1):
-        above, label, leaf = rows[-1], tree.labels[node], tree.leftmost[node]
-        row, known = [above[0] + 1], subtrees[node]
-        left_of_node = rows[leaf - start]
-        for y, other_node in enumerate(columns):
-            change = min(above[y + 1], row[y]) + 1
-            other_leaf = other.leftmost[other_node]
-            if leaf == start and other_leaf == other_start:
-                change = min(change, above[y] + (label != other.labels[other_node]))
-                known[other_node] = change
-            else:
-                whole = left_of_node[other_leaf - other_start] + known[other_node]
-                change = min(change, whole)
-            row.append(change)
-        rows.append(row)
 
 
 class Ted(ParseMetric):
