@@ -92,20 +92,6 @@ def test_everything_faces_the_cells_that_all_metrics_scored():
     assert result.n == alone.n
 
 
-@pytest.mark.parametrize("level", ["source", "within-system", "task"])
-def test_groups_that_a_rater_did_not_touch_do_not_count_as_disagreement(level):
-    rng = np.random.default_rng(3)
-    cube = ratings(rng, (8, 8, 3), missing=0, top=9)
-    part = np.full((8, 8, 1), NAN)
-    part[:4, :4] = cube[:4, :4, :1]
-    cube = np.concatenate([cube, part], axis=-1)  # the fourth rater repeats the first, in a corner
-    tasks = np.repeat([0, 1], 4)
-    small = ceiling(cube[:4, :4], Setting("pearson", level, tasks[:4], undefined=0.0))
-    assert ceiling(cube, Setting("pearson", level, tasks, undefined=0.0)).by_rater[3] == (
-        pytest.approx(small.by_rater[3])
-    )
-
-
 def cube_of(*layers):
     return np.moveaxis(np.array(layers, dtype=float), 0, -1)
 

@@ -43,8 +43,7 @@ def ceiling(cube: ArrayLike, setting: Setting, metrics: ArrayLike | None = None)
     """Leave one rater out: that rater and each metric against the mean of the remaining raters.
 
     Compared are the cells that the held-out rater rated, that others rated too and that every
-    metric ``[M, S, K]`` scored (one without any score gets NaN).  Groups of cells that the held-out
-    rater did not touch (sources, systems, tasks) do not exist for the comparison.
+    metric ``[M, S, K]`` scored (one without any score gets NaN).
 
     Source: one rater against the mean of the others as in Pavlick and Tetreault (2016), each rater
     in turn and with the metrics beside.
@@ -66,8 +65,8 @@ def ceiling(cube: ArrayLike, setting: Setting, metrics: ArrayLike | None = None)
         shared = np.isfinite(own) & np.isfinite(rest) & usable
         cells[rater] = shared.sum()
         if cells[rater]:
-            sides = np.concatenate([own[None], scores])
-            values[:, rater] = _inside(shared, rest, sides, setting)
+            rest = np.where(shared, rest, np.nan)
+            values[:, rater] = estimate(rest, np.concatenate([own[None], scores]), setting)
     counted = np.where(np.isfinite(values[0]), cells, 0)
     value, *averages = (_average(row, counted) for row in values)
     reason = "" if math.isfinite(value) else no_pair(ratings)
@@ -83,15 +82,6 @@ def mean_of_ratings(cube: ArrayLike) -> Array:
     count = given.sum(axis=-1)
     total = np.where(given, ratings, 0.0).sum(axis=-1)
     return np.where(count > 0, snapped(total / np.maximum(count, 1)), np.nan)
-
-
-def _inside(shared: Array, human: Array, sides: Array, setting: Setting) -> Array:
-    """Values of ``sides`` ``[N, S, K]`` in the rows and columns that shared cells touch."""
-    rows, columns = (np.flatnonzero(shared.any(axis=axis)) for axis in (1, 0))
-    if setting.tasks is not None:
-        setting = setting._replace(tasks=np.asarray(setting.tasks)[rows])
-    people = np.where(shared, human, np.nan)
-    return estimate(people[rows][:, columns], sides[:, rows][:, :, columns], setting)
 
 
 def _average(values: Array, weights: Array) -> float:
