@@ -85,34 +85,40 @@ def _by_vector(function: Callable[..., Array], values: tuple[Array, ...], weight
     return stacked.squeeze(len(lead)) if own else stacked
 
 
-def pair_totals(
-    functions: tuple[Callable[[Array, Array], Array], ...],
+def pair_total(
+    function: Callable[[Array, Array], Array],
     x: Array,
     y: Array,
     weights: Array,
     tolerance: float = 0.0,
-) -> tuple[Array, ...]:
-    """Weighted sums over pairs of different items, of symmetric functions of the signs of the
-    differences of x and of y, which give -1, 0 or 1 in bytes or truth values; differences of y up
+) -> Array:
+    """Weighted sum over pairs of different items, of a symmetric function of the signs of the
+    differences of x and of y, which gives -1, 0 or 1 in bytes or truth values; differences of y up
     to ``tolerance`` are ties.
     """
     n = x.shape[-1]
     if n > FEW:
-        sums = _by_vector(lambda a, b, w: _blocks(functions, a, b, w, tolerance), (x, y), weights)
-        return tuple(np.moveaxis(sums, -1, 0))
+        return _by_vector(lambda a, b, w: _blocks(function, a, b, w, tolerance), (x, y), weights)
     of_x = _signs(x[..., :, None], x[..., None, :])
     of_y = _signs(y[..., :, None], y[..., None, :], tolerance)
-    off = ~np.eye(n, dtype=bool)
-    return tuple(
-        _pairs((function(of_x, of_y) * off).astype(float), weights) for function in functions
-    )
+    table = (function(of_x, of_y) * ~np.eye(n, dtype=bool)).astype(float)  # [..., 1|D, n, n]
+    if table.shape[-3] == 1:
+        inner = weights @ table[..., 0, :, :]
+    else:
+        inner = np.einsum("...i,...ij->...j", weights, table)
+    return 0.5 * np.einsum("...n,...n->...", inner, np.broadcast_to(weights, inner.shape))
+
+
+def pairs(weights: Array) -> Array:
+    """Weight of all pairs of different items."""
+    return 0.5 * (weights.sum(axis=-1) ** 2 - np.einsum("...n,...n->...", weights, weights))
 
 
 def untied(x: Array, weights: Array) -> Array:
     """Weighted sum over pairs of items whose values differ."""
     if x.shape[-1] > FEW:
         return _by_vector(_untied, (x,), weights)
-    return pair_totals((lambda a, _: np.abs(a),), x, x, weights)[0]
+    return pair_total(lambda a, _: np.abs(a), x, x, weights)
 
 
 def _untied(x: Array, weights: Array) -> Array:
@@ -137,17 +143,8 @@ def _signs(first: Array, second: Array, tolerance: float = 0.0) -> Array:
     return (first > second).view(np.int8) - (first < second).view(np.int8)
 
 
-def _pairs(table: Array, weights: Array) -> Array:
-    """Half the quadratic form of a symmetric table ``[..., 1|D, n, n]``."""
-    if table.shape[-3] == 1:
-        inner = weights @ table[..., 0, :, :]
-    else:
-        inner = np.einsum("...i,...ij->...j", weights, table)
-    return 0.5 * np.einsum("...n,...n->...", inner, np.broadcast_to(weights, inner.shape))
-
-
-def _blocks(functions, x: Array, y: Array, weights: Array, tolerance: float) -> Array:
-    """:func:`pair_totals` of long vectors under ``[D, n]``, some rows at a time: ``[D, F]``.
+def _blocks(function, x: Array, y: Array, weights: Array, tolerance: float) -> Array:
+    """:func:`pair_total` of long vectors under ``[D, n]``, some rows at a time: ``[D]``.
 
     Up to ``_SLOTS`` items of one weight in every draw, such as the rewrites of a source, are added
     up first: a group.  Groups stand by size, so those that fill a slot are the first ones.
@@ -169,26 +166,22 @@ def _blocks(functions, x: Array, y: Array, weights: Array, tolerance: float) -> 
     counts = (weights == np.rint(weights)).all()
     counts &= weights.sum(axis=1).max(initial=0.0) * len(slots) ** 2 < 2**23
     light = weights.astype(np.float32) if counts else weights
-    sums = np.zeros((len(weights), len(functions)))
+    sums = np.zeros(len(weights))
     step = max(1, _BLOCK // max(len(groups), len(weights)))
     for first in range(0, len(groups), step):
         inside = slice(first, first + step)
         # each pair of groups once: with these groups and those after them
-        shape = (len(functions), len(weights[0, inside]), len(groups) - first)
-        tables = np.zeros(shape, dtype=np.int8)
+        table = np.zeros((len(weights[0, inside]), len(groups) - first), dtype=np.int8)
         for (row, (a, b)), (column, (c, d)) in itertools.product(enumerate(sides), repeat=2):
             of_x = _signs(a[inside, None], c[first:])
-            of_y = _signs(b[inside, None], d[first:], tolerance)
-            for table, function in zip(tables, functions, strict=True):
-                part = function(of_x, of_y)
-                if row == column:
-                    np.fill_diagonal(part, 0)
-                table[: part.shape[0], : part.shape[1]] += part
-        for place, table in enumerate(tables):
-            halved = table.astype(light.dtype)
-            halved[:, : len(halved)] *= 0.5  # there and back
-            inner = (light[:, first:] @ halved.T).astype(float)
-            sums[:, place] += np.einsum("dn,dn->d", inner, weights[:, inside])
+            part = function(of_x, _signs(b[inside, None], d[first:], tolerance))
+            if row == column:
+                np.fill_diagonal(part, 0)
+            table[: part.shape[0], : part.shape[1]] += part
+        halved = table.astype(light.dtype)
+        halved[:, : len(halved)] *= 0.5  # there and back
+        inner = (light[:, first:] @ halved.T).astype(float)
+        sums += np.einsum("dn,dn->d", inner, weights[:, inside])
     return sums
 
 

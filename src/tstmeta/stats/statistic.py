@@ -151,12 +151,12 @@ def _rank_moments(x: Array, y: Array, weights: Array) -> Parts:
 
 
 def _tau_parts(x: Array, y: Array, weights: Array) -> Parts:
-    agreeing = kernels.pair_totals((np.multiply,), x, y, weights)
-    return kernels.untied(x, weights), kernels.untied(y, weights), *agreeing
+    agreeing = kernels.pair_total(np.multiply, x, y, weights)
+    return kernels.untied(x, weights), kernels.untied(y, weights), agreeing
 
 
 def _tau_c_parts(x: Array, y: Array, weights: Array) -> Parts:
-    (agreeing,) = kernels.pair_totals((np.multiply,), x, y, weights)
+    agreeing = kernels.pair_total(np.multiply, x, y, weights)
     n = kernels.total(np.ones((1, x.shape[-1])), weights)
     least = np.minimum(kernels.distinct(x, weights), kernels.distinct(y, weights))
     return agreeing, n, least
@@ -167,7 +167,7 @@ def _tau_c(agreeing: Array, n: Array, least: Array) -> Array:
 
 
 def _preference_parts(x: Array, y: Array, weights: Array) -> Parts:
-    return kernels.untied(x, weights), *kernels.pair_totals((np.multiply,), x, y, weights)
+    return kernels.untied(x, weights), kernels.pair_total(np.multiply, x, y, weights)
 
 
 def _preference(untied: Array, agreeing: Array) -> Array:
@@ -175,8 +175,7 @@ def _preference(untied: Array, agreeing: Array) -> Array:
 
 
 def _accuracy_parts(x: Array, y: Array, weights: Array, threshold: float = 0.0) -> Parts:
-    signs = (lambda a, b: np.ones_like(a), np.equal)
-    return kernels.pair_totals(signs, x, y, weights, threshold)
+    return kernels.pairs(weights), kernels.pair_total(np.equal, x, y, weights, threshold)
 
 
 def _accuracy(pairs: Array, alike: Array) -> Array:
