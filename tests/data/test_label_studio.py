@@ -191,9 +191,9 @@ def put(*path, value):
 
 
 FIRST = ("annotations", 0)
-NO_TASK, SCALE = "not a task with data and annotations", "not one of 1, 2, 3, 4, 5"
+NO_TASK, SCALE = "not an export of rated tasks", "Remedy: use one of 1, 2, 3, 4, 5"
 OTHER = "column item_id: the raters saw another text than it has"
-NOBODY = "column completed_by: it does not say who rated"
+NOBODY = "column rater: missing value"
 
 
 def answer(value):
@@ -207,10 +207,13 @@ BROKEN = [
     (put(*FIRST, "completed_by", value=None), NOBODY),
     (put("data", "item_id", value="t0"), OTHER),
     (put("data", "output_text", value="x"), OTHER),
-    (lambda task: task["annotations"][0]["result"].pop(1), f"column rate_style: [] is {SCALE}"),
+    (
+        lambda task: task["annotations"][0]["result"].pop(1),
+        f"column rate_style: missing value. {SCALE}",
+    ),
     (
         lambda task: task["annotations"][0]["result"].append(result("rate_content", 2)),
-        f"column rate_content: ['5', '2'] is {SCALE}",
+        f"column rate_content: bad value '5, 2'. {SCALE}",
     ),
     (
         lambda task: task["annotations"].append(annotation(ANN, (1, 1, 1))),
@@ -235,11 +238,11 @@ def test_a_broken_task_is_reported_with_its_row_and_a_remedy(spoil, expected, to
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("", "not JSON"),
-        ("[" * 100_000, "not JSON"),
+        ("", NO_TASK),
+        ("[" * 100_000, NO_TASK),
         ('{"id": 1}', "not a list of tasks"),
         ("[1]", f"row 1: {NO_TASK}"),
-        ('[{"data": {}}, {"data": {}}]', "tasks that went out"),
+        ('[{"data": {}}, {"data": {}}]', f"{NO_TASK} (KeyError: 'annotations')"),
         ('[{"data": {}, "annotations": []}]', "no ratings"),
     ],
 )

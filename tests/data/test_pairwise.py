@@ -78,7 +78,7 @@ BROKEN = [
     ({"better_fluency": ""}, "column better_fluency: missing value", "one of A, B, tie"),
     ({"B": "x"}, "column form_id: the raters saw another text", "name the data set"),
     ({"form_id": "t0"}, "column form_id: the raters saw another text", "name the data set"),
-    ({"rater": ""}, "column rater: missing value", "fill it in"),
+    ({"rater": ""}, "column rater: missing value", "name who rated"),
     ({"rater": "Ann"}, "the same person rated this before", "delete one of the two"),
 ]
 

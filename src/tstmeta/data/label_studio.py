@@ -7,7 +7,7 @@ two rewrites is better, as Pang and Gimpel (2019, Section 6.2) did, and comes as
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,10 +16,10 @@ import pandas as pd
 
 from .. import storage
 from ..console import inert, to_csv
-from ..schema import DataError, Problem, TstmetaError, shown, validate
+from ..schema import DataError, Problem, TstmetaError, validate
 from . import paths
 from .base import Dataset
-from .checks import FILLED, check, checked, fault, one_of
+from .checks import check, checked, each, fault, one_of
 from .files import lacking, read_rows, read_text
 from .tables import rename_raters
 
@@ -167,116 +167,102 @@ def read_export(
     """
     files = [exports] if isinstance(exports, Path) else list(exports)
     items = dataset.with_texts("to be held against what raters saw")
-    records = (_compared(items) if form is PAIRWISE else items).to_dict("records")
-    known = {form_id(row["dataset"], *(row[name] for name in form.ids)): row for row in records}
-    rows: list[dict[str, Any]] = []
+    known = _compared(items) if form is PAIRWISE else items
+    keys = [form_id(*ids) for ids in known[["dataset", *form.ids]].to_numpy()]
+    known = known.set_axis(keys)
     problems: list[Problem] = []
+    tables = []
     for path in files:
         try:
-            read = (_sheet if path.suffix.lower() == ".csv" else _export)(path, form)
+            tables.append(_answers(path, form, known))
         except DataError as error:
             problems += error.problems
-            continue
-        for number, task in read.items():
-            try:
-                rows += [{"file": path, "row": number, **r} for r in _answers(task, form, known)]
-            except _Fault as error:
-                what, column, remedy = error.args
-                problems.append(fault(path, what, number, column, remedy))
-    if not (rows or problems):
-        remedy = "export the project again, or fill in the sheet, once somebody has rated"
-        problems.append(fault(files[0], "no ratings", remedy=remedy))
     check(problems)
-    table = pd.DataFrame(rows)
+    answers = pd.concat(tables)
+    if answers.empty:
+        remedy = "export the project again, or fill in the sheet, once somebody has rated"
+        check([fault(files[0], "no ratings", remedy=remedy)])
+    what, remedy = "the same person rated this before", "delete one of the two answers"
+    twice = answers[answers.duplicated([form.key, "rater"])]
+    check(fault(file, what, row, "", remedy) for row, file in twice["file"].items())
+    facts = ["dataset", *form.ids]
+    answers[facts] = known.loc[answers[form.key], facts].to_numpy()
+    table = answers.melt([*facts, "rater"], [*form.questions], "dimension", "value")
+    table["dimension"] = table["dimension"].map(form.questions)
+    table["value"] = table["value"].map(form.answers)
     if form is PAIRWISE:
         system = items.set_index("item_id")["system"]
         turned = table["item_a"].map(system) > table["item_b"].map(system)
         table.loc[turned, form.ids] = table.loc[turned, form.ids[::-1]].to_numpy()
         table["value"] = table["value"].mask(turned, table["value"].replace({"a": "b", "b": "a"}))
-    twice = table[table.duplicated([*form.ids, "dimension", "rater"])]
-    what, remedy = "the same person rated this before", "delete one of the two answers"
-    cases = twice[["file", "row"]].drop_duplicates().to_numpy()
-    check(fault(file, what, row, "", remedy) for file, row in cases)
     rename_raters(table)
     places = [pd.Index(items["item_id"]).get_indexer(table[name]) for name in form.ids[::-1]]
     dimension = table["dimension"].map([*form.questions.values()].index)
-    order = np.lexsort((dimension, table["rater"].str[1:].astype(int), *places))
-    table = table.drop(columns=["file", "row"]).iloc[order]
+    table = table.iloc[np.lexsort((dimension, table["rater"].str[1:].astype(int), *places))]
     return validate(table, "preferences" if form is PAIRWISE else "ratings", dataset.name)
 
 
-def _export(path: Path, form: Form) -> dict[int, Any]:
-    """Tasks of an export, by number."""
+def _answers(path: Path, form: Form, known: pd.DataFrame) -> pd.DataFrame:
+    """The answers in a file, a row a person and task, indexed by the number of the task."""
+    table = (_sheet if path.suffix.lower() == ".csv" else _export)(path, form)
+    checks = {"rater": _RATER, **dict.fromkeys(form.questions, one_of(form.answers))}
+    table = checked(table, checks, path)
+    rows = zip(
+        table.index,
+        table[[*form.shown]].to_numpy(),
+        known.reindex(table[form.key])[[*form.shown.values()]].to_numpy(),
+        strict=True,
+    )
+    # A rating holds for the text that was shown, and for no other.
+    wrong = dict.fromkeys(row for row, seen, own in rows if not all(map(_same, seen, own)))
+    what = "the raters saw another text than it has under this id"
+    remedy = "name the data set that the form was made from, as it was then"
+    check(fault(path, what, row, form.key, remedy) for row in wrong)
+    # a name that :func:`rename_raters` never keeps
+    return table.assign(file=str(path), rater="by " + table["rater"])
+
+
+def _same(seen: str, own: Any) -> bool:
+    return isinstance(own, str) and seen.split() in (own.split(), inert(own).split())
+
+
+def _export(path: Path, form: Form) -> pd.DataFrame:
+    """What people answered in an export."""
+    columns = [form.key, *form.shown, "rater", *form.questions]
+    rows: list[list[str]] = []
+    numbers: list[int] = []
+    number = None
     try:
         export = json.loads(read_text(path))
-    except (ValueError, RecursionError) as error:
-        row, what = getattr(error, "lineno", None), f"not JSON ({str(error)[:60]})"
-        raise DataError([fault(path, what, row, remedy=_EXPORT)]) from error
-    if not isinstance(export, list):
-        raise DataError([fault(path, "not a list of tasks", remedy=_EXPORT)])
-    if export and all(isinstance(task, dict) and "annotations" not in task for task in export):
-        raise DataError([fault(path, "tasks that went out, without annotations", remedy=_EXPORT)])
-    return dict(enumerate(export, 1))
+        if not isinstance(export, list):
+            raise ValueError("not a list of tasks")
+        for number, task in enumerate(export, 1):
+            for annotation in task["annotations"]:
+                if not (annotation.get("was_cancelled") or annotation.get("skipped")):
+                    answers: dict[str, list[str]] = {question: [] for question in form.questions}
+                    for entry in annotation["result"]:
+                        if entry["from_name"] in answers:
+                            answers[entry["from_name"]] += entry["value"]["choices"]
+                    seen = [str(task["data"].get(field)) for field in columns[: -len(answers) - 1]]
+                    rows.append([*seen, _rater(annotation), *map(", ".join, answers.values())])
+                    numbers.append(number)
+    except (ValueError, RecursionError, TypeError, KeyError, AttributeError) as error:
+        what = f"not an export of rated tasks ({type(error).__name__}: {str(error)[:60]})"
+        raise DataError([fault(path, what, number, remedy=_EXPORT)]) from error
+    return pd.DataFrame(rows, numbers, columns, dtype=object)
 
 
-def _sheet(path: Path, form: Form) -> dict[int, Any]:
-    """Rows of a sheet that have an answer, by number, as tasks of an export."""
+def _sheet(path: Path, form: Form) -> pd.DataFrame:
+    """Rows of a sheet that have an answer."""
     questions = [*form.questions]
     part = read_rows(path)
     check([*part.problems, *lacking(part, [form.key, *form.shown, *questions])])
     table = part.table.fillna("").astype(str).apply(lambda cells: cells.str.strip())
     table = table[(table[questions] != "").any(axis=1)]
-    table = table if "rater" in table else table.assign(rater=str(path))
-    checks = {"rater": FILLED, **dict.fromkeys(questions, one_of(form.answers))}
-    tasks = {}
-    for number, row in checked(table, checks, path).to_dict("index").items():
-        result = [{"from_name": name, "value": {"choices": [row[name]]}} for name in questions]
-        given = {"completed_by": row["rater"], "result": result}
-        tasks[number] = {"data": row, "annotations": [given]}
-    return tasks
+    return table if "rater" in table else table.assign(rater=str(path))
 
 
-class _Fault(Exception):
-    """What is wrong with a task, where, and what to do."""
-
-
-def _answers(
-    task: Any, form: Form, known: Mapping[str, Mapping[str, Any]]
-) -> Iterator[dict[str, Any]]:
-    """The answers of one task, under what the server calls its raters."""
-    try:
-        data, annotations = task["data"], []
-        for annotation in task["annotations"]:
-            if not (annotation.get("was_cancelled") or annotation.get("skipped")):
-                answers: dict[str, list[str]] = {question: [] for question in form.questions}
-                for entry in annotation["result"]:
-                    if entry["from_name"] in answers:
-                        answers[entry["from_name"]] += entry["value"]["choices"]
-                annotations.append((_rater(annotation), answers))
-        item = known.get(str(data.get(form.key)))
-    except (TypeError, KeyError, AttributeError):
-        raise _Fault("not a task with data and annotations", "", _EXPORT) from None
-    for rater, answers in annotations:
-        # A rating holds for the text that was shown, and for no other.
-        if item is None or any(
-            str(data.get(field, item[column])).split()
-            not in (item[column].split(), inert(item[column]).split())
-            for field, column in form.shown.items()
-        ):
-            remedy = "name the data set that the form was made from, as it was then"
-            raise _Fault("the raters saw another text than it has under this id", form.key, remedy)
-        if not rater:
-            remedy = "export again with the annotators, so that raters can be told apart"
-            raise _Fault("it does not say who rated", "completed_by", remedy)
-        for question, dimension in form.questions.items():
-            if answers[question] not in [[answer] for answer in form.answers]:
-                what = f"{shown(answers[question])} is not one of {', '.join(form.answers)}"
-                remedy = "rate it again with this form, or skip the task, and export again"
-                raise _Fault(what, question, remedy)
-            value = form.answers[answers[question][0]]
-            # a name that :func:`rename_raters` never keeps
-            rating = {"rater": f"by {rater}", "dimension": dimension, "value": value}
-            yield {"dataset": item["dataset"], **{i: item[i] for i in form.ids}, **rating}
+_RATER = each(bool, "name who rated, or export again with the annotators")
 
 
 def _rater(annotation: Mapping[str, Any]) -> str:
@@ -284,5 +270,4 @@ def _rater(annotation: Mapping[str, Any]) -> str:
     person = annotation.get("completed_by")
     if isinstance(person, dict):
         person = person.get("id", person.get("email"))
-    name = str(person) if isinstance(person, str | int) and not isinstance(person, bool) else ""
-    return name if name.isprintable() else ""  # half a character names nobody
+    return str(person) if isinstance(person, str | int) else ""
