@@ -99,10 +99,6 @@ BROKEN_CSV = {
         cell("references", '"[""x"", "" ""]"'),
         *(1, "references", "['x', ' ']", "none of them empty"),
     ),
-    "half a reference": (
-        cell("references", '"[""\\ud83d""]"'),
-        *(1, "references", "bad value", "write ["),
-    ),
     "references in two forms": (
         cell("references,reference_1", ",x"),
         *(None, "references", "two forms", "keep"),
@@ -125,7 +121,6 @@ BROKEN_JSON = {
     "a list as id": (key("item_id", [1]), 1, "item_id", "[1]", "whole number"),
     "half a character": (key("system", HALF), 1, "system", "broken UTF-8", "as UTF-8"),
     "half a character in a name": (key(HALF, 1), 1, "", "is not UTF-8", "one complete"),
-    "half a character in a list": (key("mood", [HALF]), 1, "mood", "broken UTF-8", "as UTF-8"),
     "a list as label": (key("mood", ["x"]), 1, "mood", "['x']", "a text or a number"),
     "a list within a list": (key("mood", [["x"]]), 1, "mood", "within a list", "write a text"),
 }
@@ -137,14 +132,6 @@ BROKEN_PARQUET = {
     ),
     "a date after all dates": (
         parquet("day", [0, 2**30], pa.date32()),
-        *(None, "", "not readable as Parquet", "texts for dates"),
-    ),
-    "a time zone of nobody's": (
-        parquet("at", [0, 1], pa.timestamp("us", tz="Nowhere/At-all")),
-        *(None, "", "not readable as Parquet", "texts for dates"),
-    ),
-    "a duration without end": (
-        parquet("t", [0, 2**62], pa.duration("s")),
         *(None, "", "not readable as Parquet", "texts for dates"),
     ),
     "bytes that are no text": (
@@ -320,7 +307,6 @@ RATING = {"item_id": "1", "dimension": "fluency", "rater": "r1", "value": 1}
 SCORE = {"item_id": "1", "metric": "m", "value": 1}
 
 
-@pytest.mark.parametrize("value", [["1"], {"a": 1}, HALF], ids=["list", "object", "half"])
 @pytest.mark.parametrize(
     ("load", "row", "name"),
     [
@@ -328,8 +314,8 @@ SCORE = {"item_id": "1", "metric": "m", "value": 1}
         *((of_mine, SCORE, name) for name in ("basis", "signature")),
     ],
 )
-def test_a_value_that_no_table_can_look_up_is_reported(write, load, row, name, value):
-    rows = [row, {**row, "item_id": "2", name: value}]
+def test_a_value_that_no_table_can_look_up_is_reported(write, load, row, name):
+    rows = [row, {**row, "item_id": "2", name: ["1"]}]
     path = write("\n".join(map(json.dumps, rows)), "hostile.jsonl")
     [problem] = problems(load, path)
     assert_reported(problem, path, 2, name, "", "")
