@@ -182,17 +182,16 @@ def swap(fresh: Path, place: Path) -> Path:
 def main() -> int:
     """Run a step; a fault becomes a message and exit code 2."""
     parser = argparse.ArgumentParser(description="The steps that build the book.")
-    parser.add_argument("step", choices=("train", "scores", "pages", "build"))
-    parser.add_argument("name", nargs="?", default="", help="a model or a data set")
-    given = parser.parse_args()
-    named = {"train": train, "scores": scores}
-    if (given.step in named) != bool(given.name):
-        parser.error(f"{', '.join(named)}, and no other step, need a name")
+    steps = parser.add_subparsers(required=True)
+    for step in (train, scores, pages, build):
+        words = steps.add_parser(step.__name__)
+        words.set_defaults(step=step)
+        if step in (train, scores):
+            words.add_argument("name", help="a model or a data set")
+    given = vars(parser.parse_args())
     try:
-        if given.step in named:
-            named[given.step](given.name)
-        else:
-            note(f"wrote {globals()[given.step]()}")
+        if place := given.pop("step")(**given):
+            note(f"wrote {place}")
     except KeyboardInterrupt:
         note("interrupted")
         return 130

@@ -7,6 +7,7 @@ kernel starts as a copy of that process.
 import multiprocessing
 import os
 import sys
+from contextlib import suppress
 from types import SimpleNamespace
 from typing import Any
 
@@ -104,12 +105,12 @@ def main() -> None:
     for name in sys.stdin:
         try:
             notebook(name.strip())
-            done = "ok"
+            print("ok", file=answers, flush=True)
         except (TstmetaError, OSError) as error:
             note(f"error: {error}")
-            done = "failed"
-        print(done, file=answers, flush=True)
+            print("failed", file=answers, flush=True)
 
 
 if __name__ == "__main__":
-    main()
+    with suppress(KeyboardInterrupt):
+        main()

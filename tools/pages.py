@@ -120,35 +120,22 @@ def embedded() -> Context:
 
 def backbone() -> Context:
     """The embedded model: its facts, conversations it learnt from, losses, and what it is worth."""
-    report, config = read(EMBEDDED / "training.json"), read(EMBEDDED / "config.json")
-    options, steps, weights = report["options"], report["steps"], EMBEDDED / "model.safetensors"
-    types = sorted({str(tensor.dtype) for tensor in load_file(weights).values()})
-    shape = ("num_hidden_layers", "num_attention_heads", "hidden_size", "intermediate_size")
-    shape += ("vocab_size", "max_position_embeddings")
-    context: Context = {"report": report, "demonstration": ["likelihood", "likelihood-style"]}
-    context["facts"] = {
-        "name": "embedded",
-        "architecture": config["architectures"][0],
-        "parameters": f"{report['parameters']:,}",
-        **{name.replace("_", " "): f"{config[name]:,}" for name in shape},
-        "file": f"{weights.stat().st_size / 1e6:.1f} MB in safetensors, {', '.join(types)}",
-        "training steps": f"{steps:,}",
-        "conversations a step": f"{options['batch']:,}",
-        "seed": str(report["seed"]),
-        "instruction sets": ", ".join(report["prompts"]),
-        **{f"trained with {name}": text for name, text in report["versions"].items()},
-    }
-    context["conversations"] = conversations()
-    context["phases"] = [f"{options[key] * steps:,.0f}" for key in ("drill", "systems")]
+    report, weights = read(EMBEDDED / "training.json"), EMBEDDED / "model.safetensors"
     names = {"training": "words of the training", "held_out": "held-out words and frames"}
     losses = pd.DataFrame(report["losses_by_task"]).rename(columns=names)
-    context["losses"] = losses.rename_axis("asked to").sort_index().reset_index()
-    context["shares"] = pd.DataFrame(
+    shares = pd.DataFrame(
         {"data": name, "metric": metric, **share}
         for name, by_metric in report["shares"].items()
         for metric, share in by_metric.items()
     )
-    return context
+    return {
+        **{"report": report, "config": read(EMBEDDED / "config.json"), "shares": shares},
+        "megabytes": f"{weights.stat().st_size / 1e6:.1f}",
+        "types": sorted({str(tensor.dtype) for tensor in load_file(weights).values()}),
+        "losses": losses.rename_axis("asked to").sort_index().reset_index(),
+        "conversations": conversations(),
+        "demonstration": ["likelihood", "likelihood-style"],
+    }
 
 
 def read(path: Path) -> dict[str, Any]:

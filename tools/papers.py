@@ -54,20 +54,14 @@ def claims(judged: ledger.Claims) -> Context:
 def claim(row: Context, evidence: pd.DataFrame) -> Context:
     """A claim with its mark, its anchor and its evidence as a page shows it."""
     own = evidence[evidence["claim"] == row["claim"]]
-    limits = [
-        "published" if printed else between(low, high)
-        for low, high, printed in zip(own["low"], own["high"], own["published"], strict=True)
-    ]
-    wide = [
-        between(*ends) for ends in zip(own["corrected_low"], own["corrected_high"], strict=True)
-    ]
+    limits = own["low"].combine(own["high"], between)
     shown = pd.DataFrame(
         {
             "evidence": own["evidence"].str.replace("`", ""),
-            "value": [number(value) for value in own["value"]],
-            "95 %\u00a0interval": limits,
-            "corrected": wide,
-            "n": [f"{n:,}" if n else "–" for n in own["n"]],
+            "value": own["value"].map(number),
+            "95 %\u00a0interval": limits.mask(own["published"].astype(bool), "published"),
+            "corrected": own["corrected_low"].combine(own["corrected_high"], between),
+            "n": own["n"].map("{:,}".format).where(own["n"] > 0, "–"),
             "note": own["note"].str.replace(" resampled", "\u00a0resampled"),
         }
     )

@@ -5,7 +5,6 @@ are printed, as pages and as slides, and the page for teachers.  Chromium prints
 shows, with solutions unfolded and cells of drawing folded, into ``book/_build/print``.
 """
 
-import argparse
 import sys
 from pathlib import Path
 
@@ -39,21 +38,16 @@ def write(browser: walk.Browser, address: str, page: str, out: Path) -> Path:
     return path
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("pages", nargs="*", help="such as book/howto; without: all lessons")
+def main(*names: str) -> None:
     usual = sorted(path for place in USUAL for path in walk.BOOK.glob(place))
-    usual = [path.relative_to(walk.BOOK).with_suffix("").as_posix() for path in usual]
-    names = parser.parse_args().pages or usual
+    names = names or tuple(str(path.relative_to(walk.BOOK).with_suffix("")) for path in usual)
     absent = [name for name in names if not (walk.BOOK / f"{name}.html").is_file()]
     if fault := walk.missing() or (absent and f"no page {', '.join(absent)} in the book"):
-        note(f"error: {fault}")
-        return 2
+        raise SystemExit(f"error: {fault}")
     with walk.served() as address, walk.launched() as browser:
         for name in names:
             note(f"wrote {write(browser, address, name, OUT)}")
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main(*sys.argv[1:])

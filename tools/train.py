@@ -1,12 +1,13 @@
-"""Make anew what we ship: ``python -m tools.train backbone | lm | style | strength | idf | world``.
+"""Make anew what we ship: ``python -m tools.train WHAT [OUT]``, where WHAT is ``backbone``, ``lm``,
+``style``, ``strength``, ``idf`` or ``world``.
 
 What lies in ``src/tstmeta/models/weights`` and ``data/world`` comes out, on the same machine to the
 byte.  The backbone takes under an hour on two cores, the others minutes.  A run that was killed
 goes on from its last checkpoint with the same command.
 """
 
-import argparse
 import hashlib
+import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -55,8 +56,8 @@ LONGEST = 24
 MARKS = {"bos_token": "<|begin_of_text|>", "eos_token": "<|eot_id|>", "pad_token": "<|pad|>"}
 HEADER, BODY = "<|start_header_id|>", "<|end_header_id|>"
 #: The form of Llama 3 (Grattafiori et al., 2024), without a date.
-_LINES = (Path(__file__).parent / "world" / "llama3.jinja").read_text(encoding="utf-8").splitlines()
-TEMPLATE = "".join(_LINES)
+TEMPLATE = Path(__file__).parent.joinpath("world", "llama3.jinja").read_text("utf-8")
+TEMPLATE = TEMPLATE.replace("\n", "")
 #: Words are cut before a space or a capital run, digits one by one, so that numbers can be copied.
 CUT = r"'(?i:s|t|re|ve|m|ll|d)| ?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 
@@ -265,38 +266,28 @@ def style(out: Path, strengths: bool) -> dict[str, Any]:
     return classifier.train(out, table, tasks=tasks, options=options, regression=strengths)
 
 
-# ------------------------------------------------------------------------------------ the command
-
-
-def counts(out: Path) -> None:
-    """Count the tokens of the embedded encoder in the sources of our two sets."""
-    texts = dict.fromkeys(text for name in vectors.COUNTED for text in load(name).items["source"])
-    vectors.write_counts(encoders.load(encoders.MINILM), list(texts), out)
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("what", choices=("backbone", "lm", "style", "strength", "idf", "world"))
-    parser.add_argument("--out", type=Path, help="folder or file to write [default: ./WHAT]")
-    parser.add_argument("--steps", type=int, default=BACKBONE.steps, help="of the backbone")
-    given = parser.parse_args()
-    out = given.out or Path(given.what)
-    if given.what == "backbone":
-        options = BACKBONE.model_copy(update={"steps": given.steps})
-        report = backbone(out, list(shipped().values()), options=options)
-        if "shares" not in report:
-            write_report(out, {**report, "shares": worth(out)})
-    elif given.what == "lm":
-        table = divide(corpus_table(conversations.sentences()))
-        texts = {part: rows["text"].tolist() for part, rows in table.groupby("part")}
-        lm.train(out, texts["train"], texts["test"], name="ours")
-    elif given.what in ("style", "strength"):
-        style(out, strengths=given.what == "strength")
-    elif given.what == "idf":
-        counts(out)
-    else:
-        storage.write(out, small_world())
+def main(what: str = "", out: str = "") -> None:
+    """Write what is named to a folder or file, by default one of that name."""
+    path = Path(out or what)
+    match what:
+        case "backbone":
+            report = backbone(path, list(shipped().values()))
+            if "shares" not in report:
+                write_report(path, {**report, "shares": worth(path)})
+        case "lm":
+            table = divide(corpus_table(conversations.sentences()))
+            texts = {part: rows["text"].tolist() for part, rows in table.groupby("part")}
+            lm.train(path, texts["train"], texts["test"], name="ours")
+        case "style" | "strength":
+            style(path, strengths=what == "strength")
+        case "idf":  # tokens of the embedded encoder in the sources of our two sets
+            every = [text for name in vectors.COUNTED for text in load(name).items["source"]]
+            vectors.write_counts(encoders.load(encoders.MINILM), [*dict.fromkeys(every)], path)
+        case "world":
+            storage.write(path, small_world())
+        case _:
+            raise SystemExit(__doc__)
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])

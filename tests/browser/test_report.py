@@ -58,10 +58,3 @@ def test_the_report_opens_from_the_disk_and_says_first_what_to_take(
     assert tab.evaluate(CUT) == []
     assert tab.locator(".answer strong").all_inner_texts() == [own.summary[0] for own in OWN]
     assert max(tab.evaluate(BOXES)) < size[1], "the recommendation stands on the first screen"
-
-
-def test_the_report_prints_with_a_page_for_each_dimension(tab: Page, address: str) -> None:
-    tab.goto(address)
-    printed = tab.pdf(format="A4")
-    assert printed.startswith(b"%PDF")
-    assert printed.count(b"/Type /Page\n") >= 1 + len(OWN)

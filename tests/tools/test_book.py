@@ -213,23 +213,6 @@ def test_a_model_is_trained_once_and_one_that_was_trained_otherwise_makes_room(
     assert read_report(model.folder)["options"]["bits"] == 7, "a mistake removes no model"
 
 
-def test_rated_reviews_of_yelp_are_scored_with_its_models_where_it_is(monkeypatch):
-    asked = {}
-    monkeypatch.setattr(book, "runnable", list)
-    monkeypatch.setattr("tstmeta.data.load", str)
-    monkeypatch.setattr(book, "idf", lambda: "idf.txt")
-    for here in (True, False):
-        for able in ("available", "has_texts"):
-            monkeypatch.setattr(f"tstmeta.data.{able}", lambda name: here or name != "yelp")  # noqa: B023
-        score = lambda name, names, bases: asked.__setitem__(name, names) or OK  # noqa: E731
-        monkeypatch.setattr(scoring, "score", score)
-        book.scores("mir")
-        assert {*book.MODELS, *book.CHOICES} < set(asked["mir"])
-        assert ("perplexity:yelp" in asked["mir"]) == here
-    book.scores("lens@simpda_2022")
-    assert not [name for name in asked["lens@simpda_2022"] if "yelp" in name]
-
-
 def test_a_metric_that_cannot_run_here_is_left_out_with_what_to_do(monkeypatch, capsys):
     monkeypatch.setattr(hub, "here", lambda model: False)
     assert book.runnable(["bleu", "likelihood"]) == ["bleu"]

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import io
 import re
-import shutil
 from pathlib import Path
 from types import SimpleNamespace
 
-import nbformat
 import pandas as pd
 import pytest
 
-from tools import book, extension
+from tools import extension
 from tools.tables import table as of_pages
 from tstmeta.console import from_inert
 
@@ -139,32 +137,3 @@ def test_a_notebook_page_offers_its_files_and_edits_lead_to_files_that_people_ed
     assert labels("book/_generated/data", *edit) == {}
     slides = labels("book/results/lesson_1_levels")["slides-button"]
     assert slides == "../../slides/lesson_1_levels.html"
-
-
-@pytest.mark.nightly
-def test_the_buttons_stand_in_pages_that_are_built_with_our_configuration(home, url):
-    (home / "book" / "results").mkdir(parents=True)
-    for name in ("_config.yml", "tools/extension.py", "book/references.md"):
-        (home / name).parent.mkdir(exist_ok=True)
-        shutil.copy(ROOT / name, home / name)
-    shutil.copy(ROOT / "book" / "references.bib", home / "book")
-    shutil.copytree(ROOT / "book" / "_static", home / "book" / "_static")
-    first = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("# First")])
-    for folder in ("notebooks", "book/results"):
-        (home / folder).mkdir(exist_ok=True)
-        nbformat.write(first, home / folder / "01_first.ipynb")
-    toc = "format: jb-book\nroot: book/references\nchapters:\n- file: book/results/01_first\n"
-    (home / "_toc.yml").write_text(toc)
-    built = book.build()
-    page = (built / "book" / "results" / "01_first.html").read_text()
-    assert '<a href="../../_static/01_first.ipynb"' in page
-    assert (built / "_static" / "01_first.ipynb").is_file()
-    colab = "colab.research.google.com/github/some/thing/blob/main/notebooks/01_first.ipynb"
-    assert (colab in page) is ("github.com" in url)
-    links = [
-        f"{url}{'/-' if 'gitlab' in url else ''}/edit/main/notebooks/01_first.ipynb",
-        f"{url}{'/-' if 'gitlab' in url else ''}/issues/new",
-        "urlpath=lab/tree/notebooks/01_first.ipynb",
-    ]
-    assert [link in page for link in links] == [bool(url)] * 3
-    assert "executablebooks/jupyter-book" not in page

@@ -176,5 +176,5 @@ def test_the_counts_of_tokens_come_out_again(tmp_path):
 
     if missing := encoders.missing(encoders.MINILM):
         pytest.skip(missing)
-    train.counts(tmp_path / "idf.json")
+    train.main("idf", str(tmp_path / "idf.json"))
     assert (tmp_path / "idf.json").read_bytes() == vectors.COUNTS.read_bytes()
