@@ -7,7 +7,6 @@ read in :mod:`.base`.  The API key is in no message, no answer and no ``repr``.
 from __future__ import annotations
 
 import asyncio
-import base64
 import math
 from typing import TYPE_CHECKING, Any
 
@@ -37,13 +36,13 @@ class Served:
     Args:
         url: where the interface starts, such as ``http://localhost:8000/v1``.
         model: what the server calls the model; ``revision``: its weights, if you know.
-        key: the API key; never shown, and not sent where the URL names a user.
+        key: the API key; never shown.
         timeout: seconds for one answer.
         retries: how often a question is sent again after 408, 409, 429, 5xx, a broken connection or
             no answer in time; pauses grow, and ``Retry-After`` counts.
 
     Attributes:
-        server: the address as it is shown and hashed, without user, password or query.
+        server: the address as it is shown and hashed, without a query.
         notes: which fields of a question the server does not take, so that they are left out.
     """
 
@@ -61,13 +60,14 @@ class Served:
         if not (key.isascii() and key.isprintable()) or " " in key:
             raise TstmetaError("the API key has a sign that no HTTP header takes; copy it anew")
         parsed = address(url)
-        self._sender = f"Bearer {key}" if key else ""
         if parsed.userinfo:
-            user = f"{parsed.username}:{parsed.password}".encode()
-            self._sender = f"Basic {base64.b64encode(user).decode()}"
-        self.mask = mask_of(key, parsed.username, parsed.password)
+            raise Unusable(
+                "the URL of the server holds a user or a password, and a key comes from the "
+                "environment alone. Remedy: write it into OPENAI_API_KEY"
+            )
+        self._sender, self.mask = f"Bearer {key}" if key else "", mask_of(key)
         path = parsed.path.removesuffix("/chat")  # "/completions" is cut off by address
-        self.server = str(parsed.copy_with(username=None, password=None, path=path))
+        self.server = str(parsed.copy_with(path=path))
         self.model, self.revision = model, revision
         self.notes: list[str] = []
         self._timeout, self._retries = timeout, retries
@@ -75,9 +75,6 @@ class Served:
         self.without: frozenset[str] = frozenset()
         self._unanswered = 0
         self._client: openai.AsyncOpenAI | None = None
-
-    def __repr__(self) -> str:
-        return f"Served({self.server!r}, {self.model!r}, revision={self.revision!r})"
 
     async def ask(self, question: Question) -> Reply:
         """One answer, or the failure after all tries; Unusable where no question can succeed."""
