@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 #: Requests and bytes of a file, at most.  A server takes more (50,000, in
 #: https://platform.openai.com/docs/api-reference/batch/create), but answers are read in one piece.
 MOST_REQUESTS, MOST_BYTES = 10_000, 200 * 10**6
+ENDPOINT = "/v1/chat/completions"
 #: Seconds that a file may take on its way.
 TRANSFER = 600.0
 #: States that a batch stays in.
@@ -98,24 +100,20 @@ def run(
     return [replies[key] for key in keys]
 
 
+@dataclass
 class _Run:
     """Questions on their way: in the end each has its reply."""
 
-    def __init__(
-        self,
-        questions: dict[str, Question],
-        chat: Served,
-        answers: AnswerCache,
-        budget: Budget,
-        tell: Callable[[str], None],
-    ):
-        self.questions, self.chat, self.answers = questions, chat, answers
-        self.budget, self.tell = budget, tell
-        self.replies: dict[str, Reply] = {}
-        #: Batch -> its questions that have no reply yet.
-        self.batches: dict[str, set[str]] = {}
-        #: Fields that the server would not take.
-        self.refused: set[str] = set()
+    questions: dict[str, Question]
+    chat: Served
+    answers: AnswerCache
+    budget: Budget
+    tell: Callable[[str], None]
+    replies: dict[str, Reply] = field(default_factory=dict)
+    #: Batch -> its questions that have no reply yet.
+    batches: dict[str, set[str]] = field(default_factory=dict)
+    #: Fields that the server would not take.
+    refused: set[str] = field(default_factory=set)
 
     async def finish(self, poll: float) -> dict[str, Reply]:
         """All replies by key."""
@@ -171,7 +169,7 @@ class _Run:
         """The line of a question; nothing, and the reason as its reply, if it may not be sent."""
         question = self.questions[key]
         sent = body(question, self.chat.model, self.chat.without)
-        facts = {"custom_id": key, "method": "POST", "url": "/v1/chat/completions", "body": sent}
+        facts = {"custom_id": key, "method": "POST", "url": ENDPOINT, "body": sent}
         limit = self.budget.forbids(question)
         why = f"budget: {limit} are used up" if limit else ""
         if any("\ud800" <= sign <= "\udfff" for m in question.messages for sign in m.content):
@@ -187,9 +185,8 @@ class _Run:
         form["headers"] = {"Content-Type": "multipart/form-data"}
         file = (await self._call(_Batch, "post", "/files", timeout=TRANSFER, **form)).id
         self.answers.note_batch(part, file)
-        how = {"endpoint": "/v1/chat/completions", "completion_window": "24h"}
+        facts = {"input_file_id": file, "endpoint": ENDPOINT, "completion_window": "24h"}
         # once: a next run looks whether a broken try was heard
-        facts = {"input_file_id": file, **how}
         batch = (await self._call(_Batch, "post", "/batches", retries=0, body=facts)).id
         self.answers.note_batch(part, file, batch)
         self.batches[batch] = set(part)

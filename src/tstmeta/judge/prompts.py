@@ -53,7 +53,6 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -85,6 +84,7 @@ LANGUAGES = {
 }
 #: Scales with at most so many ratings are listed one by one in a schema: every server knows that.
 _LISTED = 21
+_FOLDER = files(__package__).joinpath("prompts")
 #: Slots that a user message must have, by unit.
 _MUST = {"item": {"output"}, "source": {"outputs"}, "pair": {"first", "second"}}
 #: What does not change a message or its reading, and so stays out of the hash.
@@ -266,23 +266,22 @@ class Prompt(BaseModel, frozen=True, extra="forbid"):
 
 def names() -> list[str]:
     """The shipped prompts, in alphabetical order."""
-    return sorted(_shipped())
+    return sorted(file.name.removesuffix(".toml") for file in _FOLDER.iterdir())
 
 
 def load(name: str) -> Prompt:
     """A shipped prompt by name, or your own from a file whose name ends with ``.toml``."""
-    name = str(name)
-    if name.endswith(".toml"):
-        try:
-            return parse(Path(name).read_text(encoding="utf-8-sig"), Path(name).stem, name)
-        except (OSError, UnicodeDecodeError) as error:
-            raise TstmetaError(f"cannot read a prompt from {name}: {error}") from error
-    if name not in _shipped():
+    is_own = name.endswith(".toml")
+    if not is_own and name not in names():
         raise TstmetaError(
             f"no prompt is called {name!r}; use {', '.join(names())}, "
             f"or the path of a file that ends with .toml"
         )
-    return parse(_shipped()[name], name, f"{name}.toml")
+    file = Path(name) if is_own else _FOLDER.joinpath(f"{name}.toml")
+    try:
+        return parse(file.read_text(encoding="utf-8-sig"), file.name[:-5], str(file))
+    except (OSError, UnicodeDecodeError) as error:
+        raise TstmetaError(f"cannot read a prompt from {name}: {error}") from error
 
 
 def parse(text: str, name: str, where: str) -> Prompt:
@@ -294,16 +293,6 @@ def parse(text: str, name: str, where: str) -> Prompt:
     except (ValueError, RecursionError) as error:  # of numbers and nesting without end, too
         faults = [("", f"no TOML: {error}")]
     raise DataError([Problem(where, None, field, what, _REMEDY) for field, what in faults])
-
-
-@cache
-def _shipped() -> Mapping[str, str]:
-    folder = files(__package__).joinpath("prompts")
-    return {
-        file.name.removesuffix(".toml"): file.read_text(encoding="utf-8")
-        for file in folder.iterdir()
-        if file.name.endswith(".toml")
-    }
 
 
 def fence_for(texts: Sequence[str]) -> str:
