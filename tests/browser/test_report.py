@@ -26,7 +26,7 @@ OWN = [
 ]
 BOXES = """() => [...document.querySelectorAll('.answer strong')]
   .map(one => one.getBoundingClientRect().bottom)"""
-CUT = """() => [...document.querySelectorAll('p, h1, h2, li, dd, pre, svg, .box')]
+CUT = """() => [...document.querySelectorAll('p, h1, h2, li, dd, pre, img, .box')]
   .filter(one => one.getBoundingClientRect().right > window.innerWidth + 1)
   .map(one => one.outerHTML.slice(0, 80))"""
 

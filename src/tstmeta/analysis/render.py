@@ -239,7 +239,11 @@ def format_of(out: Path | None, format: TableFormat | None = None) -> TableForma
 def rendered(evaluations: Sequence[Evaluation], kind: TableFormat, gaps: bool = False) -> str:
     """Evaluations as text in a format: values, or ``gaps``, the differences; JSON has both."""
     if kind is TableFormat.table:
-        return "\n".join(_reading(own, gaps) for own in evaluations)
+        texts = []
+        for own in evaluations:
+            shown, rule = (_gaps(own), 0) if gaps else table(own)
+            texts += [title(own), *notes(own, gaps), *own.summary, console.to_text(shown, rule)]
+        return "\n".join(texts)
     if kind is TableFormat.latex:
         return "\n".join(_latex(own, gaps) for own in with_values(evaluations))
     parts = []
@@ -299,12 +303,6 @@ def with_values(evaluations: Sequence[Evaluation]) -> list[Evaluation]:
         why = "".join(f" ({own.frame['note'].iloc[0]})" for own in evaluations[:1])
         raise TstmetaError(f"nothing to show: no metric has a value beside ratings{why}")
     return valued
-
-
-def _reading(own: Evaluation, gaps: bool) -> str:
-    shown, rule = (_gaps(own), 0) if gaps else table(own)
-    lines = [title(own), *notes(own, gaps), *own.summary, console.to_text(shown, rule)]
-    return "\n".join(lines)
 
 
 def _latex(own: Evaluation, gaps: bool) -> str:

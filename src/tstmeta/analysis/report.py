@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import platform
 import re
+from base64 import b64encode
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, metadata, version
@@ -150,6 +151,7 @@ def _facts(data: Dataset) -> dict[str, str]:
 def _section(own: Evaluation, anchor: str) -> dict[str, Any]:
     """An evaluation: sentences, figure, table, notes."""
     shown, rule = render.table(own)
+    figure = own.frame["value"].notna().any() and render.images(own.plot(), "svg")
     table = shown.drop(columns=["note", "signature"], errors="ignore")
     untested = "Nothing was tested, so no metric can be recommended."
     return {
@@ -158,7 +160,7 @@ def _section(own: Evaluation, anchor: str) -> dict[str, Any]:
         "how": f"{own.label}, level {own.analysis.setting.level}",
         "title": render.title(own),
         "answer": own.summary or [untested],
-        "figure": _inline(own, anchor) if own.frame["value"].notna().any() else "",
+        "figure": b64encode(figure[0]).decode() if figure else "",
         "rule": rule,
         "notes": [*render.notes(own), *render.remarks(own)],
         "head": [*table],
@@ -172,12 +174,3 @@ def _cell(value: Any) -> str:
         return ""
     words = render.number(value) if isinstance(value, float) else str(value)
     return re.sub(r"(?<![\w.-])-(?=\d)", "−", words)
-
-
-def _inline(own: Evaluation, anchor: str) -> Any:
-    """The figure as a part of the page: ids of its own, texts escaped by matplotlib."""
-    from markupsafe import Markup
-
-    svg = render.images(own.plot(), "svg")[0].decode()
-    svg = re.sub(r"<metadata>.*?</metadata>", "", svg[svg.index("<svg") :], flags=re.DOTALL)
-    return Markup(re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{anchor}-", svg))

@@ -78,12 +78,12 @@ def effects(
         table = bootstrap(own, statistic, at, draws=draws, seed=seed)
         counts = {"sources": table["groups"].astype(float), "pairs": separated(own)}
         drawn = np.stack(table["draws"].to_list())
-        table = table.assign(against="", against_basis="", se=_spread(drawn), **counts)
+        table = table.assign(against="", against_basis="", se=drawn.std(axis=1, ddof=1), **counts)
         places = np.array([*_comparable(table)], dtype=int).reshape(-1, 2).T
         first, second = (table.iloc[place].reset_index(drop=True) for place in places)
         gaps = first.assign(against=second["metric"], against_basis=second["basis"])
         gaps["value"] = first["value"] - second["value"]
-        gaps["se"] = _spread(drawn[places[0]] - drawn[places[1]])
+        gaps["se"] = (drawn[places[0]] - drawn[places[1]]).std(axis=1, ddof=1)
         gaps["sources"] = np.minimum(first["sources"], second["sources"])
         both = pd.concat([table, gaps[gaps["value"].notna()]], ignore_index=True)
         parts.append(both.assign(dimension=dimension, statistic=statistic, level=at))
@@ -91,11 +91,6 @@ def effects(
         raise TstmetaError("there are no pairs, so there are no effects")
     columns = ["dataset", *HEAD, "value", "se", "sources", "pairs"]
     return pd.concat(parts, ignore_index=True)[columns]
-
-
-def _spread(draws: np.ndarray) -> np.ndarray:
-    """Standard deviations of draws ``[M, D]``; NaN where a draw has no value."""
-    return draws.std(axis=1, ddof=1) if draws.shape[1] > 1 else np.full(len(draws), np.nan)
 
 
 def _comparable(table: pd.DataFrame) -> Iterator[tuple[int, int]]:
