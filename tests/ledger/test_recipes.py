@@ -4,16 +4,13 @@ import math
 
 import pytest
 
-from tests.ledger.canned import Canned, rated
-from tests.likelihood import small
-from tstmeta import metrics, stats
+from tests.ledger.canned import Canned
+from tstmeta import metrics
 from tstmeta.ledger import Inputs, recipes
 from tstmeta.ledger.cells import cells, names
 from tstmeta.ledger.inputs import Needs
 from tstmeta.ledger.ledger import answer, status_of
-from tstmeta.likelihood.scorer import Rewrite
-from tstmeta.likelihood.zeroshot import Likelihood
-from tstmeta.models.causal import BACKBONES, Backbone
+from tstmeta.models.causal import BACKBONES
 
 
 def printed(key: str):
@@ -90,23 +87,3 @@ def test_wordings_that_are_not_published_are_needed_whatever_model_is_here(here)
     lacking = need("t11.instruct-3-3b.mir", Canned())
     assert lacking.what == "wording"
     assert "meta-llama/" in lacking.reason
-
-
-# ------------------------------------------------------------------- with small models, for real
-
-
-def test_a_likelihood_cell_is_what_the_scorer_gives_on_the_model_that_is_here(
-    tmp_path, monkeypatch
-):
-    folder = small.saved(tmp_path / "model")
-    stand_in = Backbone(str(folder), str(folder))
-    monkeypatch.setattr(recipes, "backbone_of", lambda model: stand_in)
-    inputs, mir = Inputs(tmp_path / "store"), rated("mir")
-    inputs.add(mir)
-    ours = answer(printed("t3.likelihood-8b.mir"), inputs)
-    scorer = Likelihood(f"{folder}+released").scorer()
-    rows = mir.items[["source", "output", "style"]].itertuples(index=False)
-    judged = scorer.judge([Rewrite(*row) for row in rows])
-    r = stats.pearson(mir.means["content"], [scorer.content(rewrite) for rewrite in judged])
-    assert ours.value == pytest.approx(r.value)
-    assert "released" in ours.signature

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from itertools import combinations
-from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -16,7 +15,6 @@ from .matrices import Matrices
 
 #: The level of all tests, corrected for all pairs.
 ALPHA = 1 - 0.95
-_SWAPPED: dict[str, Literal["inputs", "systems"]] = {"sources": "inputs", "systems": "systems"}
 #: No swaps here: swapped cells would lose the noise that a source or a system shares.
 _NO_DIFFERENCE = "no difference for sources and systems like these (bootstrap of both)"
 
@@ -94,7 +92,7 @@ def _tested(analysis: Analysis, drawn: Resample) -> tuple[float, int, str, str]:
         first,
         second,
         analysis.setting,
-        units=_SWAPPED[plan.units],
+        units="systems" if plan.units == "systems" else "inputs",
         n=plan.n,
         rng=analysis.rng(TESTS),
         clusters=plan.columns if plan.units == "systems" else plan.clusters,

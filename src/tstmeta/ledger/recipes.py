@@ -19,7 +19,7 @@ from ..combine.gm import PRINTED, gm
 from ..data import Dataset
 from ..metrics.base import CorpusMetric, Request
 from ..models import hub
-from ..models.causal import BACKBONES, Backbone
+from ..models.causal import BACKBONES
 from .cells import Cell, cells, names, round_half_up
 from .inputs import Answer, Inputs, Needs, Settings, model_of
 
@@ -58,7 +58,8 @@ def metric_of(cell: Cell) -> str:
     The likelihood method is the one of the paper's program, from which its numbers come.
     """
     ours, model = names(cell.paper, "metric")[cell.metric]
-    learned, known = LEARNED.get(cell.metric, ""), backbone_of(model)
+    learned = LEARNED.get(cell.metric, "")
+    known = next((known for known in BACKBONES.values() if known.where == model), None)
     if not model:
         return ours
     if learned and not getattr(metrics.get(learned), "missing", ""):
@@ -67,11 +68,6 @@ def metric_of(cell: Cell) -> str:
         raise Needs(model, _JUDGE if cell.metric == "LLaMA3-prompt" else _WEIGHTS)
     stem = "likelihood-style" if cell.dimension == "style" else "likelihood"
     return f"{stem}:{known.name}+released"
-
-
-def backbone_of(model: str) -> Backbone | None:
-    """The model of that hub id, if the likelihood method can run on it."""
-    return next((known for known in BACKBONES.values() if known.where == model), None)
 
 
 def pairs_of(cell: Cell, how: Settings, inputs: Inputs) -> tuple[str, pd.DataFrame]:
