@@ -178,13 +178,17 @@ def run_notebook(source: Path, given: Mapping[str, Any], out: Path) -> Path:
 
 
 def _this_python() -> type:
-    """Starts kernels of the Python that runs now, whatever kernels a user installed."""
+    """Starts kernels of the Python that runs now, whatever kernels a user installed; other users of
+    this machine cannot listen in.
+    """
+    import zmq
     from jupyter_client.kernelspec import KernelSpecManager
     from jupyter_client.manager import AsyncKernelManager
 
     class ThisPython(AsyncKernelManager):
         def __init__(self, **how: Any):
             own = KernelSpecManager(kernel_dirs=[], ensure_native_kernel=True)
+            how |= {"transport_encryption": "auto" if zmq.has("curve") else "disabled"}
             super().__init__(kernel_spec_manager=own, **how)
 
     return ThisPython

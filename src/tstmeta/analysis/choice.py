@@ -59,10 +59,8 @@ def score(
 
 def left_out(dimension: str) -> list[str]:
     """The default metrics of a dimension that do not run here, and what to do."""
-    names: dict[str, dict[str, None]] = {}
-    for _, name in _default(dimension):
-        names.setdefault(_lacks(name), {})[name] = None
-    return [f"left out: {', '.join(names[why])} ({why})" for why in names if why]
+    lacks = {name: _lacks(name) for _, name in _default(dimension)}
+    return [f"left out: {name} ({why})" for name, why in lacks.items() if why]
 
 
 def listed(
