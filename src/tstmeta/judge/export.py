@@ -48,10 +48,7 @@ def export(dataset: Dataset, prompt: Prompt, to: Harness, folder: Path) -> list[
         facts = {"id": number, "item_ids": job.item_ids, "messages": messages, "prompt": text}
         docs.append(json.dumps(facts | {"human": human}) + "\n")
     how = {name: value for name, value in asdict(prompt.sampling).items() if value is not None}
-    if how["top_logprobs"]:
-        how["logprobs"] = True
-    else:
-        del how["top_logprobs"]
+    del how["top_logprobs"]  # no reader there looks at them
     form = {name: getattr(prompt, name) for name in FORM}
     facts = {"name": prompt.name, "hash": prompt.hash, "sampling": how, "form": form}
     write(folder / "docs.jsonl", "".join(docs))
