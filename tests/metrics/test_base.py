@@ -139,12 +139,6 @@ class Lengths(BatchedMetric):
         return [Score(len(b) - len(a)) for a, b in pairs]
 
 
-def test_scores_come_in_order_and_units_keep_their_size():
-    two = (*item("aaa", "a"), *item("aa", "a"))
-    result = list(Lengths().score([item("a", "a"), two]))
-    assert [[score.value for score in unit] for unit in result] == [[0], [2, 1]]
-
-
 def test_a_pair_that_occurs_twice_is_asked_once():
     metric = Lengths()
     scores(metric, item("b", "a"), item("b", "a"), item("c", "a", "b"))
@@ -178,11 +172,13 @@ def test_a_model_that_is_not_here_gives_rows_with_the_remedy(when):
     assert [(score.status, score.detail) for score in result] == [(Status.ERROR, "fetch it")] * 2
 
 
-def test_shards_do_not_show():
+def test_shards_do_not_show_scores_come_in_order_and_units_keep_their_size():
     metric = Lengths()
     metric.shard = 2
-    units = [item("a" * n, "a") for n in range(1, 8)]
-    assert [score.value for score in scores(metric, *units)] == list(range(7))
+    units = [item("a" * n, "a") for n in range(1, 7)]
+    two = (*item("aaa", "a"), *item("aa", "a"))
+    result = [[score.value for score in unit] for unit in metric.score([*units, two])]
+    assert result == [*([n] for n in range(6)), [2, 1]]
     assert len(metric.calls) == 4
 
 

@@ -11,7 +11,7 @@ from bert_score.utils import model2layers
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.metrics import needs_encoder, values
+from tests.metrics import values
 from tests.models import tiny_encoder
 from tests.models.tiny_encoder import TEXTS
 from tstmeta.metrics.bertscore import LAYERS, BertScore, greedy
@@ -61,12 +61,6 @@ def test_idf_weights_are_the_librarys(folders, tmp_path, part):
     plain = values(BertScore(f"{part}+layer2+{folders['bert']}"), PAIRS)
     assert np.abs(values(metric, PAIRS) - wanted).max() < 1e-5
     assert np.abs(plain - wanted).max() > 1e-3
-
-
-@needs_encoder
-def test_the_embedded_numbers_are_the_librarys():
-    wanted = library(MINILM.where, 5, PAIRS, "f1")
-    assert np.abs(values(BertScore(), PAIRS) - wanted).max() < 1e-5
 
 
 def test_layers_and_baselines_are_the_librarys():

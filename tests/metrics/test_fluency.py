@@ -12,7 +12,6 @@ from tests.models import tiny
 from tstmeta import data, metrics
 from tstmeta.metrics.fluency import CorpusPerplexity, Perplexity, Slor
 from tstmeta.models import lm
-from tstmeta.models.causal import Backbone
 from tstmeta.schema import DemonstrationWarning, Status
 
 TEXTS = ["the soup was cold", "so", "Grüße aus Köln!", "we were told that the train would leave"]
@@ -58,12 +57,6 @@ def test_slor_is_the_gain_over_the_tokens_own_frequencies(models):
         loss, count = upstream(engine, text)
         plain = odds[engine.tokenizer(text)["input_ids"]].sum() / count
         assert score.value == pytest.approx(-loss - plain, abs=1e-4)
-
-
-def test_slor_of_a_model_that_is_not_trained_yet_says_how_to_train_it(tmp_path, monkeypatch):
-    model = Backbone("mine", str(tmp_path / "none"), course="lm --corpus mine.csv")
-    monkeypatch.setitem(lm.MODELS, "mine", model)
-    assert "train it: tstmeta train lm --corpus mine.csv" in Slor("mine").missing
 
 
 def test_blank_short_and_long_texts_are_told_apart(models):

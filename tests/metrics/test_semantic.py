@@ -93,7 +93,6 @@ def program(first: str, second: str) -> float:
     ("text", "output", "wanted"),
     [
         ("a", "b", 5),
-        ("a", "a b", 2.5),
         ("a a b", "a b b", 5 / 3),
         ("A unknown", "B", 5),
     ],

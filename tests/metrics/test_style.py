@@ -150,16 +150,14 @@ def test_far_from_the_source_is_good_and_near_a_reference_is(name):
     assert near is metrics.more_is_better(metric, "reference")
 
 
-@pytest.mark.parametrize("name", ["world", "contrast"])
-def test_the_embedded_models_know_every_style_of_our_sets_and_rank_strong_over_light(name):
-    whole = data.load(name)
-    items = whole.items[whole.items["system"].isin(["strong", "light"])]
+def test_the_embedded_models_know_every_style_of_our_world_and_rank_strong_over_light():
+    items = data.load("world").items
+    items = items[items["system"].isin(["strong", "light"])]
+    columns = zip(items["output"], items["source"], items["style"], strict=True)
+    units = [(Request(output, (), source, style),) for output, source, style in columns]
     for metric in ("style-confidence", "style-regressor"):
-        columns = zip(items["output"], items["source"], items["style"], strict=True)
-        units = [(Request(output, (), source, style),) for output, source, style in columns]
         result = scored(metric, *units)
         assert {score.status for score in result} == {Status.OK}
         table = items.assign(value=[score.value for score in result])
         wide = table.pivot_table(index="source_id", columns="system", values="value")
-        share = (wide["strong"] > wide["light"]).mean()
-        assert share > (0.95 if name == "world" else 0.7)
+        assert (wide["strong"] > wide["light"]).mean() > 0.95

@@ -109,39 +109,34 @@ class QuestEval(ModelMetric):
         }
 
     def pairs(self, pairs: Sequence[Pair]) -> list[Score]:
-        texts = dict.fromkeys(text for pair in pairs for text in pair)
-        wanted = {text: by_rule(text) for text in texts}
-        written = self._ask(
-            "qg", [(PREFIX, words, text) for text in texts for words in wanted[text]]
-        )
-        # for each pair and side: words expected, question, text that is to answer it
-        jobs = [
-            [
-                [(words, written[PREFIX, words, own], other) for words in wanted[own]]
-                for own, other in ((output, text), (text, output))
-            ]
-            for text, output in pairs
-        ]
-        every = [question for job in jobs for side in job for question in side]
+        both = [*((output, text) for text, output in pairs), *pairs]
+        about = {own: by_rule(own) for own, _ in both}
+        questions = self._ask("qg", [(PREFIX, w, own) for own in about for w in about[own]])
+        # of the questions from one text, put to the other: words expected, question, that text
+        todo = {
+            (own, other): [(words, questions[PREFIX, words, own], other) for words in about[own]]
+            for own, other in both
+        }
+        every = [row for rows in todo.values() for row in rows]
         replies = self._ask("qa", [(question.text, other) for _, question, other in every])
-        alike = self._alike(
-            (words, replies[question.text, other].text) for words, question, other in every
-        )
+        alike = self._alike((words, replies[q.text, other].text) for words, q, other in every)
+        sides, longest = {}, {}
+        for key, rows in todo.items():
+            own = [(words, q, replies[q.text, other]) for words, q, other in rows]
+            sides[key] = [
+                Answered(1 - reply.chance, token_f1(words, reply.text), alike[words, reply.text])
+                for words, _, reply in own
+            ]
+            longest[key] = max((max(q.tokens, reply.tokens) for _, q, reply in own), default=0)
         scores = []
-        for job in jobs:
-            sides: list[list[Answered]] = [[], []]
-            tokens = 0
-            for answers, questions in zip(sides, job, strict=True):
-                for words, question, other in questions:
-                    reply = replies[question.text, other]
-                    pair = words, reply.text
-                    answers.append(Answered(1 - reply.chance, token_f1(*pair), alike[pair]))
-                    tokens = max(tokens, question.tokens, reply.tokens)
-            sums = summed(sides[0], sides[1], self.rule)
+        for text, output in pairs:
+            of_output, of_source = sides[output, text], sides[text, output]
+            sums = summed(of_output, of_source, self.rule)
             detail = (
-                f"precision {sums.precision:.3f} ({len(sides[0])} asked); "
-                f"recall {sums.recall:.3f} ({len(sides[1])} asked)"
+                f"precision {sums.precision:.3f} ({len(of_output)} asked); "
+                f"recall {sums.recall:.3f} ({len(of_source)} asked)"
             )
+            tokens = max(longest[output, text], longest[text, output])
             scores.append(scored(sums.f, cut_note(tokens, WINDOW), detail))
         return scores
 
