@@ -164,33 +164,20 @@ def test_few_units_are_named():
 
 
 ONLY_B = DATA.where(DATA.items["system"] == "B", "one")
+BARE = rated(systems=False, labels=False)
+NOT_AT = "soft pairwise accuracy is not defined at level pooled, only at system"
+NO_TASKS = "level task needs tasks: the items do not name two tasks or more; give each item a label"
 MISTAKES = {
     "a level": (DATA, {"level": "sample"}, "unknown level 'sample'; known: pooled, source"),
     "a dimension": (DATA, {"dimension": "mood"}, "unknown dimension 'mood'; known: content"),
     "nobody judged": (DATA, {"dimension": "fluency"}, "nobody judged fluency; judged: content, st"),
     "units": (DATA, {"unit": "words"}, "unknown unit 'words'; known: source, system, both"),
     "no draws": (DATA, {"draws": 0}, "0 draws: at least one is needed"),
-    "no threshold there": (
-        DATA,
-        {"statistic": "acc_eq", "level": "system"},
-        "many: acc_eq has a tie threshold at level source, not 'system'",
-    ),
-    "not at this level": (
-        DATA,
-        {"statistic": "soft-pairwise-accuracy"},
-        "soft pairwise accuracy is not defined at level pooled, only at system",
-    ),
-    "no systems": (
-        rated(systems=False),
-        {"unit": "both"},
-        "no item names its system: give the items a column",
-    ),
+    "no threshold there": (DATA, {"statistic": "acc_eq", "level": "system"}, "many: acc_eq has a"),
+    "not at this level": (DATA, {"statistic": "soft-pairwise-accuracy"}, NOT_AT),
+    "no systems": (BARE, {"unit": "both"}, "no item names its system: give the items a column"),
     "one system": (ONLY_B, {"level": "system"}, "only one system (B) was judged: add outputs"),
-    "no tasks": (
-        rated(labels=False),
-        {"level": "task"},
-        "level task needs tasks: the items do not name two tasks or more; give each item a label",
-    ),
+    "no tasks": (BARE, {"level": "task"}, NO_TASKS),
 }
 
 
