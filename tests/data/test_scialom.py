@@ -3,9 +3,10 @@
 import pytest
 
 from tests.data.raw import write_table
+from tstmeta import data
 from tstmeta.data import scialom
 from tstmeta.data.raw import UnverifiedForm
-from tstmeta.schema import MissingData
+from tstmeta.schema import DataError, MissingData
 
 PEOPLE = [f"made-up-worker-{n}" for n in range(13)]
 INSIDE = scialom.PLACES[0]
@@ -58,6 +59,16 @@ def test_items_are_distinct_texts(folder):
     assert items.loc["3-ACCESS-1", "references"] == ["The café opened again.", "It is open."]
     assert items.loc["3-human-1", "references"] == []
     assert set(items["source_id"]) == {"sentence-3", "sentence-4"}
+
+
+@pytest.mark.filterwarnings("ignore::tstmeta.data.raw.UnverifiedForm")
+def test_a_rating_off_the_scale_of_the_card_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setenv("TSTMETA_DATA", str(tmp_path))
+    write_table(
+        tmp_path / "scialom" / INSIDE, [rating(rating=50), rating(rating=800, worker_id="b")]
+    )
+    with pytest.raises(DataError, match="column content: ratings from 50 to 800"):
+        data.load("scialom")
 
 
 def test_raters_keep_their_identity_across_dimensions(folder):
