@@ -42,7 +42,7 @@ SCORED = (
 #: Models that are trained on Yelp where its sentences are here, and the data sets of Yelp.
 TRAINED = ("yelp-lm", "yelp-style", "yelp-cnn")
 OF_YELP = ("mir", "li2018", "dualrl")
-#: Notebooks that take a minute: with one of them last, a core would have nothing to do meanwhile.
+#: The longest notebooks: with one of them last, a core would have nothing to do meanwhile.
 LONGEST = ("09_confounds", "08_hybrids", "lesson_6_probability", "04_style_strength")
 #: Which pages were generated is known only once they are: their names and hashes stand here.
 MANIFEST = Path(".build/pages.json")
