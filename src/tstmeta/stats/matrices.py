@@ -92,7 +92,7 @@ def correlate(human: ArrayLike, metric: ArrayLike, setting: Setting) -> Correlat
 def with_value(human: ArrayLike, metrics: ArrayLike, setting: Setting) -> Array:
     """In which groups each metric counts, ``[M, G]``; no columns at a level without groups."""
     x, y = finite(human), finite(metrics)
-    if setting.level not in _GROUPED or setting.function.whole is not None or not y.size:
+    if setting.level not in _GROUPED or not y.size:
         return np.zeros((len(y), 0), dtype=bool)
     sums, _ = _GROUPED[setting.level](x[None], y[:, None], setting, everything(x.shape))
     values = setting.function.finish(*sums)[..., 0]
@@ -130,8 +130,7 @@ def resampled(
         )
     if setting.level not in LEVELS:
         raise ValueError(f"unknown level {setting.level!r}; known: {', '.join(LEVELS)}")
-    function = setting.function
-    function.check(setting.level)
+    setting.function.check(setting.level)
     # a draws axis everywhere: [1, S, K] and [M, 1|D, S, K]
     x, y = x[None], y[:, None] if y.ndim == 3 else y
     sources, systems = x.shape[-2:]
@@ -146,7 +145,7 @@ def resampled(
         inside = slice(start, start + size)
         of_y = y if y.shape[1] == 1 else y[:, inside]
         part = Draws(draws.sources[inside].astype(float), draws.systems[inside])
-        if setting.level in _GROUPED and setting.function.whole is None:
+        if setting.level in _GROUPED:
             values = _combined(*_GROUPED[setting.level](x, of_y, setting, part), setting, of_pairs)
         else:
             values = _with_gaps(_values(x, of_y, setting, part), of_pairs)
@@ -184,9 +183,7 @@ def _held(y: Array, setting: Setting, draws: Draws, rows: int) -> int:
         return few + sources * systems // 16
     if level in ("source", "same-source") and (draws.systems == 1).all():
         return few
-    if level == "system" or (level == "within-system" and function.of_rows):
-        return few + metrics * systems**2
-    return cells
+    return few + metrics * systems**2 if level == "system" else cells
 
 
 def _pooled(x: Array, y: Array, setting: Setting, draws: Draws) -> Array:
@@ -207,11 +204,6 @@ def _by_line(x: Array, y: Array, setting: Setting, draws: Draws) -> tuple[Parts,
     axis, weights, of_groups = -1, draws.sources, draws.systems
     if setting.level in ("source", "same-source"):
         axis, weights, of_groups = -2, draws.systems, draws.sources
-    elif (quick := setting.function.of_rows) and y.shape[1] == 1:
-        once, least = np.ones((len(weights), 1)), setting.function.least
-        columns = [slice(k, k + 1) for k in range(y.shape[-1])]
-        parts = [quick(x[0, :, k], y[:, 0, :, k], weights, once, least) for k in columns]
-        return tuple(np.stack(part, axis=1) for part in zip(*parts, strict=True)), of_groups.T
     # groups first: [G, 1, n] and [M, G, 1|D, n]
     x, y = np.moveaxis(x, axis, 0), np.moveaxis(y, axis, 1)
     if y.shape[-2] == 1 and (weights == weights[:1]).all():
