@@ -55,13 +55,6 @@ def test_a_tokenizer_without_a_mark_is_refused_and_a_text_without_a_token_unread
         lm.Reader(engine)
 
 
-def test_order_neighbours_and_repeats_change_nothing(gpt2):
-    texts = [*TEXTS, *tiny.PROSE, "a"]
-    alone = [lm.Reader(gpt2).read([text])[0].logprob for text in texts]
-    readings = lm.Reader(gpt2).read(texts[::-1] * 2)[: len(texts)][::-1]
-    np.testing.assert_allclose([reading.logprob for reading in readings], alone, rtol=0, atol=1e-4)
-
-
 def test_beyond_the_window_only_the_first_part_is_read_and_counted(gpt2):
     tokens = ids(gpt2, LONG)
     (reading,) = lm.Reader(gpt2).read([LONG])

@@ -82,7 +82,7 @@ def test_a_run_that_dies_while_it_writes_its_result_is_done_again(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_result_is_known_by_all_that_made_it_and_never_written_over(run, whole, kind):
+def test_a_result_is_known_by_all_that_made_it_and_never_written_over(run, whole, tmp_path, kind):
     out, report = whole[kind]
     before = digests(out)
     assert json.loads((out / REPORT).read_text(encoding="utf-8")) == report
@@ -91,12 +91,9 @@ def test_a_result_is_known_by_all_that_made_it_and_never_written_over(run, whole
     with pytest.raises(TstmetaError, match="holds a model of another run"):
         run(out, kind, seed=9)
     assert digests(out) == before
-
-
-def test_weights_that_came_from_elsewhere_are_never_written_over(run, tmp_path):
-    (tmp_path / "model.safetensors").write_bytes(b"precious")
+    (tmp_path / "model.safetensors").write_bytes(b"precious")  # of elsewhere
     with pytest.raises(TstmetaError, match="name another folder with --out"):
-        run(tmp_path, "lm")
+        run(tmp_path, kind)
     assert (tmp_path / "model.safetensors").read_bytes() == b"precious"
 
 
