@@ -78,10 +78,10 @@ def folder(
     return path
 
 
-def pooled(path: Path, window: int = 24) -> Path:
-    """A folder of sentence-transformers: mean of the tokens, then unit length."""
+def pooled(path: Path, *, window: int = 24, normalize: bool = True) -> Path:
+    """A folder of sentence-transformers: mean of the tokens, then unit length if ``normalize``."""
     folder(path)
-    kinds = ["Transformer", "Pooling", "Normalize"]
+    kinds = ["Transformer", "Pooling", *(["Normalize"] * normalize)]
     module = "sentence_transformers.models"
     steps = [
         {"idx": n, "name": str(n), "path": f"{n}_{kind}" * (n > 0), "type": f"{module}.{kind}"}
