@@ -92,14 +92,8 @@ def test_what_was_scored_is_never_scored_again(tmp_path):
     assert (len(metric.calls), again.calls) == (3, [])
     pd.testing.assert_frame_equal(first, second)
     assert contents(tmp_path) == stored
-
-
-def test_only_what_is_new_is_scored(tmp_path):
-    run(THREE, Logged(), tmp_path)
-    metric = Logged()
-    found = run(dataset({}, {}, {}, {}), metric, tmp_path)
-    assert metric.calls == ["output 4"]
-    assert found["value"].notna().all()
+    found = run(dataset({}, {}, {}, {}), again, tmp_path)
+    assert (again.calls, found["value"].notna().all()) == (["output 4"], True)
 
 
 @pytest.mark.parametrize(
@@ -252,7 +246,7 @@ def test_a_run_that_dies_while_it_writes_the_table_loses_nothing(tmp_path, monke
 
 #: Lines of a journal; KEY is that of an item which was scored.
 DAMAGED = ["garbage", "\udcff\udcfe", "17", '["KEY"]', '["KEY", [["a", "ok", ""]]]', "[" * 99_999]
-DAMAGED += [f'["KEY", [[{value}, "ok", ""]]]' for value in ("NaN", "-Infinity", "1e999", 10**400)]
+DAMAGED += [f'["KEY", [[{value}, "ok", ""]]]' for value in ("NaN", 10**400)]
 DAMAGED += ['["KEY", [[1, "invalid", ""]]]', '["KEY", [[1, "fine", ""]]]']
 DAMAGED += [
     '["KEY", [[1, "ok", "\\ud800"]]]',
