@@ -154,11 +154,11 @@ def test_croissant_names_each_file_with_its_hash_and_each_column(tmp_path):
 def test_the_command_writes_the_folder(tmp_path, monkeypatch):
     run = command_line(tmp_path, monkeypatch)
     command = ("data", "export", "mine.csv", "--to", "huggingface", "-m", "chrf", "--out", "hub")
-    result = run(*command, "--texts", "--where", "system=A")
+    result = run(*command, "--texts")
     assert result.exit_code == 0
     assert "With texts" in result.stderr
-    assert list(pd.read_parquet("hub/items.parquet")["system"]) == ["A", "A"]
-    assert len(pd.read_parquet("hub/scores.parquet")) == 4
+    assert len(pd.read_parquet("hub/items.parquet")) == 4
+    assert len(pd.read_parquet("hub/scores.parquet")) == 8
     assert "new or empty" in str(run(*command).exception)
     assert "new or empty" in str(run(*command[:5]).exception)
 

@@ -79,7 +79,7 @@ def _name(text: str) -> str:
 def _grid(name: str, rows: pd.DataFrame) -> pd.DataFrame:
     """The item of each source and system."""
     named = rows[rows["system"] != ""]
-    remedy = "take other rewrites (tstmeta data export --where COLUMN=VALUE)"
+    remedy = "leave rewrites out of the file"
     for row in named[named.duplicated(["source_id", "system"])].itertuples():
         what = f"{row.system} has several outputs of the source {row.source_id}"
         raise TstmetaError(f"{name}: {what}, and the layout has room for one: {remedy}")
