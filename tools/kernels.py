@@ -6,8 +6,11 @@ kernel starts as a copy of that process.
 
 import multiprocessing
 import os
+import shutil
 import sys
+import tempfile
 from contextlib import suppress
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -83,7 +86,16 @@ class Kernel(COPIES.Process):  # type: ignore[name-defined, misc]
 
 
 class Copied(LocalProvisioner):
-    """Starts a kernel as a copy."""
+    """Starts a kernel as a copy; they talk by files, for a free port may be taken meanwhile."""
+
+    async def pre_launch(self, **options: Any) -> dict[str, Any]:
+        self.parent.transport = "ipc"
+        self.parent.ip = str(Path(tempfile.mkdtemp(prefix="kernel-")) / "socket")
+        return await super().pre_launch(**options)
+
+    async def cleanup(self, restart: bool = False) -> None:
+        shutil.rmtree(Path(self.parent.ip).parent, ignore_errors=True)
+        await super().cleanup(restart)
 
     async def launch_kernel(self, cmd: list[str], **options: Any) -> Any:
         self.process = Kernel(cmd[cmd.index("-f") :], options["env"], options.get("cwd"))
