@@ -114,6 +114,39 @@ def test_agreement_at_each_level_by_hand(level, value, n, groups):
     assert row["reason"] == (doubt if level == "system" else "") or math.isnan(value)
 
 
+def test_a_corpus_metric_has_one_value_a_system(tmp_path):
+    import sacrebleu
+
+    data = tiny(outputs=["he ran home now", "he ran home", "a dog ran off home",
+                         "we ate the soup", "we ate soup now", "no soup for us all"])  # fmt: skip
+    wanted = ["corpus-bleu", "rouge1"]
+    given = scoring.score(data, wanted, bases=["source"], store=tmp_path, progress=False)
+    [pooled] = tst.correlate(pairs(data, given)).query("metric == 'corpus-bleu'").to_dict("records")
+    assert pooled["reason"] == "a metric of whole outputs: use level system"
+    one, row = tst.correlate(pairs(data, given), level="system").to_dict("records")
+    assert (one["metric"], row["metric"]) == ("rouge1", "corpus-bleu")
+    sources, outputs = data.items["source"].tolist(), data.items["output"].tolist()
+    each = [sacrebleu.corpus_bleu(outputs[i::3], [sources[i::3]]).score for i in range(3)]
+    assert (row["n"], row["groups"]) == (6, 3)
+    assert row["value"] == pytest.approx(r([3, 3.5, 2.25], each))
+    flipped = tst.correlate(pairs(data, given, lower=["corpus-bleu"]), level="system").iloc[1]
+    assert flipped["value"] == pytest.approx(-row["value"])
+    [soft] = tst.correlate(pairs(data, given).query("metric == 'corpus-bleu'"),
+                           "soft-pairwise-accuracy", "system")["reason"]  # fmt: skip
+    assert soft.endswith("needs a score for each rewrite")
+    none = given[given["metric"] == "corpus-bleu"].assign(status="error", detail="")
+    assert tst.correlate(pairs(data, none), level="system")["value"].isna().all()
+
+
+def test_of_a_corpus_metric_too_it_is_shown_what_one_system_does(tmp_path):
+    given = scoring.score(DATA, ["corpus-bleu"], bases=["source"], store=tmp_path, progress=False)
+    row = tst.correlate(pairs(DATA, given), "kendall", "system").iloc[0]
+    assert -1 <= row["without_low"] <= row["without_high"] <= 1
+    assert row["without"] in set(DATA.items["system"])
+    assert tst.bootstrap(pairs(DATA, given), level="system", draws=20).empty
+    assert tst.partial(pairs(DATA, given)).empty
+
+
 def test_beside_a_value_at_system_level_stands_what_one_system_does_to_it():
     [wide] = [own for name, own in PAIRS.groupby("metric") if name == "good"]
     means = wide.groupby("system")[["score", "human"]].mean()

@@ -7,7 +7,7 @@ from tools.ship import PARTS
 from tstmeta.analysis.committed import whole
 from tstmeta.data import names, paths
 from tstmeta.metrics import get
-from tstmeta.schema import MissingData
+from tstmeta.schema import MissingData, TstmetaError
 
 
 @pytest.fixture
@@ -73,3 +73,10 @@ def test_every_metric_with_a_committed_cost_is_registered_and_runs_on_that_basis
     assert table["seconds"].is_monotonic_increasing
     for metric, basis in zip(table["metric"], table["basis"], strict=True):
         assert basis in get(metric).bases
+
+
+def test_a_file_of_a_run_that_lacks_columns_is_named(tmp_path):
+    (file := tmp_path / "M0-0" / "trajectory.csv").parent.mkdir()
+    file.write_text("model,seed,step,value,n\nM0,0,1,0.5,9\n")
+    with pytest.raises(TstmetaError, match=r"trajectory\.csv: no column part, metric, basis"):
+        tst.trajectories(tmp_path)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from statistics import fmean
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +22,7 @@ from ..stats.intervals import FEW_UNITS
 from ..stats.partial_correlation import by_two, levels_known
 from ..stats.resampling import clusters_of, leave_one_out
 from ..stats.ties import held_out
+from .frame import corpus_metric
 from .matrices import Matrices, matrices, single_ratings
 
 #: Accuracy that credits ties.
@@ -118,7 +120,7 @@ def correlate(
     Returns:
         Columns dataset, metric, basis, value, n (rewrites with both values), groups (sources,
         systems or tasks that the value is over; <NA> at level pooled), p (scipy's, which takes
-        rewrites for independent; NaN at levels of groups), reason (why there is no value, or a
+        rewrites, or systems, for independent; NaN at other levels), reason (why there is no value, or a
         doubt, such as that systems are few); at level system also without_low, without_high (lowest
         and highest value with any one system left out) and without (the system whose absence moves
         it most; empty where none does).
@@ -131,6 +133,10 @@ def correlate(
         for analysis in analyses(pairs, statistic, level, undefined=undefined)
         for place, head in enumerate(analysis.matrices.heads[HEAD].to_dict("records"))
     ]
+    if "statistics" in pairs:
+        whole = pairs[pairs["statistics"].notna()]
+        for key, own in whole.groupby([*HEAD, "signature"], sort=False, observed=True):
+            rows.append(dict(zip(HEAD, key, strict=False)) | _of_outputs(own, statistic, level))
     columns = [*HEAD, "value", "n", "groups", "p", "reason", *WITHOUT * (level == "system")]
     return pd.DataFrame(rows, columns=columns).astype({"n": int, "groups": "Int64"})
 
@@ -155,6 +161,30 @@ def _row(analysis: Analysis, place: int, value: Correlation) -> dict[str, Any]:
     sides = own.human, own.metrics[place], analysis.setting
     row |= _without(*sides, value.value, own.layout.systems)
     return row | {"reason": joined(row["reason"], few_systems(analysis.setting.level, value.n))}
+
+
+def _of_outputs(own: pd.DataFrame, statistic: str, level: str) -> dict[str, Any]:
+    """The row of a corpus metric: its value over all outputs of a system beside people's mean."""
+    own = own[(own["statistics"] != "") & own["human"].notna()]
+    corpus, reason = corpus_metric(str(own["metric"].iloc[0])) if len(own) else None, ""
+    if stats.STATISTICS[statistic].whole is not None:
+        reason = f"{stats.STATISTICS[statistic].label} needs a score for each rewrite"
+    elif level != "system":
+        reason = "a metric of whole outputs: use level system"
+    elif corpus is None:
+        reason = "no statistics to add up"
+    if corpus is None or reason:
+        return {"value": math.nan, "p": math.nan, "n": len(own), "groups": 0, "reason": reason}
+    systems = own[own["system"] != ""].groupby("system", sort=False, observed=True)
+    # exact sums: systems with the same ratings have the same mean
+    people = systems["human"].agg(fmean)
+    values = systems["statistics"].agg(lambda some: corpus.combine(list(some)))
+    values = -values if own["flipped"].iloc[0] else values
+    sides = people.to_numpy(float)[None], values.to_numpy(float)[None], Setting(statistic, "system")
+    value = stats.correlate(*sides)
+    reason = joined(value.reason, few_systems(level, value.n))
+    row = value._asdict() | _without(*sides, value.value, people.index.tolist())
+    return row | {"n": len(own), "groups": value.n, "reason": reason}
 
 
 def few_systems(level: str, systems: int) -> str:
@@ -332,6 +362,6 @@ def _limits(
     for row, value, cells in zip(drawn, values, complete, strict=True):
         own = strata[np.unique(clusters[cells.any(axis=1)])]
         limits += stats.of_values(row[None], [value], units=len(own) - len(np.unique(own)) + 1)
-    table = pd.DataFrame(limits)
+    table = pd.DataFrame(limits, columns=stats.Interval._fields)
     known = values.notna() & (table["reason"] != "") & (plan.n > 0)
     return table.assign(reason=(f"{values.name}: " + table["reason"]).where(known, ""))

@@ -13,6 +13,7 @@ import pandas as pd
 from ..data import available, has_texts, names, paths
 from ..schema import MissingData, TstmetaError
 
+_OF_A_RUN = ["model", "seed", "step", "part", "metric", "basis", "value", "n"]
 _COSTS = {"seconds_a_thousand": "seconds", "ratio": "times_bleu", "above_start_mib": "mib"}
 
 
@@ -54,7 +55,7 @@ def trajectories(folder: str | Path = "") -> pd.DataFrame:
         and basis: ``value``, the mean or corpus value of ``n`` rewrites.
 
     Raises:
-        TstmetaError: there is no run in the folder.
+        TstmetaError: there is no run in the folder, or a file lacks a column.
     """
     root = Path(folder) if folder else paths.own("transfer", "runs")
     files = sorted(root.glob("*/trajectory.csv"))
@@ -62,7 +63,11 @@ def trajectories(folder: str | Path = "") -> pd.DataFrame:
         raise TstmetaError(
             f"{root} holds no run. Remedy: tstmeta transfer run --model M0 --out {root}/M0-0"
         )
-    return pd.concat(map(pd.read_csv, files), ignore_index=True)
+    tables = {file: pd.read_csv(file) for file in files}
+    for file, table in tables.items():
+        if lacking := ", ".join(name for name in _OF_A_RUN if name not in table):
+            raise TstmetaError(f"{file}: no column {lacking}. Remedy: make the run again")
+    return pd.concat(tables.values(), ignore_index=True)
 
 
 def costs() -> pd.DataFrame:

@@ -41,7 +41,7 @@ COLUMNS = [
     *("as_rater", "against", "note", "signature"),
 ]
 #: Said of a metric of whole outputs.
-OF_OUTPUTS = "one value a system and none a rewrite, so nothing to hold against ratings"
+OF_OUTPUTS = "one value a system; tst.correlate at level system holds it against people"
 #: Where one of these is asked about, the others are held fixed: the first alone, then both.
 _PARTED = ("content", "style", "fluency")
 
@@ -191,10 +191,10 @@ def evaluate(
         remarks = [*remarks, *(choice.left_out(dimension) if metrics is None else [])]
     scores = of_dimension(scores, dimension)
     frame = pairs(data, scores, dimension, lower)
-    whole = set(scores["metric"]).difference(frame["metric"])
+    whole = set(frame.loc[frame["statistics"].notna(), "metric"]) if "statistics" in frame else ()
     remarks = [*remarks, *(f"{name}: {OF_OUTPUTS}" for name in sorted(whole))]
     analysis = next(analyses(frame, statistic, level, unit, draws, seed), None)
-    if analysis is None:
+    if analysis is None or not len(analysis.matrices.heads):
         raise TstmetaError("; ".join([f"{data.name}: there are no scores to evaluate", *remarks]))
     rows = range(len(analysis.matrices.heads))
     value = np.array([agreement(analysis, place).value for place in rows])

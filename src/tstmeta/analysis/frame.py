@@ -46,8 +46,8 @@ def pairs(
           always meant to be better), flipped (whether it was)
         - human (mean rating, or the label by construction: 1 or 0), against (which of the two)
         - the other dimensions that were judged, a column each: content, style, fluency; signature
-
-        A metric of whole outputs has no score of a rewrite and no rows.
+        - statistics (only where there is a corpus metric, whose score is NaN: its additive
+          statistics of the item, empty where it has none; NaN in rows of other metrics)
 
     Raises:
         TstmetaError: an unknown dimension, one that nobody judged, ratings on several scales, or a
@@ -69,12 +69,14 @@ def pairs(
                 " drop the repeated rows, or average samples first"
             )
         usable = table[table["status"].isin(USABLE)].set_index("item_id")
-        if corpus_of(str(name), usable):
-            continue
-        score = usable["value"].reindex(data.items["item_id"]).to_numpy(float)
+        corpus = corpus_of(str(name), usable)
+        usable = usable.reindex(data.items["item_id"])
+        score = usable["value"].to_numpy(float)
         flipped = name in lower or lower_is_better(str(name), str(basis))
         columns = {"metric": name, "basis": basis, "kind": kind_of(str(name))}
         columns |= {"score": -score if flipped else score, "flipped": flipped}
+        if corpus is not None:
+            columns |= {"score": np.nan, "statistics": usable["detail"].fillna("").to_numpy()}
         parts.append(items.assign(**columns, signature=signature))
     return pd.concat(parts, ignore_index=True) if parts else items.iloc[:0]
 

@@ -162,9 +162,11 @@ def check(statistic: str, level: str) -> None:
 
 
 def matrices(frame: pd.DataFrame, level: str = "pooled") -> Matrices:
-    """The pairs of one data set."""
+    """The pairs of one data set; corpus metrics, which have no value an item, are left out."""
     item = frame.drop_duplicates("item_id").reset_index(drop=True)
     layout = Layout.of(item, level)
+    if "statistics" in frame:
+        frame = frame[frame["statistics"].isna()]
     groups = frame.groupby(["metric", "basis", "signature"], sort=False, observed=True)
     scores = np.full((groups.ngroups, len(item)), np.nan)
     places = pd.Index(item["item_id"]).get_indexer(frame["item_id"])
