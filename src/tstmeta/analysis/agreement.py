@@ -120,10 +120,10 @@ def correlate(
     Returns:
         Columns dataset, metric, basis, value, n (rewrites with both values), groups (sources,
         systems or tasks that the value is over; <NA> at level pooled), p (scipy's, which takes
-        rewrites, or systems, for independent; NaN at other levels), reason (why there is no value, or a
-        doubt, such as that systems are few); at level system also without_low, without_high (lowest
-        and highest value with any one system left out) and without (the system whose absence moves
-        it most; empty where none does).
+        rewrites, or systems, for independent; NaN at other levels), reason (why there is no value,
+        or a doubt, such as that systems are few); at level system also without_low, without_high
+        (lowest and highest value with any one system left out) and without (the system whose
+        absence moves it most; empty where none does).
 
     Raises:
         TstmetaError: an unknown name, or a level that the data do not have.
