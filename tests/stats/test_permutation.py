@@ -111,7 +111,7 @@ def test_neither_shift_nor_scale_of_a_metric_matters_but_its_sign_does():
     human, metrics = many()
     for setting in (Setting(), Setting("kendall", "system"), Setting("spearman", "source")):
         plain = permutation_test(human, *metrics, setting, rng=rng())
-        for factor, offset in ((1e-6, 3.0), (1e100, 0.0), (5.0, -100.0)):
+        for factor, offset in ((1e-6, 3.0), (1e100, 0.0), (1e-200, 0.0), (5.0, -100.0)):
             moved = permutation_test(
                 human, factor * metrics[0] + offset, metrics[1], setting, rng=rng()
             )

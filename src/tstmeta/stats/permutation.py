@@ -178,6 +178,7 @@ def _standardised(scores: Array) -> Array:
     """Two metrics ``[2, S, K]`` with variance 1 and one mean: both count from the lowest score of
     either, so that sums lose nothing to cancellation.  Scores equal but for rounding are equal.
     """
+    scores = scores / np.nanmax(np.abs(scores), axis=(1, 2), keepdims=True)  # squares are numbers
     mean, spread = (f(scores, axis=(1, 2), keepdims=True) for f in (np.nanmean, np.nanstd))
     result = (scores - mean) / spread
     values, place = np.unique(result - np.nanmin(result), return_inverse=True)
