@@ -149,6 +149,15 @@ def test_a_library_that_is_not_here_is_named(monkeypatch):
         adapter("bleu", "torchmetrics")
 
 
+def test_items_one_by_one_are_refused_and_leave_no_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    combined = evaluate.combine([adapter("bleu"), adapter("chrf")])
+    for given in ({"prediction": "a", "reference": "a"}, {"predictions": ["a"]}):
+        with pytest.raises(TstmetaError, match="bleu takes all items at once"):
+            (combined.add if "prediction" in given else combined.add_batch)(**given)
+    assert not [*tmp_path.iterdir()]
+
+
 def test_a_collection_keeps_apart_what_was_equal_in_the_first_batch():
     names = ("rouge1", "edit-similarity", "corpus-bleu")
     collection = torchmetrics.MetricCollection(

@@ -28,6 +28,12 @@ class EvaluateMetric(evaluate.Metric):
     def _build_data_dir(self) -> str:
         return ""  # nothing is kept on disk
 
+    def add_batch(self, **_: Any) -> None:
+        """Refused: the library would keep the predictions alone, in a file."""
+        raise TstmetaError(f"{self.metric.name} takes all items at once: give them to compute")
+
+    add = add_batch
+
     def compute(self, *, predictions: Any = None, references: Any = None, **others: Any) -> dict:
         """The value of predictions with references, sources, styles or languages."""
         if predictions is None or not others.keys() <= {"sources", "styles", "languages"}:
