@@ -1,5 +1,6 @@
 """The raw files of others, where they are: sizes and correlations that their sources give."""
 
+import numpy as np
 import pytest
 
 from tests.data.raw import pearson
@@ -51,3 +52,43 @@ def test_a_set_has_its_items_and_the_correlations_of_its_source(row):
     assert len(part.items) == int(items)
     pairs = [tuple(pair.split("-")) for pair in expected[::2]]
     assert pearson(part, *pairs) == [float(value) for value in expected[1::2]]
+
+
+#: Set, dimension, number of ratings, their sum, then Pearson's r of every two raters, rising.
+SUMS = """
+pauli content 1500 5426
+pauli style 1500 6401
+alva@structural structure 5250 956 0.467 0.552 0.564
+lai content 1440 105930.3 0.827
+mir style 2928 10622.8
+sottana@simplification content 1200 5000 0.615 0.679 0.797
+sottana@simplification fluency 1200 5061 0.505 0.576 0.672
+sottana@simplification style 1200 4458 0.420 0.429 0.559
+strap content 4296 2361
+strap fluency 2361 1463
+sulem2018 content 5880 23220 0.771 0.814 0.829
+sulem2018 fluency 5880 23349 0.609 0.668 0.719
+sulem2018 structure 5880 1027 0.454 0.540 0.559
+sulem2018 style 5880 1435 0.474 0.525 0.548
+wu_arase content 18489 50319 0.374 0.385 0.419
+wu_arase fluency 18489 55297 -0.005 0.054 0.055
+wu_arase style 18489 53452 0.189 0.194 0.195
+ziegen_editing content 1821 7182
+"""
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        pytest.param(row, marks=needs(row[0].partition("@")[0]), id=" ".join(row[:2]))
+        for row in map(str.split, SUMS.strip().splitlines())
+    ],
+)
+def test_ratings_add_up_and_raters_agree_as_in_the_files(row):
+    name, dimension, count, total, *expected = row
+    part = data.load(name)
+    values = part.ratings.query("dimension == @dimension")["value"]
+    assert (len(values), round(values.sum(), 1)) == (int(count), float(total))
+    if expected:
+        r = part.raters(dimension).corr().to_numpy()
+        assert sorted(r[np.triu_indices(len(r), 1)].round(3)) == [float(one) for one in expected]
