@@ -293,9 +293,8 @@ def cluster(n: int, folder: Path) -> Report:
 def on_paper(data: Path, n: int, seconds: float, folder: Path) -> list[dict[str, Any]]:
     """What a billion pairs would take a thousand workers, and the one that reads and writes."""
     from tstmeta.bulk import CHUNK, Chunks
-    from tstmeta.bulk.work import job_of
 
-    reading = Chunks(str(data), job_of("pairs", METRICS, ["source"]), CHUNK)
+    reading = Chunks(str(data), CHUNK)
     client = timed(lambda: sum(1 for _ in reading)) / n
     written = (folder / "plain.parquet").stat().st_size / n
     return [
