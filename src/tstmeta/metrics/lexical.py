@@ -24,7 +24,7 @@ _FACTS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="u
 
 
 class _Lexical(PairMetric):
-    """A metric of texts in one spelling; ``lexical.toml`` says what changes its values."""
+    """A metric of texts in one spelling; ``lexical.toml`` has the facts of those with variants."""
 
     max_tokens: int | None = None
     #: Its table in that file; the name by default.
@@ -32,7 +32,7 @@ class _Lexical(PairMetric):
 
     def __init__(self, variant: str = ""):
         super().__init__(variant)
-        self.facts = _FACTS[self.table or type(self).name][variant or "plain"]
+        self.facts = self.facts or _FACTS[self.table or type(self).name][variant or "plain"]
         # dandas become words of their own for tokenizers that know only ASCII marks
         self.apart = "+danda" in self.facts
 
@@ -226,6 +226,10 @@ class Ter(_Lexical):
     """
 
     name = "ter"
+    facts = (
+        "refs:fewest-edits tok:tercom case:lower norm:no punct:yes scale:100 "
+        "hi-bn:nfc+no-joiners+0-9 sacrebleu"
+    )
     higher_is_better = False
     empty_value = 100.0
     max_tokens = 100
@@ -249,6 +253,7 @@ class Pinc(_Lexical):
     """
 
     name = "pinc"
+    facts = "refs:min tok:13a case:mixed n:4 scale:100 hi-bn:nfc+no-joiners+0-9+danda sacrebleu"
     higher_is_better = False
     empty_value = 100.0
 
@@ -269,6 +274,7 @@ class EditSimilarity(_Lexical):
     """
 
     name = "edit-similarity"
+    facts = "refs:max tok:13a case:mixed scale:1 hi-bn:nfc+no-joiners+0-9+danda sacrebleu rapidfuzz"
 
     def pair(self, text: str, output: str) -> float:
         from rapidfuzz.distance import Levenshtein
