@@ -124,8 +124,9 @@ def test_the_title_says_what_was_computed_of_what():
 
 
 def test_notes_are_of_people_of_tests_and_of_what_was_flipped():
-    people, tests, flipped, references = render.notes(OWN)
+    people, rater, tests, flipped, references = render.notes(OWN)
     assert people.startswith("Human ceiling: one rater agrees with the mean of the others at 0.")
+    assert rater == render.AS_RATER
     assert tests == "Clusters part what differs at 0.05, all pairs at once, in the same resamples"
     assert flipped == "Flipped, since lower is better: ter (source)"
     assert references == "0 of 96 rewrites have a reference: there are no reference-based values"

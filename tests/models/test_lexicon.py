@@ -135,7 +135,7 @@ def test_words_are_learned_for_the_style_in_which_they_are_frequent():
     assert weights == sorted(weights, reverse=True)
     highest = weights[0]
     assert learn("x", TEXTS, threshold=highest).entries[0].weight == highest
-    with pytest.raises(TstmetaError, match="none of 7 words is kept: lower the threshold"):
+    with pytest.raises(TstmetaError, match="none of 7 words is kept: no z reaches"):
         learn("x", TEXTS, threshold=highest + 1)
 
 

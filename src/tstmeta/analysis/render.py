@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 #: The values with any one system left out, and the system that moves it most, for reading.
 LESS = "one system less"
 PEOPLE = "human ceiling"
+AS_RATER = "as_rater: a metric in the place of one rater, beside the human ceiling"
 #: What a file's name ends in, and what is written to it then.
 ENDINGS = {".csv": TableFormat.csv, ".json": TableFormat.json, ".tex": TableFormat.latex}
 #: Columns of whole numbers, some of them missing.
@@ -149,7 +150,8 @@ def notes(own: Evaluation, gaps: bool = False) -> list[str]:
         words = [
             f"Human ceiling: one rater agrees with the mean of the others at"
             f" {number(human.value)} (single raters {number(human.low)} to {number(human.high)};"
-            f" {human.n:,} ratings)" + f"; {human.note}" * bool(human.note)
+            f" {human.n:,} ratings)" + f"; {human.note}" * bool(human.note),
+            *[AS_RATER] * (not gaps),
         ]
     if gaps:
         words += [
@@ -310,10 +312,12 @@ def _latex(own: Evaluation, gaps: bool) -> str:
     shown, rule = (_gaps(own), 0) if gaps else table(own)
     known = [name for name in ("cluster", "as_rater") if name in shown]
     compact = shown if gaps else shown[[*shown.columns[:2], *known]]
-    comments = [*notes(own, gaps), *remarks(own), *own.summary]
+    needs = r"needs \usepackage{booktabs} in the preamble"
+    comments = [needs, *notes(own, gaps), *remarks(own), *own.summary]
     comments += [f"signature: {text}" for text in own.frame["signature"]]
     caption = f"{title(own)}. R- is reference-based"
     caption += ". Below the line stand sentinels, which know nothing of quality" * bool(rule)
+    caption += f". {AS_RATER}" * ("as_rater" in compact)
     return latex(compact, caption, comments, rule)
 
 

@@ -130,7 +130,7 @@ def _on_cluster(job: Job, chunks: Iterator[Chunk], jobs: int, address: str) -> I
 
             yield from _completed(client.get_executor(pure=False), job, chunks, most)
     except Exception as error:
-        ours = isinstance(error, OSError | TimeoutError | CancelledError)
+        ours = isinstance(error, OSError | TimeoutError | CancelledError | MemoryError)
         if not ours and type(error).__module__.partition(".")[0] != "distributed":
             raise
         raise TstmetaError(

@@ -146,8 +146,7 @@ def learn(
     kept = odds.loc[telling & (odds["count"] >= LEAST), "z"]
     if kept.empty:
         raise TstmetaError(
-            f"none of {len(odds):,} words is kept: lower the threshold ({threshold:g}), or give "
-            "more texts"
+            f"none of {len(odds):,} words is kept: no z reaches {threshold:g}; give more texts"
         )
     entries = [StyleWord(str(word), styles[int(z < 0)], abs(z)) for word, z in kept.items()]
     return Lexicon(name, tuple(sorted(entries, key=lambda entry: (-entry.weight, entry.word))))
