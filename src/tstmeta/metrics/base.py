@@ -117,14 +117,14 @@ class PairMetric:
     def score(self, units: Sequence[tuple[Request, ...]]) -> Iterator[tuple[Score, ...]]:
         """Yield one tuple of scores a unit, in order, as soon as each is known."""
         for unit in units:
-            yield tuple(self._guarded(request) for request in unit)
+            yield tuple([self._guarded(request) for request in unit])
 
     def _guarded(self, request: Request) -> Score:
         if (score := self._blank(request)) is not None:
             return score
         cut, detail = self._cut(request)
         try:
-            return scored(float(self.value(cut)), detail)
+            return scored(self.value(cut), detail)
         except Exception as error:  # a metric's failure is a row, not the end of a run
             return failed(error)
 
@@ -238,7 +238,7 @@ def scored(value: float, cut: str = "", detail: str = "") -> Score:
     if not math.isfinite(value):
         return Score(math.nan, Status.INVALID, f"the metric returned {value}")
     status = Status.TRUNCATED if cut else Status.OK
-    return Score(float(value), status, "; ".join(filter(None, (cut, detail))))
+    return Score(float(value), status, f"{cut}; {detail}" if cut and detail else cut or detail)
 
 
 def wrap(

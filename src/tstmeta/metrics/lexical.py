@@ -65,12 +65,12 @@ class SentenceBleu(_Lexical):
 
     def value(self, request: Request) -> float:
         output, texts = request.output, request.against
+        if self.variant in ("", "intl"):
+            return self._bleu.sentence_score(output, texts).score
         if self.variant == "pauli2025":
             return max(nltk_bleu([output], text) for text in texts)
-        if self.variant in ("nltk-word", "lai2023"):
-            cut = penn_words if self.variant == "lai2023" else str.split
-            return nltk_bleu([cut(text) for text in texts], cut(output))
-        return self._bleu.sentence_score(output, list(texts)).score
+        cut = penn_words if self.variant == "lai2023" else str.split
+        return nltk_bleu([cut(text) for text in texts], cut(output))
 
 
 class CorpusBleu(_Lexical, CorpusMetric):
