@@ -15,21 +15,11 @@ unexport PYTHONPATH PYTHONHOME PIP_TARGET PIP_PREFIX PIP_USER
 # Without bytecode on disk each of a hundred processes would compile the libraries anew (10 s each).
 unexport PYTHONDONTWRITEBYTECODE
 
-# What was installed, and where: compared by content, so the file times of a clone do not matter,
+# What is installed, and where: compared by content, so the file times of a clone do not matter,
 # and a folder that was moved is noticed.
 fingerprint := import hashlib, os; \
   parts = [open(name, "rb").read() for name in ("requirements.lock", "pyproject.toml")]; \
   print(hashlib.sha256(b"\0".join([os.getcwd().encode()] + parts)).hexdigest())
-
-# A package whose installation was cut off has no RECORD: pip would take it for installed.
-forget_halves := import shutil; from importlib.metadata import distributions; \
-  [shutil.rmtree(half._path) for half in list(distributions()) if half.read_text("RECORD") is None]
-
-# What the lock of the last installation named and this one does not.
-dropped := import os; \
-  names = lambda file: {line.split("==")[0].strip() for line in open(file)}; \
-  old = names("$(STAMP).lock") if os.path.exists("$(STAMP).lock") else set(); \
-  print(*sorted(name for name in old - names("requirements.lock") if name[:1].isalnum()))
 
 help: ## Show this list
 	@echo "Which automatic metrics of text style transfer can be trusted?"
@@ -45,7 +35,8 @@ setup: ## Install everything into .venv (once; the network is needed here only)
 	$(MAKE) --no-print-directory install
 
 # Not for direct use: everything that `setup` does when something is missing or has changed.
-# Two pips work at a time; the lock names everything, and `pip check` looks whether it fits.
+# The environment is made complete or made anew; uv keeps what it has fetched in a cache of its own, so
+# that an installation which was cut off goes on from there.  uv goes where pip is sent.
 .PHONY: install
 install:
 	@rm -f "$(STAMP)"; \
@@ -73,21 +64,17 @@ install:
 	  echo "  macOS:          brew reinstall python@$$has" >&2; \
 	  exit 1; \
 	fi; \
-	if ! "$(PY)" -m pip --version >/dev/null 2>&1 || \
-	   ! "$(PY)" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))'; then \
-	  echo "Making $(VENV) with $$chosen"; \
-	  "$$chosen" -m venv --clear "$(VENV)" || exit 1; \
-	fi; \
-	echo "Installing requirements.lock into $(VENV): about 3 GB, some minutes the first time"; \
-	[ "`uname -s`" != Linux ] || \
-	  echo "With CUDA about 3 GB more; without a GPU see README.md, Installation"; \
-	"$(PY)" -c '$(forget_halves)' && \
-	dropped=`"$(PY)" -c '$(dropped)'` && \
-	{ [ -z "$$dropped" ] || "$(PY)" -m pip uninstall --yes $$dropped; } && \
-	grep -v '^#' requirements.lock | sort -r | xargs -P 2 -n 42 "$(PY)" -m pip install \
-	  --disable-pip-version-check --progress-bar off --no-compile --no-deps && \
-	"$(PY)" -m pip install --disable-pip-version-check --quiet --no-build-isolation --no-deps -e . && \
-	"$(PY)" -m pip check && cp requirements.lock "$(STAMP).lock" && \
+	echo "Installing requirements.lock into $(VENV) with $$chosen"; \
+	[ "`uname -s`" != Linux ] || echo "About 6 GB with CUDA, 2.4 GB without: README.md, Installation"; \
+	"$$chosen" -m venv --clear "$(VENV)" && \
+	"$(PY)" -m pip install --disable-pip-version-check --quiet `grep '^uv==' requirements.lock` && \
+	told() { "$(PY)" -m pip config get ":env:.$$1" 2>/dev/null || "$(PY)" -m pip config get "global.$$1" 2>/dev/null; }; \
+	export UV_FIND_LINKS="$${UV_FIND_LINKS:-`told find-links | tr ' ' ','`}" && \
+	export UV_DEFAULT_INDEX="$${UV_DEFAULT_INDEX:-`told index-url`}" && \
+	export UV_INDEX="$${UV_INDEX:-`told extra-index-url`}" && \
+	export UV_INDEX_STRATEGY="$${UV_INDEX_STRATEGY:-unsafe-best-match}" && \
+	"$(PY)" -m uv pip install --python "$(PY)" --quiet -r requirements.lock -e . && \
+	"$(PY)" -m uv pip check --python "$(PY)" && \
 	"$(PY)" -c '$(fingerprint)' > "$(STAMP).part" && mv "$(STAMP).part" "$(STAMP)"
 
 data: setup ## Fetch the raw files of all public data sets (go on after an interruption: the same again)
