@@ -28,7 +28,6 @@ from tstmeta.data import Card, Dataset
 from tstmeta.metrics import Metric, Request, Score
 
 LIBRARIES = ("tstmeta", "pandas", "pyarrow", "pandera", "numpy", "nltk")
-#: METEOR without synonyms is the same on machines with and without WordNet.
 TRIVIAL, COSTLY = "trivial", "meteor:no-synonyms"
 PHASES = ("loop", "cold", "warm", "resumed")
 #: The store's cost a score in microseconds; how much faster it must make METEOR.
@@ -247,7 +246,7 @@ def main() -> None:
     few = max(2, given.size // 10)
     data, small = dataset(given.size), dataset(few)
     for name in (TRIVIAL, COSTLY):
-        # what is loaded once, such as WordNet's index, counts for no side
+        # what is loaded once, such as the stemmer, counts for no side
         one_round(dataset(10), name)
     gc.collect()
     gc.freeze()

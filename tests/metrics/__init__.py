@@ -7,7 +7,7 @@ import pytest
 from hypothesis import strategies as st
 
 from tstmeta import metrics
-from tstmeta.metrics import Metric, Request, Score, wordnet
+from tstmeta.metrics import Metric, Request, Score
 from tstmeta.models import encoders
 
 #: Words that hurt: emoji, right-to-left, combining marks, joiners, numbers, marks, look-alikes.
@@ -68,10 +68,3 @@ def value(name: str, output: str, *against: str) -> float:
 needs_encoder = pytest.mark.skipif(
     bool(encoders.missing(encoders.MINILM, "sentence_transformers")), reason="no embedded encoder"
 )
-
-
-def needs_wordnet(test):
-    """Mark a test that looks words up; it skips, with the reason, where there is no WordNet."""
-    reason = "WordNet is not on this machine (Debian: wordnet-base, wordnet-sense-index)"
-    missing = pytest.mark.skipif(wordnet.version() is None, reason=reason)
-    return pytest.mark.wordnet(missing(test))

@@ -1,48 +1,102 @@
-"""WordNet: which is found, and that threads, forks and machines without it are served."""
+"""Synonyms: METEOR finds those of NLTK's WordNet, on every machine."""
 
-import multiprocessing
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+import hashlib
+from io import StringIO
+from pathlib import Path
 
+import nltk.data
 import pytest
+from nltk.corpus.reader import WordNetCorpusReader
 
-from tests.metrics import needs_wordnet, score, value
-from tstmeta import metrics
-from tstmeta.metrics import Request, wordnet
+from tests.metrics import value
+from tools import wordnet as maker
+from tstmeta.metrics import wordnet
 
-WORDS = ["car", "cars", "walked", "good"]
+#: Where Debian's package ``wordnet-base`` puts the database.
+DEBIAN = Path("/usr/share/wordnet")
+needs_files = pytest.mark.skipif(
+    not DEBIAN.is_dir(), reason="the files of WordNet are not here (Debian: wordnet-base)"
+)
 
 
-@needs_wordnet
 @pytest.mark.parametrize(
     ("source", "output", "expected"),
     [
         ("car", "auto", 0.5),
         ("cars", "autos", 0.5),
         ("car", "automobile", 0),  # NLTK looks stems up, and "automobil" is no word
+        ("Paris", "Paname", 0),
     ],
 )
 def test_a_synonym_counts_as_a_match(source, output, expected):
     assert value("meteor", output, source) == expected
 
 
-def test_without_wordnet_meteor_goes_on_and_its_signature_says_so(monkeypatch):
-    monkeypatch.setattr(wordnet, "_corpus", lambda: None)
-    for name in ("_reader", "version", "synsets"):
-        monkeypatch.setattr(wordnet, name, getattr(wordnet, name).__wrapped__)
-    meteor = metrics.get("meteor")
-    [[result]] = list(meteor.score([(Request("The car stopped.", ("The auto stopped.",)),)]))
-    assert result == score("meteor:no-synonyms", "The car stopped.", "The auto stopped.")
-    assert "|synonyms:none|" in str(meteor.signature("source"))
+@pytest.mark.parametrize(
+    ("word", "lemma"),
+    [
+        ("geese", "goose"),  # irregular
+        ("churches", "church"),
+        ("churches", "Christian_church"),
+        ("walking", "walk"),
+        ("happiest", "happy"),
+        ("went", "travel"),
+        ("GEESE", "goose"),
+    ],
+)
+def test_a_word_has_the_lemmas_of_its_base_forms(word, lemma):
+    assert lemma in {each.name() for synset in wordnet.synsets(word) for each in synset.lemmas()}
 
 
-def look_up(_: int) -> list[list[str]]:
-    return [[each.name() for each in wordnet.synsets.__wrapped__(word)] for word in WORDS]
+@pytest.mark.parametrize("word", ["", "s", "xyzzy", "été", "😀", "walk ing"])
+def test_what_is_no_word_has_no_synset(word):
+    if word != "s":  # the letter, and an abbreviation of second
+        assert wordnet.synsets(word) == ()
+    else:
+        assert "second" in {each for synset in wordnet.synsets(word) for each in synset.lemmas()}
 
 
-@needs_wordnet
-def test_threads_and_forked_processes_get_the_answers_that_one_thread_gets():
-    expected = look_up(0)  # the files are open now
-    with ThreadPoolExecutor(4) as pool:
-        assert list(pool.map(look_up, range(5))) == [expected] * 5
-    with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("fork")) as pool:
-        assert list(pool.map(look_up, range(2))) == [expected] * 2
+@pytest.fixture
+def reader(monkeypatch) -> WordNetCorpusReader:
+    """NLTK's reader of Debian's files, which lack ``lexnames``."""
+    monkeypatch.setattr(nltk.data, "path", [str(DEBIAN.resolve())])  # it reads from no other folder
+
+    class Files(WordNetCorpusReader):
+        def open(self, file: str):
+            names = "".join(f"{number:02d}\tunnamed\t0\n" for number in range(45))
+            text = (DEBIAN / file).read_text(encoding="utf-8") if file != "lexnames" else names
+            return StringIO(text)
+
+        def map_wn(self, version: str = "wordnet") -> None:
+            """Other languages need it, and it takes seconds."""
+
+    return Files(str(DEBIAN), None)
+
+
+def lemmas(synsets) -> list[list[str]]:
+    return sorted([each.name() for each in synset.lemmas()] for synset in synsets)
+
+
+@pytest.mark.wordnet
+@needs_files
+@pytest.mark.filterwarnings("ignore:The multilingual functions")
+def test_every_word_has_the_synsets_that_nltk_finds(reader):
+    words = set(reader._lemma_pos_offset_map)
+    words |= {form for forms in reader._exception_map.values() for form in forms}
+    few = sorted(words)[::40]
+    words = [*sorted(words)[::5], *(f"{w}{end}" for w in few for end in ("s", "ed", "ing", "est"))]
+    differing = [w for w in words if lemmas(reader.synsets(w)) != lemmas(wordnet.synsets(w))]
+    assert len(words) > 40_000
+    assert differing == []
+
+
+@pytest.mark.wordnet
+@needs_files
+def test_the_table_is_what_the_tool_makes_of_wordnet_s_files(tmp_path, monkeypatch):
+    monkeypatch.setattr(maker, "TABLE", tmp_path / "table")
+    maker.main(str(DEBIAN))
+    shipped = Path(wordnet.__file__).with_name("wordnet.txt.xz")
+    assert (tmp_path / "table").read_bytes() == shipped.read_bytes()
+    names = [name for p in maker.PARTS for name in (f"data.{p}", f"index.{p}", f"{p}.exc")]
+    digest = hashlib.sha256(b"".join((DEBIAN / name).read_bytes() for name in sorted(names)))
+    assert f"wordnet-3.0-{digest.hexdigest()[:8]}" == wordnet.VERSION

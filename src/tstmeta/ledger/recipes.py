@@ -39,7 +39,6 @@ LEARNED = {
 }
 _JUDGE = "the text names Llama 3 70B, the appendix an 8B model identifier"
 _WEIGHTS = "its weights are not on this machine"
-_WITHOUT_SYNONYMS = "no WordNet on this machine: METEOR matches no synonyms"
 LAI = "lai@lai2023"
 
 
@@ -92,9 +91,7 @@ def agreement(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
     value = result["p"] if cell.statistic == "pvalue" else result["value"]
     own = frame["signature"].iloc[0]
     signature = f"{own}|{how['statistic']}:{how['level']}|data:{data}"
-    words = [result["reason"], _WITHOUT_SYNONYMS if "synonyms:none" in own else ""]
-    reason = "; ".join(filter(None, words))
-    return Answer(float(value), _n(result), signature, reason, via=how.get("via"))
+    return Answer(float(value), _n(result), signature, result["reason"], via=how.get("via"))
 
 
 def _n(result: pd.Series) -> int:

@@ -137,7 +137,7 @@ class Meteor(_Lexical):
 
     def fields(self) -> dict[str, object]:
         facts = super().fields()
-        return facts if self.variant else {**facts, "synonyms": wordnet.version() or "none"}
+        return facts if self.variant else {**facts, "synonyms": wordnet.VERSION}
 
     def pair(self, text: str, output: str) -> float:
         sides = self.tokens(text), self.tokens(output)
