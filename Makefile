@@ -35,8 +35,8 @@ setup: ## Install everything into .venv (once; the network is needed here only)
 	$(MAKE) --no-print-directory install
 
 # Not for direct use: everything that `setup` does when something is missing or has changed.
-# The environment is made complete or made anew; uv keeps what it has fetched in a cache of its own, so
-# that an installation which was cut off goes on from there.  uv goes where pip is sent.
+# The environment is made complete or made anew; an installation that was cut off finds in uv's cache
+# what it had fetched.  uv goes to the places that pip is told of.
 .PHONY: install
 install:
 	@rm -f "$(STAMP)"; \
@@ -65,16 +65,18 @@ install:
 	  exit 1; \
 	fi; \
 	echo "Installing requirements.lock into $(VENV) with $$chosen"; \
-	[ "`uname -s`" != Linux ] || echo "About 6 GB with CUDA, 2.4 GB without: README.md, Installation"; \
+	[ "`uname -s`" != Linux ] || echo "6 GB with CUDA, 2.4 GB without: README.md, Installation"; \
 	"$$chosen" -m venv --clear "$(VENV)" && \
-	"$(PY)" -m pip install --disable-pip-version-check --quiet `grep '^uv==' requirements.lock` && \
-	told() { "$(PY)" -m pip config get ":env:.$$1" 2>/dev/null || "$(PY)" -m pip config get "global.$$1" 2>/dev/null; }; \
-	export UV_FIND_LINKS="$${UV_FIND_LINKS:-`told find-links | tr ' ' ','`}" && \
-	export UV_DEFAULT_INDEX="$${UV_DEFAULT_INDEX:-`told index-url`}" && \
-	export UV_INDEX="$${UV_INDEX:-`told extra-index-url`}" && \
-	export UV_INDEX_STRATEGY="$${UV_INDEX_STRATEGY:-unsafe-best-match}" && \
-	"$(PY)" -m uv pip install --python "$(PY)" --quiet -r requirements.lock -e . && \
-	"$(PY)" -m uv pip check --python "$(PY)" && \
+	"$(PY)" -m pip install --disable-pip-version-check --quiet `grep '^uv==' requirements.lock` || exit 1; \
+	told() { for from in :env: global; do "$(PY)" -m pip config get "$$from.$$1" 2>/dev/null && break; done; }; \
+	export UV_FIND_LINKS="$${UV_FIND_LINKS:-`told find-links | tr ' ' ','`}"; \
+	export UV_DEFAULT_INDEX="$${UV_DEFAULT_INDEX:-`told index-url`}"; \
+	export UV_INDEX="$${UV_INDEX:-`told extra-index-url`}"; \
+	export UV_INDEX_STRATEGY="$${UV_INDEX_STRATEGY:-unsafe-best-match}"; \
+	[ -z "$$PIP_NO_CACHE_DIR" ] || export UV_NO_CACHE=1; \
+	[ -n "$$UV_TORCH_BACKEND" ] || unset UV_TORCH_BACKEND; \
+	"$(PY)" -m uv pip install --python "$(PY)" -r requirements.lock -e . && \
+	"$(PY)" -m uv pip check --quiet --python "$(PY)" && \
 	"$(PY)" -c '$(fingerprint)' > "$(STAMP).part" && mv "$(STAMP).part" "$(STAMP)"
 
 data: setup ## Fetch the raw files of all public data sets (go on after an interruption: the same again)
