@@ -3,6 +3,8 @@
 import base64
 import json
 import logging
+import traceback
+from urllib.parse import quote
 
 import numpy as np
 import pandas as pd
@@ -12,7 +14,9 @@ from tests.command import command_line
 from tests.models.fake_server import TEXTS, Fake, serving, tiny_engine, tiny_tokenizer
 from tests.test_notebook import written
 from tstmeta import metrics, notebook
+from tstmeta.bulk.parts import PartFolder
 from tstmeta.data import load
+from tstmeta.data.files import files_of
 from tstmeta.likelihood.tables import metric_of
 from tstmeta.likelihood.zeroshot import read
 from tstmeta.models.causal import Continuation
@@ -182,7 +186,7 @@ def test_a_notebook_takes_no_parameter_with_a_secret(tmp_path):
 
 
 @pytest.mark.parametrize("status", [400, 500])
-def test_what_a_server_repeats_of_a_user_is_blotted_out(served, status):
+def test_what_a_server_repeats_of_a_user_is_masked(served, status):
     fake, tokenizer = served
     basic = base64.b64encode(f"{USER}:{WORD}".encode())
     body = b"you sent Basic " + basic + f", which is {WORD}".encode()
@@ -196,7 +200,45 @@ def test_what_a_server_repeats_of_a_user_is_blotted_out(served, status):
     assert basic.decode().rstrip("=") not in str(caught.value)
 
 
+def test_no_spelling_of_a_password_passes_from_a_server_of_tokens(served):
+    fake, tokenizer = served
+    word = "pässword/\U0001f511"
+    spelled = "".join(f"\\u{word.encode('utf-16-be')[2 * i : 2 * i + 2].hex()}" for i in range(11))
+    assert json.loads(f'"{spelled}"') == word
+    url = fake.url.replace("http://", f"http://{USER}:{quote(word, safe='')}@")
+    for body in (f'{{"error": "{spelled}"}}', f'{{"error": "{spelled}', word, quote(word)):
+        fake.instead = lambda number, asked, body=body: (400, {}, body.encode())
+        with pytest.raises(ServerError, match=r"\*\*\*") as caught:
+            list(ServerModel(url, "tiny", tokenizer).logprobs([Continuation((1, 2), (3,))]))
+        shown = "".join(traceback.format_exception(caught.value))
+        assert not [text for text in (word, spelled, quote(word)) if text in shown]
+
+
+def test_a_list_of_models_shows_no_key(served, monkeypatch):
+    fake, tokenizer = served
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    data = json.dumps({"data": [{"id": KEY}, {"id": f"{KEY[:3]}\\u002d{KEY[4:]}"}]}).encode()
+    fake.models = lambda: (200, {}, data)
+    with pytest.raises(ServerError, match=r"Remedy: one of \*\*\*, \*\*\*"):
+        _ = ServerModel(fake.url, "tiny", tokenizer).window
+
+
+@pytest.mark.parametrize("opened", [files_of, lambda location: PartFolder(location, None)])
+def test_a_long_message_is_cut_behind_its_secrets(opened, monkeypatch):
+    def fails(location):
+        raise OSError(f"{'x' * 170} http://{USER}:{WORD}@host.example/and/so/on")
+
+    monkeypatch.setattr("fsspec.core.url_to_fs", fails)
+    with pytest.raises(TstmetaError) as caught:
+        opened("memory://x.csv")
+    assert not secret_in(caught.value)
+
+
+def test_zeros_of_utf_16_hide_no_secret():
+    assert excerpt(KEY.encode("utf-16-le").decode(), mask=mask_of(KEY)) == "***"
+
+
 def test_short_keys_that_stand_for_none_blot_nothing_out():
     assert mask_of("EMPTY") is None
-    assert mask_of(user="ann") is None or "ann" not in mask_of(user="ann").pattern.split("|")
+    assert excerpt("as ann says", mask=mask_of(user="ann")) == "as ann says"
     assert excerpt("an EMPTY plan", mask=mask_of("EMPTY")) == "an EMPTY plan"

@@ -2,15 +2,15 @@
 
 What stands in a URL is cut out of any text that is shown or kept (:func:`conceal`: every
 :class:`~tstmeta.schema.TstmetaError` and every name of a metric goes through it); what a server
-repeats of a secret that we sent is blotted out of its answers (:func:`mask_of`, :func:`excerpt`).
+repeats of a secret that we sent is masked in its answers (:func:`mask_of`, :func:`excerpt`).
 """
 
 import base64
+import html
 import json
 import re
-from urllib.parse import quote
 
-#: What is shorter cannot be blotted out without spoiling answers.  A shorter key or user name is no
+#: What is shorter cannot be masked without spoiling answers.  A shorter key or user name is no
 #: secret (keys such as "EMPTY" stand for none); a shorter password is refused, see server.address.
 LEAST = 6
 #: Finds secrets; None if there are none.
@@ -36,21 +36,29 @@ def conceal(text: str) -> str:
 def mask_of(key: str = "", user: str = "", password: str = "") -> Mask:
     """A mask of what is sent to a server: the key, or the password (a user alone may be a key).
 
-    It finds them bare and as they are escaped in JSON and URLs.
+    It finds them bare and with any of their signs escaped, as in JSON, URLs and HTML.
     """
     basic = base64.b64encode(f"{user}:{password}".encode()).decode().rstrip("=")
     secrets = (key, password or user, basic if user or password else "")
-    spelled = set()
-    for secret in (secret for secret in secrets if len(secret) >= LEAST):
-        escaped = {json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1]}
-        escaped |= {text.replace("/", "\\/") for text in escaped}
-        spelled |= {secret, quote(secret), quote(secret, safe=""), *escaped}
     # of those that begin alike the longest, lest its end be left
-    longest = sorted(spelled, key=len, reverse=True)
-    return re.compile("|".join(map(re.escape, longest))) if longest else None
+    longest = sorted({s for s in secrets if len(s) >= LEAST}, key=len, reverse=True)
+    spelled = ("".join(map(_spellings, secret)) for secret in longest)
+    return re.compile("|".join(spelled)) if longest else None
 
 
-def blotted(text: str, mask: Mask) -> str:
+def _spellings(sign: str) -> str:
+    """The regular expression of a sign, bare or escaped, in JSON within JSON too."""
+    bare = {sign, json.dumps(sign, ensure_ascii=False)[1:-1], html.escape(sign)}
+    units = re.findall("....", sign.encode("utf-16-be").hex())
+    coded = [
+        "".join(rf"\\{{1,8}}u{unit}" for unit in units),
+        "".join(f"%{byte:02x}" for byte in sign.encode()),
+        f"&#(?:{ord(sign)}|x{ord(sign):x});",
+    ]
+    return rf"(?:\\{{0,8}}(?:{'|'.join(map(re.escape, bare))})|(?i:{'|'.join(coded)}))"
+
+
+def masked(text: str, mask: Mask) -> str:
     """The text with every secret replaced by ``***``."""
     return mask.sub("***", text) if mask else text
 
@@ -58,8 +66,9 @@ def blotted(text: str, mask: Mask) -> str:
 def excerpt(text: str, most: int = 200, mask: Mask = None) -> str:
     """A stranger's words on one line: at most ``most`` characters, no control signs, no secret.
 
-    They are blotted before they are cut, lest half a secret stay.
+    Secrets are masked before the text is cut, lest half of one stay.
     """
-    text = blotted(text, mask)[: 20 * most]  # many times what is shown: blanks become one
+    # zeros are of UTF-16; many times what is shown is left, for blanks become one
+    text = masked(text.replace("\0", ""), mask)[: 20 * most]
     text = " ".join("".join(c if c.isprintable() else " " for c in text).split())
     return text if len(text) <= most else text[: most - 1] + "…"

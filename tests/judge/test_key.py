@@ -8,10 +8,13 @@ import base64
 import json
 import logging
 import os
+import re
+import sqlite3
 import subprocess
 import sys
 import traceback
 import urllib.parse
+from dataclasses import replace
 from functools import partial
 
 import pytest
@@ -41,9 +44,22 @@ def spellings() -> set[bytes]:
     return found
 
 
+def unescaped(data: bytes) -> bytes:
+    """The data without escapes, also of JSON within JSON."""
+    before = b""
+    while before != data:
+        before, data = (
+            data,
+            re.sub(rb"\\u00([0-9a-fA-F]{2})", lambda m: bytes([int(m[1], 16)]), data),
+        )
+        data = re.sub(rb"\\([\\/\"'])", rb"\1", data)
+    return data
+
+
 def leaks(data: bytes | str) -> list[bytes]:
     data = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
-    return sorted(spelling for spelling in spellings() if spelling in data)
+    bare = unescaped(data)
+    return sorted(spelling for spelling in spellings() if spelling in data or spelling in bare)
 
 
 TOKEN = {"token": KEY, "logprob": -0.1, "bytes": None}
@@ -106,6 +122,58 @@ def leaking(result, caplog, folder) -> dict[str, list[bytes]]:
     return {where: leaks(data) for where, data in left.items() if leaks(data)}
 
 
+def coded(text: str) -> str:
+    return "".join(f"\\u{ord(sign):04X}" for sign in text)
+
+
+#: How JSON may spell the key: each is the key to who decodes it, and none holds its letters.
+WAYS = {
+    "a sign": coded(KEY[0]).lower() + KEY[1:],
+    "all signs": coded(KEY),
+    "a slash": KEY.replace("/", "\\/"),
+    "JSON within JSON": coded(KEY[:4]).replace("\\", "\\\\") + KEY[4:].replace("/", "\\\\/"),
+}
+REPEATED = {
+    "an answer": raw({**ANSWER, "usage": {"prompt_tokens": KEY, KEY: KEY}}),
+    "a refusal": says(None, refusal=f"my key is {KEY}", finish=KEY),
+    "JSON that is no completion": raw({"error": KEY, KEY: [KEY]}),
+    "JSON that ends early": raw('{"error": "' + KEY),
+    "a client error": error(400, f"log: {KEY}", fields={"param": KEY}),
+    "an error of another form": raw({KEY: KEY}, status=422),
+    "a server error": error(503, f"log: {KEY}"),
+    "an unknown key": error(401, f"Incorrect API key: {KEY}"),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", REPEATED)
+def test_no_spelling_of_the_key_in_json_passes(tstmeta, caplog, tmp_path, name, way):
+    act = REPEATED[name]
+    act = replace(act, data=act.data.replace(KEY.encode(), WAYS[way].encode()))
+    if name != "JSON that ends early":
+        assert KEY in str(json.loads(act.data)) or way == "JSON within JSON"
+    with serving(lambda asked: act) as server:
+        result = tstmeta(*judge_run(server.url))
+    assert result.exit_code in (0, 1, 2), result.exception
+    assert leaking(result, caplog, tmp_path) == {}
+    with sqlite3.connect(tmp_path / "store" / "judge" / "answers.sqlite") as file:
+        assert leaks(str(list(file.execute("SELECT reply FROM answers")))) == []
+    file.close()
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_test_set_holds_no_spelling_of_the_key(tstmeta, caplog, tmp_path, way):
+    data = json.dumps({"rewrite": f"Kindly send {KEY} now."}).replace(KEY, WAYS[way])
+    with serving(lambda asked: says(data, model=KEY)) as server:
+        result = tstmeta(*construct(server.url))
+    assert leaking(result, caplog, tmp_path) == {}
+
+
+def test_a_key_of_digits_is_masked_in_texts_and_leaves_the_json_whole():
+    read = reply(says("it is 12345678", usage=(12345678, 5)).data, mask_of("12345678"))
+    assert (read.text, read.failure) == ("it is ***", "")
+
+
 @pytest.mark.parametrize("name", SERVERS)
 def test_no_server_makes_a_run_give_the_key_away(tstmeta, caplog, tmp_path, name):
     with scripted.serving(SERVERS[name]) as server:
@@ -149,7 +217,21 @@ def named(output, errors):
 
 
 _FAILED = {"status": "failed", "errors": {"data": [{"message": f"of {KEY}"}]}}
+
+
+def spelt(output, errors):
+    """The same, and the key in other spellings; the line is decoded once before it is read."""
+    named(output, errors)
+    content = json.dumps(f"my key is {KEY}, 4").replace(KEY, WAYS["all signs"])
+    output[0]["response"]["body"]["choices"][0]["message"]["content"] = content
+    output[2]["error"] = {"message": WAYS["a sign"]}
+
+
 BULKS = {
+    "answers, spelt": Bulk(odd=spelt),
+    "the state of a batch": Bulk(
+        acts={"GET /batches/batch_0": raw(f'{{"id": "batch_0", "status": "{WAYS["a sign"]}"}}')}
+    ),
     "answers": Bulk(odd=named),
     "the name of a file": Bulk(acts={"POST /files": raw({"id": KEY})}),
     "why a batch failed": Bulk(more=_FAILED),
@@ -228,7 +310,7 @@ def test_tokens_that_spell_a_secret_are_dropped_whole(text, tokens):
 
 
 @pytest.mark.parametrize("secret", ['a"quote\\d', "Größe-京都", "with/slash+and=more"])
-def test_a_secret_is_blotted_out_however_it_is_escaped(secret):
+def test_a_secret_is_masked_however_it_is_escaped(secret):
     whole = json.dumps({"key": secret})
     quoted = urllib.parse.quote(secret, safe="")
     for data in (whole, whole.replace("/", "\\/"), f"no JSON {quoted}", secret):

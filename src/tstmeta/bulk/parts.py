@@ -39,7 +39,7 @@ class PartFolder:
             there = self.system.exists(self.root)
             paths = self.system.ls(self.root, detail=False) if there else []
         except (ImportError, ValueError, OSError) as error:
-            why = conceal(str(error)[:200])
+            why = conceal(str(error))[:200]
             raise TstmetaError(
                 f"cannot write to {self.shown}: {why}. Remedy: see the address"
             ) from error

@@ -133,7 +133,7 @@ def files_of(location: str) -> list[tuple[Any, str]]:
         if paths == [path] and not system.exists(path):
             raise TstmetaError(f"{shown}: there is no such file. Remedy: check the name")
     except (ImportError, ValueError, OSError) as error:
-        words = f"{shown} cannot be opened ({conceal(str(error)[:200])})"
+        words = f"{shown} cannot be opened ({conceal(str(error))[:200]})"
         raise TstmetaError(f"{words}. Remedy: see the address, your rights to it, and that the "
                            "fsspec package for it is installed") from error  # fmt: skip
     hidden = {each for each in paths if os.path.basename(each).startswith(("_", "."))} - {path}
@@ -175,7 +175,7 @@ def read_parts(start: Callable[[], Any], path: str, size: int) -> Iterator[Part]
                     yield _part(file, rows, problems, names)
                     rows, problems = {}, []
     except OSError as error:
-        what = f"the file cannot be read ({error.strerror or conceal(str(error)[:100])})"
+        what = f"the file cannot be read ({error.strerror or conceal(str(error))[:100]})"
         raise DataError(
             [*problems, fault(file, what, remedy="check its rights, or the connection")]
         ) from error

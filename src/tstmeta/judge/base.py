@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 from pydantic import BaseModel, Field, WrapValidator
 
 from ..schema import TstmetaError
-from ..secrecy import Mask, blotted, excerpt
+from ..secrecy import Mask, excerpt, masked
 
 #: Characters of an answer that are kept; a longer one is cut as if it had run out of tokens.
 LONGEST_TEXT = 200_000
@@ -195,7 +195,8 @@ class _Completion(BaseModel, strict=True):
 def answered(status: int, data: bytes, sent: Mapping[str, Any], mask: Mask = None) -> Reply | str:
     """The reply to what was sent; or the field of it that the server wants left out.
 
-    ``mask`` is of secrets, which are blotted out.
+    ``mask`` finds secrets: they are masked in the fields as they are read, for JSON has many ways
+    to spell a sign.
 
     Raises:
         Unusable: no question can succeed; says the remedy.
@@ -208,21 +209,21 @@ def answered(status: int, data: bytes, sent: Mapping[str, Any], mask: Mask = Non
 def reply(data: bytes, mask: Mask = None) -> Reply:
     """What the body of a successful answer says."""
     try:
-        raw = data.decode()
-        clean = blotted(raw, mask)
-        completion = _Completion.model_validate_json(clean)
+        completion = _Completion.model_validate_json(data)
     except ValueError:  # no UTF-8, no JSON, or JSON of another kind
         return _failed("no chat completion came", data, mask)
     choice = completion.choices[0]
-    text, refusal = choice.message.content, choice.message.refusal or ""
-    finish = choice.finish_reason or "stop"
+    text = choice.message.content and masked(choice.message.content, mask)
+    refusal, finish = choice.message.refusal or "", choice.finish_reason or "stop"
     if text is None and not refusal and finish not in ("length", "content_filter"):
         return _failed("there is no text in the answer", data, mask)
     if text and len(text) > LONGEST_TEXT:
         text, finish = text[:LONGEST_TEXT], "length"
     usage = completion.usage or _Usage()
     positions = (choice.logprobs and choice.logprobs.content) or []
-    has_secret = clean != raw or (mask and mask.search("".join(p.token for p in positions)))
+    rivals = (rival.token for position in positions for rival in position.top_logprobs or ())
+    spelled = "\n".join(["".join(position.token for position in positions), *rivals])
+    has_secret = mask is not None and mask.search(spelled)
     tokens = tuple(
         TokenChoice(
             position.token,
@@ -233,12 +234,12 @@ def reply(data: bytes, mask: Mask = None) -> Reply:
     )
     return Reply(
         text=text or "",
-        finish=finish[:80],
-        refusal=refusal[:LONGEST_TEXT],
+        finish=masked(finish, mask)[:80],
+        refusal=masked(refusal, mask)[:LONGEST_TEXT],
         prompt_tokens=usage.prompt_tokens,
         answer_tokens=usage.completion_tokens,
-        model=excerpt(completion.model or ""),
-        fingerprint=excerpt(completion.system_fingerprint or ""),
+        model=excerpt(completion.model or "", mask=mask),
+        fingerprint=excerpt(completion.system_fingerprint or "", mask=mask),
         tokens=() if has_secret else tokens,
     )
 
@@ -260,7 +261,7 @@ def refused_field(status: int, data: bytes, sent: Mapping[str, Any]) -> str | No
 
 def error(status: int, data: bytes, mask: Mask = None) -> Reply:
     """A failure; or, for a vendor's filter, a refusal, which is an answer."""
-    text = blotted(data.decode("utf-8", "replace"), mask)
+    text = data.decode("utf-8", "replace")
     try:
         fields = json.loads(text)
         fields = fields.get("error", fields)

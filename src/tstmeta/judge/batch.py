@@ -204,7 +204,7 @@ class _Run:
                     words = f"batch {name}: {batch.status}, "
                     words += f"{counts.get('completed', 0)}/{counts.get('total', 0)} answered"
                     if seen.get(name) != words:
-                        self.tell(excerpt(words))
+                        self.tell(excerpt(words, mask=self.chat.mask))
                         seen[name] = words
                     if batch.status.lower() in ENDED:
                         await self._collect(name, batch)
@@ -229,7 +229,7 @@ class _Run:
                 if line.custom_id in keys:
                     keys.remove(line.custom_id)
                     self._settle(line.custom_id, self._reply(line))
-        why = f"no answer in batch {name}, which is {excerpt(batch.status, 40)}"
+        why = f"no answer in batch {name}, which is {excerpt(batch.status, 40, self.chat.mask)}"
         why += f": {self._words(batch.errors)}" if batch.errors else ""
         for key in keys:
             self._settle(key, _unpaid(why))

@@ -127,7 +127,7 @@ class ServerModel:
         except (AttributeError, KeyError, TypeError):  # not every server has such a list
             pass
         if served and self.model not in served:
-            names = ", ".join(excerpt(name, 80) for name in list(served)[:20])
+            names = ", ".join(excerpt(name, 80, self._mask) for name in list(served)[:20])
             raise ServerError(f"the server has no model {self.model!r}. Remedy: one of {names}")
         if isinstance(limit := served.get(self.model), int):
             whole = limit
@@ -151,9 +151,10 @@ class ServerModel:
         [(_, read)] = self._read([tuple(probe)])
         ours = self.tokenizer.decode(probe[1:])
         if _letters(read) not in ("", _letters(ours)):
+            theirs = excerpt(read, mask=self._mask)
             raise ServerError(
                 "the server's tokens are not those of the tokenizer: it reads "
-                f"{excerpt(read)!r} where we write {excerpt(ours)!r}. {_OTHER_TOKENS}"
+                f"{theirs!r} where we write {excerpt(ours)!r}. {_OTHER_TOKENS}"
             )
         self._tried = True
 
@@ -168,8 +169,8 @@ class ServerModel:
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise ServerError(
                 f"{self.url}/completions answers in another form ({type(error).__name__}: "
-                f"{excerpt(str(error))}). Remedy: the URL of a completion server"
-            ) from error
+                f"{excerpt(str(error), mask=self._mask)}). Remedy: the URL of a completion server"
+            ) from None
 
     def _ask(self, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
         """What the server answers; of /models nothing where it has no such list."""
@@ -190,9 +191,9 @@ class ServerModel:
             words = excerpt(str(error), mask=self._mask)
             raise ServerError(
                 f"no connection to {self.url}: {words}. Remedy: start the server, or mend the URL"
-            ) from error
+            ) from None
         except httpx.HTTPError as error:  # too slow, or broken
-            raise Again(f"no answer of {self.url}{path} ({type(error).__name__})") from error
+            raise Again(f"no answer of {self.url}{path} ({type(error).__name__})") from None
         status = response.status_code
         if not body and status in (404, 405):
             return {}
