@@ -15,7 +15,8 @@ MACHINE = re.compile(
     r"(?<![\w.*$}~/-])/(?:[w]ork|[h]ome|[r]oot|[U]sers|[m]nt|[s]rv)/\w|[C]:\\\\?[U]sers", re.ASCII
 )
 REGISTRY = re.compile(
-    r"[p]ypi\.org|[p]ythonhosted|[i]ndex-url[ =]+\S*//|[t]rusted-host|[a]rtifactory|/[s]imple/", re.I
+    r"[p]ypi\.org|[p]ythonhosted|[i]ndex-url[ =]+\S*//|[t]rusted-host|[a]rtifactory|/[s]imple/",
+    re.I,
 )
 BOOK = written.ROOT / "book" / "_build" / "html"
 #: What is said in other words now; see the glossary.
