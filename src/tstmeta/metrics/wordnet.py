@@ -41,7 +41,7 @@ class Synset(NamedTuple):
         return [Lemma(word) for word in self.words.split(" ")]
 
 
-class Part(NamedTuple):
+class PartOfSpeech(NamedTuple):
     """One part of speech: synsets by lower-case lemma, lemmas by irregular form."""
 
     synsets: dict[str, list[str]]
@@ -49,9 +49,9 @@ class Part(NamedTuple):
 
 
 @lru_cache(maxsize=1)
-def table() -> dict[str, Part]:
+def table() -> dict[str, PartOfSpeech]:
     """Read the table once, in half a second; about 60 MB."""
-    parts = {letter: Part(defaultdict(list), {}) for letter in ENDINGS}
+    parts = {letter: PartOfSpeech(defaultdict(list), {}) for letter in ENDINGS}
     text = lzma.decompress(Path(__file__).with_name("wordnet.txt.xz").read_bytes()).decode()
     for line in text.splitlines():
         part, _, words = line.partition(" ")
