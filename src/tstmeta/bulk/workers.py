@@ -6,10 +6,12 @@ order.  The chunks of a worker of a cluster that dies are handed out again.
 
 from __future__ import annotations
 
+import asyncio
 import concurrent.futures
 import multiprocessing
 import os
 import pickle
+import re
 import signal
 import sys
 import threading
@@ -17,14 +19,15 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import CancelledError, Executor, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from itertools import chain, islice
+from typing import Any
 
 from ..extras import needs
 from ..schema import TstmetaError
-from ..secrecy import conceal
+from ..secrecy import conceal, excerpt
 from .work import READY, THREADS, Chunk, Done, Job, work
 
-#: Seconds to wait for the first worker of a cluster.
-_PATIENCE = 60
+#: Seconds to wait for the scheduler of a cluster, and for its first worker.
+_ANSWER, _PATIENCE = 10, 60
 
 
 def run(job: Job, chunks: Iterable[Chunk], jobs: int, cluster: str = "") -> Generator[Done]:
@@ -112,6 +115,37 @@ def _picklable(job: Job) -> None:
             ) from error
 
 
+def _client(address: str) -> Any:
+    """A client of the scheduler at an address; TstmetaError where none answers in time."""
+    from distributed import Client
+    from distributed.comm.registry import backends
+
+    scheme, _, place = address.rpartition("://")
+    shown = excerpt(conceal(address if scheme else f"//{place}").removeprefix("//"))
+    try:
+        if scheme not in ("", *backends) or not re.fullmatch(r"[^@?#\s]+", place):
+            raise ValueError("an address is host:port, or tcp:// and these; it has no password")
+        # not in this thread: in a notebook it has a loop already
+        with concurrent.futures.ThreadPoolExecutor(1) as thread:
+            thread.submit(asyncio.run, _greeting(address)).result()
+        return Client(address, timeout=_ANSWER)
+    except Exception as error:  # what listens there may answer anything
+        words = excerpt(f"{type(error).__name__}: {error}", 150).rstrip(": ")
+        raise TstmetaError(
+            f"no Dask scheduler answers at {shown} ({words}). Remedy: start one with dask "
+            "scheduler, and name the address that it prints"
+        ) from error
+
+
+async def _greeting(address: str) -> None:
+    """Shake hands with a scheduler: the client itself would wait for its words for ever."""
+    from distributed.comm import connect
+    from distributed.security import Security
+
+    how = Security().get_connection_args("client")
+    (await asyncio.wait_for(connect(address, **how), _ANSWER)).abort()
+
+
 def _on_cluster(job: Job, chunks: Iterator[Chunk], jobs: int, address: str) -> Iterator[Done]:
     needs("distributed", extra="cluster")
     from distributed import Client, LocalCluster
@@ -122,7 +156,7 @@ def _on_cluster(job: Job, chunks: Iterator[Chunk], jobs: int, address: str) -> I
             cluster = LocalCluster(
                 n_workers=jobs, threads_per_worker=1, dashboard_address=None, silence_logs=50
             )
-        with Client(cluster or address, timeout=_PATIENCE) as client:
+        with Client(cluster) if cluster else _client(address) as client:
             client.wait_for_workers(1, timeout=_PATIENCE)
 
             def most() -> int:
@@ -134,7 +168,7 @@ def _on_cluster(job: Job, chunks: Iterator[Chunk], jobs: int, address: str) -> I
         if not ours and type(error).__module__.partition(".")[0] != "distributed":
             raise
         raise TstmetaError(
-            f"the cluster at {conceal(address)} gave up ({conceal(repr(error)[:200])}). Remedy: "
+            f"the cluster at {conceal(address)} gave up ({excerpt(conceal(repr(error)))}). Remedy: "
             "see that its scheduler and a worker run, and the logs of its workers; the same "
             "command goes on"
         ) from error

@@ -1,0 +1,115 @@
+"""An address that is no scheduler ends a run soon, in a line that shows no secret."""
+
+import os
+import socket
+import subprocess
+import sys
+import threading
+import time
+import traceback
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from tstmeta.bulk import score_file, workers
+from tstmeta.schema import TstmetaError
+
+WORD = "pass-hidden"
+ROWS = "source,output\n" + "a b c,a b d\n" * 3
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    path = tmp_path_factory.mktemp("rows") / "mine.csv"
+    path.write_text(ROWS)
+    return path
+
+
+@pytest.fixture(scope="module")
+def port():
+    """A function that listens as a server that is no scheduler; gives its port."""
+    servers, peers = [], []
+
+    def accept(server, data):
+        while True:
+            try:
+                peers.append(server.accept()[0])
+                peers[-1].sendall(data)
+            except OSError:
+                return
+
+    def listen(kind):
+        if kind == "http":
+            server = ThreadingHTTPServer(("127.0.0.1", 0), SimpleHTTPRequestHandler)
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+            servers.append(server.socket)
+            return server.server_port
+        server = socket.create_server(("127.0.0.1", 0))
+        servers.append(server)
+        data = {"silent": b"", "garbage": bytes(range(256)) * 16}[kind]
+        threading.Thread(target=accept, args=(server, data), daemon=True).start()
+        return server.getsockname()[1]
+
+    yield listen
+    for each in servers + peers:
+        each.close()
+
+
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [
+        ("foo://127.0.0.1:9", "foo://127.0.0.1:9 "),
+        ("http://127.0.0.1:9", "http://127.0.0.1:9 "),
+        (f"tcp://ann:{WORD}@127.0.0.1:9", "tcp://127.0.0.1:9 "),
+        (f"http://ann:{WORD}@127.0.0.1:9/v1", "http://127.0.0.1:9/v1 "),
+        (f"ann:{WORD}@127.0.0.1:9", "127.0.0.1:9 "),
+        (f"tcp://ann:{WORD}/w@127.0.0.1:9", "tcp://127.0.0.1:9 "),
+        (f"tcp://127.0.0.1:9?key={WORD}", "tcp://127.0.0.1:9 "),
+        ("tcp://", "tcp:// "),
+        ("nonsense", "nonsense .*missing port"),
+        ("tls://127.0.0.1:9", "tls://127.0.0.1:9 .*TLS expects"),
+    ],
+)
+def test_an_address_of_no_scheduler_is_refused_without_its_secrets(file, tmp_path, address, shown):
+    with pytest.raises(
+        TstmetaError, match=f"^no Dask scheduler answers at {shown}.*Remedy"
+    ) as caught:
+        score_file(file, ["pinc"], tmp_path / "o.parquet", cluster=address, progress=False)
+    assert WORD not in "".join(traceback.format_exception(caught.value))
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("kind", ["garbage", "nobody", "no such host"])
+def test_what_answers_wrongly_or_not_at_all_is_given_up(file, tmp_path, port, monkeypatch, kind):
+    monkeypatch.setattr(workers, "_PATIENCE", 1)
+    monkeypatch.setattr(workers, "_ANSWER", 1, raising=False)
+    address = {"nobody": "127.0.0.1:9", "no such host": "no-such-host.invalid:8786"}.get(kind)
+    address = address or f"127.0.0.1:{port(kind)}"
+    begun = time.monotonic()
+    with pytest.raises(TstmetaError, match=f"no Dask scheduler answers at {address}"):
+        score_file(file, ["pinc"], tmp_path / "o.parquet", cluster=address, progress=False)
+    assert time.monotonic() - begun < 15
+
+
+def test_the_command_ends_at_servers_that_let_it_wait(file, tmp_path, port):
+    started = {}
+    for kind in ("silent", "http"):
+        words = ["score", "-d", str(file), "-m", "pinc", "--out", f"{kind}.parquet", "--cluster"]
+        address = f"tcp://127.0.0.1:{port(kind)}"
+        started[address] = subprocess.Popen(
+            [sys.executable, "-m", "tstmeta", *words, address],
+            cwd=tmp_path,
+            env=dict(os.environ),
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+    limit = time.monotonic() + 60
+    try:
+        for address, process in started.items():
+            _, errors = process.communicate(timeout=limit - time.monotonic())
+            [line] = [line for line in errors.splitlines() if "so far" not in line]
+            assert line.startswith(f"error: no Dask scheduler answers at {address} (TimeoutError)")
+            assert process.returncode == 2
+    finally:
+        for process in started.values():
+            process.kill()
