@@ -110,6 +110,8 @@ def chosen(data: Dataset, where: list[str]) -> Dataset:
     """The rewrites with such values: any of those given for a column, in all columns."""
     from ..schema import shown
 
+    if not where:
+        return data
     names = ["item_id", "source_id", "system", "style", "direction", "language", "is_reference"]
     table = data.items[names].astype(str).set_index("item_id", drop=False)
     table = table.join(data.labels.pivot_table("value", "item_id", "name", aggfunc="first"))
@@ -123,7 +125,7 @@ def chosen(data: Dataset, where: list[str]) -> Dataset:
             some = [*map(shown, there[:10]), *["..."] * (len(there) > 10)]
             raise mistake(f"--where: no {name} is {unknown[0]!r}; there is {', '.join(some)}")
         keep &= table[name].isin(values)
-    return data.where(keep, f"{data.name}@{','.join(where)}") if where else data
+    return data.where(keep, f"{data.name}@{','.join(where)}")
 
 
 def sample(data: Dataset, limit: int | None, seed: int) -> Dataset:

@@ -122,13 +122,14 @@ def read(path: Path | str) -> Dataset:
         judged = long(path.parent / file, name, set(table["item_id"]), scale)
     rename_raters(judged, compared)
     given = _given(table, roles)
+    labels = {key: map(_label, table[key]) for key in roles.labels}
     return Dataset.of(
         name,
         items_table(name, **given),
         Card(name, facts.get("title", name), {"name": name, **facts}),
         ratings=judged,
         preferences=compared,
-        labels=labels_table(name, given["item_id"], **table[roles.labels].map(_label)),
+        labels=labels_table(name, given["item_id"], **labels),
     )
 
 
@@ -235,7 +236,8 @@ def _held(part: Part, scale: Scale, beside: str = "") -> tuple[pd.DataFrame, _Ro
     if "references" in table:
         table["references"] = table["references"].map(_list)
     checks = {column: check for column, check in _CHECKS.items() if column in table}
-    checks |= dict.fromkeys(roles.references, _TEXT) | dict.fromkeys(roles.labels, _LABEL)
+    lists = [name for name in roles.labels if table[name].dtype == object]  # a text is no list
+    checks |= dict.fromkeys(roles.references, _TEXT) | dict.fromkeys(lists, _LABEL)
     for column, (dimension, _) in roles.ratings.items():
         checks[column] = numeric(*scale.get(dimension, ()), optional=True)
     if "item_id" not in table:
