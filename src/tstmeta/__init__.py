@@ -12,10 +12,9 @@ first used, so that the package itself costs nothing.  The road from data to a n
 from __future__ import annotations
 
 from importlib import import_module
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-__version__ = version("tstmeta")
+__version__: str
 
 #: Public name -> the module that has it.
 _WHERE = {
@@ -77,6 +76,10 @@ if TYPE_CHECKING:  # what editors know of the names
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version  # takes time to import
+
+        return version("tstmeta")
     if name == "plot":
         from .extras import needs
 

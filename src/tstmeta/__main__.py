@@ -1,5 +1,20 @@
-"""``python -m tstmeta``: the command line, also where the console script is not on the path."""
+"""The program ``tstmeta``, also ``python -m tstmeta``: little is imported before it is at work."""
 
-from .cli import main
+import os
+import signal
 
-main()
+
+def main() -> None:
+    """Run the command line; an interrupt ends it with 130, also while it is imported."""
+    raising = signal.signal(signal.SIGINT, lambda *_: os._exit(130))
+    from .cli import main as run
+
+    try:
+        signal.signal(signal.SIGINT, raising)
+        run()
+    except KeyboardInterrupt:
+        raise SystemExit(130) from None
+
+
+if __name__ == "__main__":
+    main()
