@@ -24,10 +24,12 @@ if TYPE_CHECKING:
 
 #: Wide enough that no line of a piped table is ever folded or cut.
 _UNBOUNDED = 10_000_000
-#: Control characters, ends of lines and marks that turn the direction of writing.
+#: Control characters, ends of lines, marks of direction, and what UTF-8 or XML cannot hold.
 _STEERING = (*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029, 0x200E, 0x200F)
 _STEERING += (*range(0x202A, 0x202F), *range(0x2066, 0x206A))
+_STEERING += (*range(0xD800, 0xE000), 0xFFFE, 0xFFFF)
 _ESCAPES = {code: repr(chr(code))[1:-1] for code in _STEERING}
+_LINES = _ESCAPES | {0x0A: "\n"}
 #: What a spreadsheet takes for a formula, escaped or not; and what is a number after all.
 _FORMULA = re.compile(r"'*(\t|\s*[=+\-@＝＋－＠])")
 _NUMBER = re.compile(r"[+-]?\d+(\.\d*)?(e[+-]?\d+)?", re.ASCII | re.I)
@@ -47,7 +49,12 @@ def escaped(text: str) -> str:
 
 def note(message: str) -> None:
     """A line for the person who waits, on stderr."""
-    print(message.translate({**_ESCAPES, 0x0A: "\n"}), file=sys.stderr, flush=True)
+    print(message.translate(_LINES), file=sys.stderr, flush=True)
+
+
+def put(text: str, drawn: bool = False) -> None:
+    """Lines on stdout: exact when piped, with escapes at a terminal unless drawn for it."""
+    sys.stdout.write(text.translate(_LINES) if sys.stdout.isatty() and not drawn else text)
 
 
 @contextmanager
@@ -82,7 +89,7 @@ def show_table(frame: pd.DataFrame, format: Format | str = Format.table) -> None
             an empty cell or null, and a list is written as JSON.
     """
     write = {Format.csv: to_csv, Format.json: to_json, Format.table: to_text}[Format(format)]
-    sys.stdout.write(write(frame))
+    put(write(frame), drawn=write is to_text)
 
 
 def write_table(
@@ -106,7 +113,7 @@ def write_table(
         return
     text = to_json(frame) if kind is FileFormat.json else to_csv(frame)
     if out is None:
-        sys.stdout.write(text)
+        put(text)
     else:
         storage.write(out, text)
 

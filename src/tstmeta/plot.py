@@ -23,6 +23,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
 from .analysis.frame import METRIC, ORACLES, SENTINEL, kind_of
+from .console import escaped  # SVG cannot hold control characters
 from .schema import TstmetaError
 from .strips import strip as strip
 
@@ -88,7 +89,7 @@ def _named(frame: pd.DataFrame) -> pd.DataFrame:
     """With ``shown`` (R- for reference-based, an arrow for flipped metrics), ``sentinel`` (or
     human values) and ``look``, numbered as it came."""
     frame = frame.reset_index(drop=True)
-    shown = frame["metric"].astype(str)
+    shown = frame["metric"].astype(str).map(escaped)
     frame = frame.assign(look=shown.map({name: look(name) for name in shown.unique()}))
     kind = frame["kind"] if "kind" in frame else shown.map(kind_of)
     if "basis" in frame:
@@ -133,7 +134,7 @@ def _rows(
             axis.hlines(place[some], low, high, color=colour, lw=lw, alpha=alpha)
             axis.plot(rows[value][some], place[some], marker, color=colour, ms=4.5, zorder=4)
         _list(axis, rows["shown"], label)
-        axis.set_title(name)
+        axis.set_title(escaped(name))
     return figure, [(axis, *part) for axis, part in zip(panels, parts, strict=True)]
 
 
@@ -171,7 +172,7 @@ def heatmap(frame: pd.DataFrame, columns: str = "dataset", *, label: str = "") -
     rows = _named(frame).sort_values("sentinel", kind="stable")
     grid = rows.pivot_table("value", "shown", columns, dropna=False, sort=False)
     grid = grid.reindex(index=rows["shown"].unique(), columns=frame[columns].unique())
-    grid.columns = grid.columns.astype(str)
+    grid.columns = grid.columns.astype(str).map(escaped)
     texts = grid.map(lambda value: "–" if pd.isna(value) else f"{value:z.2f}".replace("-", "−"))
     tall, wide = grid.shape
     longest = max(map(len, grid.index), default=0)
@@ -326,7 +327,7 @@ def bump(frame: pd.DataFrame) -> Axes:
         text["textcoords"] = "offset points"
         for at, shift, side in ((0, -9, "right"), (-1, 9, "left")):
             axis.annotate(name, (x[at], y[at]), (shift, 0), ha=side, annotation_clip=False, **text)
-    axis.set_xticks(x, [str(name).replace("@", "\n@") for name in ranks.columns])
+    axis.set_xticks(x, [escaped(str(name)).replace("@", "\n@") for name in ranks.columns])
     axis.set_ylim(len(ranks) + 0.5, 0.5)
     axis.set_yticks([])
     axis.spines[["left", "bottom"]].set_visible(False)
@@ -369,10 +370,10 @@ def scatter(
             axis.scatter(points[x], points[y], s=size, c=colour, marker=marker, alpha=solid, lw=0)
         r = part[x].corr(part[y], min_periods=3)
         shown = "" if math.isnan(r) else f"r = {r:z.2f}, ".replace("-", "−")
-        axis.set_title(f"{name}\n{shown}n = {len(part):,}".strip(), fontsize=9.5)
+        axis.set_title(f"{escaped(name)}\n{shown}n = {len(part):,}".strip(), fontsize=9.5)
         axis.set(xlabel=x, ylabel=y)
     if hue:
-        keys = [_key(colour, marker, str(level)) for level, (colour, marker, _) in looks]
+        keys = [_key(colour, marker, escaped(str(level))) for level, (colour, marker, _) in looks]
         _legend(figure, keys)
     return figure
 

@@ -87,7 +87,7 @@ BROKEN_CSV = {
     "semicolons": ("source;output\na;b\n", None, "", "separated by semicolons", "with commas"),
     "a long row": (HEAD + "a, and b,c,1,2\n", 1, "", "5 cells", "in double quotes"),
     "an open quote": (HEAD + 'a,b,1,2\n"a,b,1,2\n', 2, "", "broken CSV", "close each double"),
-    "a quote open for pages": (HEAD + '"a' + "b,1,2\n" * 30_000, 1, "", "field limit", "close"),
+    "a quote open for pages": (HEAD + '"a' + "b,1,2\n" * 30_000, 1, "", "unexpected end", "close"),
     "a blank line counts": ('source,output\n"a\nb",b\n\n,b\n', 3, "source", "missing", "write"),
     "Latin-1": (HEAD.encode() + b"caf\xe9,b,1,2\n", 1, "source", "UTF-8 at character 4", "UTF-8"),
     "a broken header": (b"source,output,caf\xe9\na,b,c\n", None, "", "broken UTF-8", "as UTF-8"),

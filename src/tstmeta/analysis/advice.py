@@ -58,7 +58,8 @@ class Advice:
         shown = shown.assign(accuracy=[with_limits(*row) for row in limits])
         shown = shown.join(rows[_SHOWN].dropna(axis=1, how="all"))
         lines = [console.to_text(part) for part in above if part.size > 1]
-        return "\n".join([*lines, *self.notes, "", _LEGEND, console.to_text(shown)])
+        lines += map(console.escaped, self.notes)
+        return "\n".join([*lines, "", _LEGEND, console.to_text(shown)])
 
 
 def profile(data: Dataset, task: str = "") -> pd.Series:

@@ -14,9 +14,10 @@ from .. import metrics as registry
 from .. import scoring
 from ..data import Dataset
 from ..metrics import Metric
+from ..metrics.base import spoken
 from ..schema import TstmetaError, failures, together
 from .agreement import WITHOUT, correlate
-from .frame import METRIC, SENTINELS, kind_of, of_dimension, pairs
+from .frame import METRIC, ORACLES, SENTINELS, kind_of, of_dimension, pairs
 
 #: Dimension -> basis -> metrics: one an idea (n-grams, characters, subsequences, matched words,
 #: edits, vectors of tokens, of sentences, moved words; classifiers, distances, likelihoods).
@@ -55,6 +56,19 @@ def score(
             plan.setdefault(basis, []).append(name)
     parts = plan.items()
     return together(*(scoring.score(data, names, [basis], **options) for basis, names in parts))
+
+
+def check_new(data: Dataset, metrics: Iterable[str], bases: Any, known: pd.DataFrame) -> None:
+    """Refuse metrics whose scores are known, by signature: rewrites would have them twice."""
+    named = [name for name in metrics if name.partition(":")[0] != scoring.RELEASED]
+    for name in {*registry.resolve(named)} & {*known["metric"]} - {*ORACLES}:
+        metric = registry.get(name, imports=True)
+        variants = (spoken(metric, code) for code in data.items["language"].unique())
+        for variant in (variant for variant in variants if not isinstance(variant, str)):
+            signatures = {str(variant.signature(str(basis))) for basis in bases or metric.bases}
+            if signatures & {*known["signature"]}:
+                what = f"{data.name}: the file of scores has {name} already, by its signature"
+                raise TstmetaError(f"{what}. Remedy: leave out --metric {name}, or these rows")
 
 
 def left_out(dimension: str) -> list[str]:

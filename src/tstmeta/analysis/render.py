@@ -241,10 +241,11 @@ def format_of(out: Path | None, format: TableFormat | None = None) -> TableForma
 def rendered(evaluations: Sequence[Evaluation], kind: TableFormat, gaps: bool = False) -> str:
     """Evaluations as text in a format: values, or ``gaps``, the differences; JSON has both."""
     if kind is TableFormat.table:
-        texts = []
+        texts = list[str]()
         for own in evaluations:
             shown, rule = (_gaps(own), 0) if gaps else table(own)
-            texts += [title(own), *notes(own, gaps), *own.summary, console.to_text(shown, rule)]
+            texts += map(console.escaped, [title(own), *notes(own, gaps), *own.summary])
+            texts += [console.to_text(shown, rule)]
         return "\n".join(texts)
     if kind is TableFormat.latex:
         return "\n".join(_latex(own, gaps) for own in with_values(evaluations))
@@ -277,7 +278,8 @@ def described(data: Dataset, scores: pd.DataFrame, kind: TableFormat) -> str:
         rows.append(dict(zip(SCORED, key, strict=True)) | facts | counts)
     columns = ["metric", "basis", "mean", "std", "min", "max", "scored", "empty", "truncated"]
     frame = pd.DataFrame(rows, columns=[*columns, "failed", "signature"])
-    head = f"{data.name}: {len(data.items):,} rewrites; scores, nothing to compare with"
+    name = console.escaped(data.name)
+    head = f"{name}: {len(data.items):,} rewrites; scores, nothing to compare with"
     if kind is TableFormat.csv:
         return console.to_csv(frame, for_people=True)
     if kind is TableFormat.json:
@@ -366,10 +368,10 @@ def draw(evaluations: Sequence[Evaluation]) -> Figure:
     from .. import plot  # needs the extra for drawing
 
     drawn = with_values(evaluations)
-    keys = pd.DataFrame([own.key for own in drawn])
+    keys = pd.DataFrame([own.key for own in drawn]).map(console.escaped)
     differ = [name for name in keys if len(set(keys[name])) > 1]
     parts = map(", ".join, keys[differ].to_numpy())
-    named = {name or own.dataset: own for name, own in zip(parts, drawn, strict=True)}
+    named = {name or keys["dataset"][0]: own for name, own in zip(parts, drawn, strict=True)}
     frame = pd.concat(own.frame.assign(dataset=name) for name, own in named.items())
     people = pd.DataFrame({"dataset": n, **own.human._asdict()} for n, own in named.items())
     labels = ", ".join(dict.fromkeys(own.label for own in drawn))

@@ -61,10 +61,11 @@ def report(
     words, (pdf, svg) = methods(own), render.images(render.draw(own), "pdf", "svg")
     signed = _signatures(pd.concat(each.frame for each in own))
     lines = ["Signatures of metrics:", *(f"{name}: {text}" for text, name in signed.items())]
+    words.append("\n".join(map(console.escaped, lines)))
     files: dict[str, str | bytes] = {
         "values.csv": render.rendered(own, TableFormat.csv),
         "table.tex": render.rendered(own, TableFormat.latex),
-        "methods.txt": "\n\n".join([*words, "\n".join(lines), citation()]) + "\n",
+        "methods.txt": "\n\n".join([*words, citation()]) + "\n",
         "figure.pdf": pdf,
         "figure.svg": svg,
         "report.html": _template(
@@ -72,7 +73,7 @@ def report(
             sets={name: _facts(given[name]) for name in names},
             sections=[_section(each, f"e{place}") for place, each in enumerate(own, 1)],
             signatures=signed,
-            methods=words,
+            methods=words[:-1],
             citation=citation(),
         ),
     }

@@ -82,7 +82,8 @@ def job_of(name: str, wanted: Sequence[str | Metric], bases: Sequence[str] | Non
     if not loaded:
         raise TstmetaError("no metric is left to compute on this basis")
     names = [str(metric.signature(basis)) for metric, basis in loaded]
-    return job._replace(key=sha256("\n".join([job.name, *names]).encode()).hexdigest()[:16])
+    facts = "\n".join([job.name, *names]).encode(errors="surrogatepass")
+    return job._replace(key=sha256(facts).hexdigest()[:16])
 
 
 def _loaded(job: Job) -> list[tuple[Metric, str]]:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from ..console import Format, mistake, note, show_table, write_table
+from ..console import Format, escaped, mistake, note, put, show_table, write_table
 from . import options
 from .options import FormatOption, Name
 
@@ -50,10 +50,10 @@ def data_show(name: Name, format: FormatOption = Format.table) -> None:
         facts = pd.concat([facts, agreement_facts(load(name))])
         facts = pd.concat([rows for _, rows in facts.groupby("part", sort=False)])
     if format is Format.table:
-        print(about.title)
+        print(escaped(about.title))
     show_table(facts, format)
     if format is Format.table and about.body:
-        print(f"\n{about.body}")
+        put(f"\n{about.body}\n")
 
 
 @data_app.command("fetch")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from enum import StrEnum
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from ..console import Format, TableFormat, mistake, note, show_table, waiting
+from ..console import Format, TableFormat, mistake, note, put, show_table, waiting
 from . import options
 from .score import chosen, sample, tell_failures
 
@@ -161,6 +160,7 @@ def evaluate(
         how: dict[str, Any] = {"seed": seed, "lower": lower, "store": store}
         with waiting(f"{own.name}: scoring", bar=True):
             there = set(given["metric"])
+            choice.check_new(own, wanted or (), basis, given)
             table = choice.score(own, dimensions or ["content"], wanted, basis, there, store=store)
         table = together(table, given)
         whole = [name for name in names if name not in hybrids or not dimensions]
@@ -207,7 +207,7 @@ def evaluate(
         for line in words:
             note(line)
     if out is None:
-        sys.stdout.write(text)
+        put(text, drawn=kind is TableFormat.table)
     else:
         write(out, text)
         note(f"wrote {out}")

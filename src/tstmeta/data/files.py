@@ -22,6 +22,7 @@ import pandas as pd
 
 from ..schema import DataError, Problem, TstmetaError
 from ..secrecy import conceal
+from . import paths
 from .checks import check, checked, fault
 
 #: Endings of names of files that are read.
@@ -31,6 +32,8 @@ _DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 BROKEN = re.compile("[\ud800-\udfff\0]")
 #: Rows that are held as cells at once; a table of texts takes a fraction of the room.
 _HELD = 50_000
+# a cell may be a long text; where a quote is not closed, no more than this is read
+csv.field_size_limit(2**27)
 
 
 class Part(NamedTuple):
@@ -48,7 +51,7 @@ class Part(NamedTuple):
 def read_text(path: Path) -> str:
     """The whole file as text, without a byte order mark; line ends as they are."""
     try:
-        return path.read_bytes().decode().removeprefix("\ufeff")
+        return paths.regular(path).read_bytes().decode().removeprefix("\ufeff")
     except OSError as error:
         what, remedy = error.strerror or str(error), "check the name, the folder and your rights"
     except UnicodeDecodeError as error:
@@ -94,7 +97,7 @@ def read_rows(path: Path) -> Part:
 
 
 def _whole(path: Path) -> Part:
-    if not path.is_file():
+    if not paths.regular(path).is_file():
         check([fault(path, "there is no such file", remedy="check the name and the folder")])
     if path.suffix.lower() not in ENDINGS:
         remedy = f"save it as one of {', '.join(ENDINGS)}"
@@ -129,18 +132,20 @@ def files_of(location: str) -> list[tuple[Any, str]]:
     shown = conceal(location)
     try:
         system, path = fsspec.core.url_to_fs(location)
-        paths = [path] if not system.isdir(path) else sorted(system.find(path))
-        if paths == [path] and not system.exists(path):
+        listed = [path] if not system.isdir(path) else sorted(system.find(path))
+        if listed == [path] and not system.exists(path):
             raise TstmetaError(f"{shown}: there is no such file. Remedy: check the name")
     except (ImportError, ValueError, OSError) as error:
         words = f"{shown} cannot be opened ({conceal(str(error))[:200]})"
         raise TstmetaError(f"{words}. Remedy: see the address, your rights to it, and that the "
                            "fsspec package for it is installed") from error  # fmt: skip
-    hidden = {each for each in paths if os.path.basename(each).startswith(("_", "."))} - {path}
-    read = [each for each in paths if each.lower().endswith(ENDINGS) and each not in hidden]
+    hidden = {name for name in listed if os.path.basename(name).startswith(("_", "."))} - {path}
+    read = [name for name in listed if name.lower().endswith(ENDINGS) and name not in hidden]
     if not read:
         raise TstmetaError(f"{shown}: no file ends in {', '.join(ENDINGS)}. Remedy: name one")
-    return [(system, each) for each in read]
+    for name in read if "file" in system.protocol else ():
+        paths.regular(Path(name))
+    return [(system, name) for name in read]
 
 
 def parts_of(location: str, size: int) -> Iterator[Part]:

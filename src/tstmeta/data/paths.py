@@ -5,7 +5,7 @@ from pathlib import Path
 
 from platformdirs import user_data_dir
 
-from ..schema import MissingData
+from ..schema import DataError, MissingData, Problem
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 _CHECKOUT = _PACKAGE.parents[1]
@@ -22,6 +22,22 @@ def own(*parts: str) -> Path:
     """A file of ours: below ``contrast``, ``world``, ``cards`` or ``published``."""
     root = _CHECKOUT / "data" if (_CHECKOUT / "pyproject.toml").is_file() else _PACKAGE / "_data"
     return root.joinpath(*parts)
+
+
+def regular(path: Path) -> Path:
+    """The path of an input, which is a regular file, a folder, or absent.
+
+    Raises:
+        DataError: it is a pipe or a device, which may never end, or its name is not UTF-8.
+    """
+    what, remedy = "", "rename it"
+    if any("\ud800" <= sign <= "\udfff" for sign in str(path)):
+        what = "the name is not UTF-8"
+    elif path.exists() and not (path.is_file() or path.is_dir()):
+        what, remedy = "a pipe or a device", "save what it gives as a file"
+    if what:
+        raise DataError([Problem(str(path), None, "", what, remedy)])
+    return path
 
 
 def external() -> Path:

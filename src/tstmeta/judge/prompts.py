@@ -59,6 +59,7 @@ from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ValidationError, model_validator
 
+from ..data.paths import regular
 from ..metrics.base import Request
 from ..schema import DataError, Problem, TstmetaError
 from .base import Message, Question, Role, Sampling
@@ -277,7 +278,7 @@ def load(name: str) -> Prompt:
             f"no prompt is called {name!r}; use {', '.join(names())}, "
             f"or the path of a file that ends with .toml"
         )
-    file = Path(name) if is_own else _FOLDER.joinpath(f"{name}.toml")
+    file = regular(Path(name)) if is_own else _FOLDER.joinpath(f"{name}.toml")
     try:
         return parse(file.read_text(encoding="utf-8-sig"), file.name[:-5], str(file))
     except (OSError, UnicodeDecodeError) as error:

@@ -17,6 +17,7 @@ import pandas as pd
 
 from .. import schema
 from ..data import Dataset
+from ..data.paths import regular
 from ..metrics.base import Request
 from ..schema import Signature, Status, TstmetaError
 from ..secrecy import excerpt
@@ -255,7 +256,7 @@ _READERS = {
 
 def read(path: str | Path) -> pd.DataFrame:
     """Rows that ``tstmeta judge run --out FILE`` wrote: CSV, JSON or Parquet."""
-    path = Path(path)
+    path = regular(Path(path))
     try:
         rows = _READERS[path.suffix.lower()](path)[COLUMNS]
     except (OSError, ValueError, KeyError) as error:

@@ -19,6 +19,7 @@ import pandas as pd
 from pydantic import ConfigDict, TypeAdapter, ValidationError, model_validator
 from pydantic.dataclasses import dataclass
 
+from ..data.paths import regular
 from ..schema import DataError, Problem, TstmetaError
 
 #: The three tasks, in the order of the rows of every table of token log-probabilities.
@@ -76,7 +77,7 @@ def shipped() -> dict[str, Instructions]:
 def read(path: Path) -> dict[str, Instructions]:
     """Instruction sets of a TOML file, by name: a table each, with the fields of Instructions."""
     try:
-        return _sets(path.read_text(encoding="utf-8"), str(path))
+        return _sets(regular(path).read_text(encoding="utf-8"), str(path))
     except (OSError, ValueError) as error:
         raise TstmetaError(
             f"cannot read instructions from {path}: {error}. Remedy: {_REMEDY}"

@@ -12,6 +12,7 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from ..data.paths import regular
 from ..extras import lacking, needs
 from ..schema import TstmetaError
 from ..secrecy import excerpt
@@ -35,7 +36,7 @@ _TOKENIZERS = ("tokenizer.json", "tokenizer.model", "vocab.json")
 def file_hash(path: Path) -> str:
     """SHA-256 of a file in hexadecimal digits; MissingModel where it cannot be read."""
     try:
-        facts = path.stat()
+        facts = regular(path).stat()
         return _hashed(path, facts.st_size, facts.st_mtime_ns)
     except OSError as error:
         raise MissingModel(f"cannot read {path}: {error.strerror}; name a file") from error
@@ -168,6 +169,8 @@ def tokenizer(model: Backbone) -> Any:
 def folder(model: Backbone, weights: bool = True) -> str:
     """Where a model's files are, fetched where they are not here."""
     if model.local:
+        for file in model.folder.rglob("*"):
+            regular(file)
         return str(model.folder)
     if here(model):
         return str(_snapshot(model))

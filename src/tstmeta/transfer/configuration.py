@@ -67,7 +67,8 @@ def read(path: Path | None = None) -> Configuration:
     """Read a configuration, by default the project's own; one of another form is refused."""
     path = path or paths.own("transfer", "models.toml")
     try:
-        return Configuration.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+        text = paths.regular(path).read_text(encoding="utf-8")
+        return Configuration.model_validate(tomllib.loads(text))
     except (OSError, ValueError) as error:  # no file, no TOML, another form
         words = f"{path} is no configuration of transfer models: {error}"
         raise TstmetaError(words) from error

@@ -1,0 +1,245 @@
+"""Files with hostile names, long cells, many columns, or no end: a message, an escape, a value."""
+
+import io
+import os
+import sys
+import threading
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from xml.dom import minidom
+
+import pandas as pd
+import pytest
+
+from tests.command import CSV, command_line
+from tstmeta import console, plot
+from tstmeta.analysis import render
+from tstmeta.data import checks, files, load, own
+from tstmeta.judge import prompts, ratings
+from tstmeta.likelihood import instructions
+from tstmeta.models import causal, hub, lexicon, parses, vectors
+from tstmeta.schema import DataError, TstmetaError
+from tstmeta.transfer import configuration
+
+ESC, HALF = "red\x1b[31m\x9bm", os.fsdecode(b"half\xff")
+CONTROLS = ("\x1b", "\x9b")
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    return command_line(tmp_path, monkeypatch)
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+# ------------------------------------------------------------------------- names that steer
+
+
+def evaluated(folder: Path, run, *words):
+    """A report, a figure and what is printed, of files and metrics with control characters."""
+    (folder / f"{ESC}.csv").write_text(CSV.replace(",A,", f",{ESC},"))
+    scores = pd.DataFrame({"item_id": list("1234"), "metric": f"mine{ESC}", "value": range(4)})
+    scores.to_csv(folder / f"scores{ESC}.csv", index=False)
+    files = ("--data", f"{ESC}.csv", "--scores", f"scores{ESC}.csv")
+    return run("evaluate", *files, "--draws", "20", "--dimension", "content", *words)
+
+
+def test_no_control_character_reaches_figures_and_reports(run, tmp_path):
+    done = evaluated(tmp_path, run, "--report", "report", "--plot", "figure.svg")
+    assert done.exit_code == 0, done.output
+    assert not any(sign in done.output for sign in CONTROLS)
+    assert "red\\x1b[31m" in done.stdout
+    for path in (tmp_path / "figure.svg", tmp_path / "report/figure.svg"):
+        minidom.parse(str(path))
+    for path in (tmp_path / "report").glob("*.[tch]*"):
+        text = path.read_bytes().decode()
+        assert "mine" in text
+        assert not any(sign in text for sign in CONTROLS), path
+
+
+@pytest.mark.parametrize("kind", ["table", "csv", "json", "latex"])
+def test_no_control_character_of_a_name_is_printed(run, tmp_path, kind):
+    done = evaluated(tmp_path, run, "--format", kind)
+    assert done.exit_code == 0, done.output
+    assert not any(sign in done.stdout + done.stderr for sign in CONTROLS[:1])
+
+
+def test_described_scores_have_no_control_character(run, tmp_path):
+    (tmp_path / f"{ESC}.csv").write_text("source,output\na b,a c\n")
+    done = run("evaluate", "--data", f"{ESC}.csv", "--metric", "copy-rate")
+    assert done.exit_code == 0, done.output
+    assert not any(sign in done.output for sign in CONTROLS)
+
+
+def test_data_show_has_no_control_character(run, tmp_path):
+    (tmp_path / "mine.csv.toml").write_text('title = "a \\u001b[31m title"\n')
+    done = run("data", "show", "mine.csv")
+    assert done.exit_code == 0, done.output
+    assert not any(sign in done.output for sign in CONTROLS)
+
+
+@pytest.mark.parametrize("write", [console.show_table, console.write_table])
+@pytest.mark.parametrize("kind", ["csv", "json"])
+def test_data_are_exact_when_piped_and_escaped_at_a_terminal(monkeypatch, write, kind):
+    frame = pd.DataFrame({"text": [f"a{ESC}", "b"]})
+    for stream, raw in ((io.StringIO(), True), (Terminal(), False)):
+        monkeypatch.setattr(sys, "stdout", stream)
+        write(frame, format=kind)
+        assert ("\x9b" in stream.getvalue()) is raw
+        assert stream.getvalue().count("\n") >= 3
+
+
+@pytest.mark.parametrize("draw", [plot.heatmap, plot.forest, plot.bump, plot.scatter])
+@pytest.mark.parametrize("sign", ["\x1b", "\0", "\ufffe"])
+def test_every_figure_is_valid_xml(draw, sign):
+    names = {"metric": ["bleu", f"b{sign}"] * 2, "dataset": ["x", "x", *[f"y{sign}"] * 2]}
+    numbers = {"value": [0.1, 0.2, 0.4, 0.3], "low": 0.0, "high": 0.5, "score": 1.0, "human": 2.0}
+    frame = pd.DataFrame(names | numbers).assign(basis="source")
+    options = {"hue": "metric", "by": "dataset"} if draw is plot.scatter else {}
+    drawn = draw(frame, **options)
+    [image] = render.images(getattr(drawn, "figure", drawn), "svg")
+    minidom.parseString(image)
+
+
+# --------------------------------------------------------------------- names that are not UTF-8
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("evaluate", "--data", f"{HALF}.csv"),
+        ("score", "--data", f"{HALF}.csv"),
+        ("score", "--data", f"{HALF}.csv", "--out", "parts.parquet"),
+        ("data", "show", f"{HALF}.csv"),
+        ("evaluate", "--data", "mine.csv", "--scores", f"{HALF}.csv"),
+        ("evaluate", "--data", "mine.csv", "--ratings", f"{HALF}.csv"),
+        ("score", "--data", "mine.csv", "--metric", "copy-rate", "--out", f"{HALF}.csv"),
+        ("score", "--data", "mine.csv", "--metric", "chrf", "--store", HALF),
+        ("judge", "show", f"{HALF}.toml", "--data", "mine.csv"),
+        *(
+            ("evaluate", "--data", "mine.csv", "--metric", "copy-rate", "--draws", "9", *words)
+            for words in (("--plot", f"{HALF}.svg"), ("--report", HALF), ("--out", f"{HALF}.csv"))
+        ),
+    ],
+)
+def test_a_name_that_is_not_utf8_is_named_with_a_remedy(run, tmp_path, words):
+    for name in (f"{HALF}.csv", f"{HALF}.toml"):
+        (tmp_path / name).write_text(CSV)
+    done = run(*words)
+    assert isinstance(done.exception, TstmetaError), done.exception
+    assert "half\udcff" in str(done.exception)
+    assert "not UTF-8" in str(done.exception)
+    assert "rename it" in str(done.exception)
+
+
+@pytest.mark.parametrize("part", [b"content.ann", b",A,"])
+def test_a_cell_that_is_not_utf8_is_a_message(run, tmp_path, part):
+    (tmp_path / "mine.csv").write_bytes(CSV.encode().replace(part, part[:-1] + b"\xff,", 1))
+    done = run("evaluate", "--data", "mine.csv", "--draws", "9")
+    assert isinstance(done.exception, DataError)
+    assert "mine.csv" in str(done.exception)
+    assert "UTF-8" in str(done.exception)
+
+
+# ----------------------------------------------------------------------------- long and wide
+
+
+def test_a_cell_of_a_megabyte_is_read(tmp_path):
+    (tmp_path / "long.csv").write_text(f'source,output\n"{"a " * 500_000}",b\n')
+    assert len(load(str(tmp_path / "long.csv")).items["source"][0]) == 1_000_000
+
+
+def test_columns_of_texts_are_not_held_one_by_one(tmp_path, monkeypatch, run):
+    names = [f"label{n}" for n in range(500)]
+    head, row = ",".join(names), ",".join("x" * len(names))
+    text = f"source,output,style,system,{head}\n" + f"a,b,formal,A,{row}\na,c,formal,B,{row}\n"
+    (tmp_path / "wide.csv").write_text(text)
+    columns = []
+    real = checks.hold
+    watch = lambda frame, form, where: columns.extend(form.columns) or real(frame, form, where)  # noqa: E731
+    monkeypatch.setattr(checks, "hold", watch)
+    assert len(own.read(tmp_path / "wide.csv").labels) == 1000
+    assert len(columns) < 20
+    monkeypatch.setattr(pd.DataFrame, "pivot_table", None)  # needed where values are asked for
+    done = run("data", "form", "wide.csv", "--out", "form")
+    assert done.exit_code == 0, done.output
+
+
+def test_a_list_among_labels_is_still_refused(tmp_path):
+    lines = '{"source": "a", "output": "b", "label": ["x"]}\n'
+    (tmp_path / "mine.jsonl").write_text(lines)
+    with pytest.raises(DataError, match="label"):
+        own.read(tmp_path / "mine.jsonl")
+
+
+# ------------------------------------------------------------------------ pipes and devices
+
+
+@contextmanager
+def released(path: Path):
+    """A pipe whose reader, which waits for a writer, is let go after a while."""
+    done = threading.Event()
+
+    def release() -> None:
+        while not done.wait(2):
+            with suppress(OSError):  # nobody reads
+                os.close(os.open(path, os.O_WRONLY | os.O_NONBLOCK))
+
+    os.mkfifo(path)
+    thread = threading.Thread(target=release)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
+
+
+def model_of(path: Path):
+    for name in ("model.safetensors", "tokenizer.json"):
+        (path.parent / name).touch()
+    return hub.folder(causal.backbone(str(path.parent)))
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names")
+@pytest.mark.parametrize(
+    ("name", "read"),
+    [
+        ("mine.csv", own.read),
+        ("mine.parquet", lambda path: files.files_of(str(path))),
+        ("text.txt", files.read_text),
+        ("parses.amr", parses.graphs),
+        ("parses.conllu", parses.trees),
+        ("parses.udpipe", parses.trees),
+        ("vectors.txt", vectors.texts_of),
+        ("words.json", lexicon.read),
+        ("prompt.toml", lambda path: prompts.load(str(path))),
+        ("instructions.toml", instructions.read),
+        ("models.toml", configuration.read),
+        ("judged.csv", ratings.read),
+        ("config.json", model_of),
+    ],
+)
+def test_a_pipe_or_device_is_refused_at_once(tmp_path, name, read):
+    words = f"(?s){name}.*a pipe or a device.*Remedy"
+    with released(tmp_path / name), pytest.raises(TstmetaError, match=words):
+        read(tmp_path / name)
+
+
+# ----------------------------------------------------------------- what would be computed twice
+
+
+def test_a_metric_with_scores_in_a_file_is_refused_before_it_is_computed(run, monkeypatch):
+    done = run("score", "--data", "mine.csv", "--metric", "bleu", "--out", "scores.csv")
+    assert done.exit_code == 0, done.output
+    from tstmeta.analysis import choice
+
+    monkeypatch.setattr(choice, "score", lambda *_, **__: pytest.fail("it was computed"))
+    words = ("--scores", "scores.csv", "--draws", "9")
+    done = run("evaluate", "--data", "mine.csv", "--metric", "lexical", *words)
+    assert isinstance(done.exception, TstmetaError), done.exception
+    assert "bleu" in str(done.exception)
+    assert "Remedy" in str(done.exception)
