@@ -25,19 +25,13 @@ def own(*parts: str) -> Path:
 
 
 def regular(path: Path) -> Path:
-    """The path of an input, which is a regular file, a folder, or absent.
-
-    Raises:
-        DataError: it is a pipe or a device, which may never end, or its name is not UTF-8.
-    """
-    what, remedy = "", "rename it"
-    if any("\ud800" <= sign <= "\udfff" for sign in str(path)):
-        what = "the name is not UTF-8"
-    elif path.exists() and not (path.is_file() or path.is_dir()):
+    """The path of an input; DataError if it is a pipe or a device, or its name is not UTF-8."""
+    what, remedy = "the name is not UTF-8", "rename it"
+    if not any("\ud800" <= sign <= "\udfff" for sign in str(path)):
+        if path.is_file() or path.is_dir() or not path.exists():
+            return path
         what, remedy = "a pipe or a device", "save what it gives as a file"
-    if what:
-        raise DataError([Problem(str(path), None, "", what, remedy)])
-    return path
+    raise DataError([Problem(str(path), None, "", what, remedy)])
 
 
 def external() -> Path:
