@@ -22,7 +22,7 @@ from .data import paths
 from .extras import needs
 from .schema import TstmetaError
 from .secrecy import conceal
-from .storage import whole
+from .storage import apart, whole
 
 #: The types that a parameter may have.
 TYPES: dict[str, Any] = {
@@ -130,6 +130,7 @@ def run_notebook(source: Path, given: Mapping[str, Any], out: Path) -> Path:
         TstmetaError: a parameter is unknown or of the wrong type, and nothing was run; or a cell
             failed: says which and why, and where the notebook is as far as it ran.
     """
+    apart([("--out", out)], [("NOTEBOOK", source)])
     values = check(source, given)
     import nbformat
     import papermill

@@ -2,8 +2,10 @@
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from itertools import combinations, product
 from pathlib import Path
 from typing import IO, Any, Self
 
@@ -11,6 +13,19 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from .schema import TstmetaError
+
+#: Output options of the command at work, and its inputs as in :func:`apart`: none is written over.
+protected: ContextVar[Any] = ContextVar("protected", default=("", ()))
+
+
+def apart(outputs: Sequence[tuple[str, Any]], inputs: Sequence[tuple[str, Any]] = ()) -> None:
+    """Refuse an output that is an input or another output: (option, path); links are followed."""
+    outputs = [named for named in outputs if named[1]]
+    for (option, path), (other, file) in (*product(outputs, inputs), *combinations(outputs, 2)):
+        real = [os.path.realpath(path), os.path.realpath(file)]
+        if real[0] == real[1] or (all(map(os.path.exists, real)) and os.path.samefile(*real)):
+            words = f"{option} {path} would write over {file}, which {other} names"
+            raise TstmetaError(f"{words}. Remedy: name another file or folder with {option}")
 
 
 @contextmanager
@@ -25,6 +40,8 @@ def whole(path: Path, private: bool = False) -> Iterator[Path]:
     """
     if any("\ud800" <= sign <= "\udfff" for sign in str(path)):  # Parquet cannot be written there
         raise TstmetaError(f"cannot write {path}: the name is not UTF-8. Remedy: rename it")
+    options, inputs = protected.get()
+    apart([(options, path)], inputs)
     draft = path.parent / f".{path.name}.part"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -185,7 +185,7 @@ def test_counts_in_ones_own_file_change_the_score_and_the_signature(train, tmp_p
         ("classifier --corpus single.csv", "has one style only", TstmetaError),
         ("lm --corpus food.csv --style kind", "the style 'kind'; it has: bad, good", TstmetaError),
         ("lm --corpus tiny.csv", "needs sentences to train on", TstmetaError),
-        ("lexicon --corpus food.csv --out food.csv", "another file than the corpus", TstmetaError),
+        ("lexicon --corpus food.csv --out food.csv", "another file or folder", TstmetaError),
         ("idf --data mine.csv --out idf.txt", "has to end in .json", TstmetaError),
     ],
 )

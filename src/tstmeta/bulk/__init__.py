@@ -19,6 +19,7 @@ import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
+from .. import storage
 from ..data.files import Part, files_of, parts_of
 from ..schema import DataError, Problem, TstmetaError
 from ..secrecy import conceal
@@ -95,6 +96,8 @@ def score_file(
         raise TstmetaError("chunk and jobs are at least 1")
     reading = Chunks(location, -(-chunk // BLOCK) * BLOCK)
     whole_file = target.lower().endswith(".parquet")
+    written = [("--out", target), ("--out", f"{target.removesuffix('.parquet')}.corpus.csv")]
+    storage.apart(written, [("--data", file) for file in (location, *reading.files)])
     if whole_file and (known := _finished(target, job, reading)):
         return _scored(target, known, corpus_values(known["totals"], job))
     parts = PartFolder(f"{target}.parts" if whole_file else target, job)
@@ -160,13 +163,13 @@ class Chunks:
 
     def __init__(self, location: str, size: int):
         self.location, self.size = location, size
-        self.many = len(files_of(location)) > 1
+        self.files = [path for _, path in files_of(location)]
 
     def __iter__(self) -> Iterator[Chunk]:
         self._ids = array("Q")
         for place, part in enumerate(parts_of(self.location, self.size)):
             self._ids.frombytes(_hashes(part).tobytes())
-            yield Chunk(place, part, f"{PurePath(part.file).stem}:" if self.many else "")
+            yield Chunk(place, part, f"{PurePath(part.file).stem}:" if len(self.files) > 1 else "")
 
     def doubled_ids(self) -> list[Problem]:
         """A problem for each row whose id an earlier row has."""

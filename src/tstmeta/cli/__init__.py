@@ -15,7 +15,7 @@ from typing import Annotated
 import typer
 
 from ..console import note
-from . import construct, data, evaluate, explain, judge, run, score, train
+from . import construct, data, evaluate, explain, judge, options, run, score, train
 
 app = typer.Typer(
     name="tstmeta",
@@ -39,6 +39,9 @@ app.add_typer(judge.judge_app, name="judge")
 app.add_typer(construct.construct_app, name="construct")
 app.add_typer(train.train_app, name="train")
 app.add_typer(train.transfer_app, name="transfer")
+for group in (app, *(info.typer_instance or app for info in app.registered_groups)):
+    for command in group.registered_commands:
+        command.cls = options.Command
 
 
 def main() -> None:

@@ -78,6 +78,7 @@ def construct(
     """
     if context.invoked_subcommand:
         return
+    options.check_outputs(context)
     if not (style and server and model and out):
         raise typer.BadParameter("--style, --server, --model and --out are all needed", context)
     from ..judge.construct import run

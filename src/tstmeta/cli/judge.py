@@ -168,6 +168,7 @@ def run_command(
     from ..judge.cache import AnswerCache
     from ..judge.prompts import load as load_prompt
     from ..judge.runner import Budget, Price, estimate
+    from ..storage import apart
 
     dataset, loaded = load(data), load_prompt(prompt)
     if logprobs:
@@ -179,6 +180,7 @@ def run_command(
     chat = options.served(server, model, revision, timeout=timeout, retries=retries)
     budget = Budget(money=max_money, requests=max_requests, price=price)
     cache = cache or paths.scores() / ratings.ANSWERS
+    apart([("--out", out), ("--scores-out", scores_out), ("--cache", cache)])
     note(f"{chat.model} at {chat.server}, prompt {loaded.name}@{loaded.hash}")
     manner: dict[str, Any] = {"samples": samples, "shuffle": shuffle, "limit": limit}
     todo = ratings.jobs(dataset, loaded, **manner)

@@ -1,6 +1,7 @@
 """The options that several commands share, each written once; what they say of a server."""
 
 import os
+import re
 from collections.abc import Callable
 from enum import StrEnum
 from importlib.metadata import entry_points
@@ -8,8 +9,41 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from ..console import FileFormat, Format
+
+#: Parameters that name what a command writes.  Any other may name what it reads.
+OUTPUTS = ("out", "scores_out", "plot", "report", "cache", "store")
+
+
+class Command(TyperCommand):
+    def invoke(self, ctx: Any) -> Any:
+        check_outputs(ctx)
+        return super().invoke(ctx)
+
+
+def check_outputs(context: Any) -> None:
+    """Refuse an output that is an input or another output; no input is written over meanwhile."""
+    from .. import storage
+    from ..data.own import beside
+
+    outputs, inputs = [], []
+    for parameter in context.command.params:
+        value, label = context.params.get(parameter.name), parameter.opts[0]
+        label = label if label.startswith("-") else parameter.metavar or label.upper()
+        for word in [*value, *context.args] if isinstance(value, list) else [value]:
+            if word and parameter.name in OUTPUTS:
+                outputs.append((label, word))
+            elif isinstance(word, str | Path):
+                words = {str(word), *re.split("[:+=,#@]", str(word))}
+                words = {w for w in words if isinstance(word, Path) or re.search("[./]", w)}
+                for path in map(Path, filter(os.path.exists, words)):  # lai is a name, ./lai a path
+                    inputs += [(label, file) for file in (path, *beside(path))]
+    storage.apart(outputs, inputs)
+    options = " or ".join(label for label, _ in outputs) or "the command's folder"
+    before = storage.protected.set((options, inputs))
+    context.call_on_close(lambda: storage.protected.reset(before))
 
 
 def registered(group: str) -> Callable[[], list[str]]:

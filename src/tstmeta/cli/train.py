@@ -70,8 +70,8 @@ def lexicon(
     from ..metrics.text import word_spans
     from ..models.lexicon import learn, write
 
-    if out.suffix != ".csv" or out.resolve() == Path(corpus).resolve():
-        raise mistake(f"{out} has to end in .csv and to be another file than the corpus")
+    if out.suffix != ".csv":
+        raise mistake(f"{out} has to end in .csv")
     table = read_corpus(corpus, keep_out=keep_out, split="train")
     table = table[table["part"] == "train"]
     texts = {

@@ -165,6 +165,13 @@ def _given(table: pd.DataFrame, roles: _Roles) -> dict[str, Any]:
     return given
 
 
+def beside(path: Path) -> list[Path]:
+    """Files that are read with a data set."""
+    facts = _beside(path) if path.is_file() else {}
+    names = (facts.get("ratings"), facts.get("preferences"))
+    return [Path(f"{path}.toml"), *(path.parent / name for name in names if name)]
+
+
 def _beside(path: Path) -> dict[str, Any]:
     """What ``<path>.toml`` says, if it is there."""
     file = path.with_name(f"{path.name}.toml")

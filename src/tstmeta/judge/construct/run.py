@@ -85,6 +85,8 @@ def plan_of(folder: Path, sources: Path | None, generate: int | None, **facts: A
         origin = f"the file {sources.name}, {len(texts)} texts, sha256 {digest}"
     name = re.sub(r"[^a-z0-9]+", "-", folder.resolve().name.lower()).strip("-") or "set"
     name += "-set" if name in ("rows", "ratings") else ""
+    written = [("--out", folder / file) for file in (ROWS, f"{name}.csv")]
+    storage.apart(written, [("--sources", sources)] if sources else ())
     facts |= {"name": name, "sources": texts, "generate": generate or 0, "origin": origin}
     plan = Blueprint(**facts, prompt=steps.prompt_hash(facts.get("design", "ours")))
     names = plan.style + plan.style_now  # they go into the words, where texts stand in fences

@@ -15,6 +15,7 @@ from scipy.special import softmax
 
 from ...extras import needs
 from ...schema import TstmetaError
+from ...storage import apart
 from .. import classifiers, hub
 from ..causal import Backbone
 from ..classifiers import PACKAGES, About, Linear, StyleModel, Task, features, modules
@@ -56,6 +57,7 @@ def train(
     Raises:
         TstmetaError: nothing to learn, a folder of another run.
     """
+    apart([("--out", out)], [("--base", base.folder)] if base else ())
     options = options or loop.STYLE[kind]
     _check(corpus, kind, tasks, regression, base)
     run = {

@@ -65,6 +65,7 @@ def train(
     from tokenizers import pre_tokenizers
     from transformers import AutoModelForCausalLM
 
+    storage.apart([("--out", out)], [("--base", base.folder)] if base else ())
     if not texts or not held_out:
         raise TstmetaError("a model needs sentences to train on, and others to measure it on")
     options = options or (loop.FINE_TUNING if base else LmOptions())
