@@ -17,7 +17,6 @@ from tstmeta.stats import (
     difference,
     draw,
     estimate,
-    noninferior,
     of_draws,
     of_resample,
     resample,
@@ -41,35 +40,6 @@ def without_one(sample, statistic):
     return np.array([statistic(np.delete(sample, i)) for i in range(len(sample))])
 
 
-def bca_by_hand(values, estimate, jackknife, confidence):
-    """Efron and Tibshirani (1993), equations 14.10, 14.14 and 14.15; ties count half."""
-    norm, mean = scipy_stats.norm, sum(jackknife) / len(jackknife)
-    cubes = sum((mean - each) ** 3 for each in jackknife)
-    squares = sum((mean - each) ** 2 for each in jackknife)
-    a = cubes / (6 * squares**1.5) if squares > 0 else 0.0
-    below = sum(each < estimate for each in values) + sum(each == estimate for each in values) / 2
-    z0 = norm.ppf((below + 0.5) / (len(values) + 1))
-    limits = []
-    for tail in ((1 - confidence) / 2, (1 + confidence) / 2):
-        z = norm.ppf(tail)
-        share = norm.cdf(z0 + (z0 + z) / (1 - a * (z0 + z)))
-        limits.append(np.quantile(values, share, method="weibull"))
-    return limits
-
-
-@pytest.mark.parametrize("confidence", [0.5, 0.9, 0.95])
-def test_bca_equals_the_formula_by_hand_with_ties(confidence):
-    for seed in range(300):
-        random = rng(seed)
-        values = random.integers(-5, 6, 40) / 5
-        estimate, jackknife = random.integers(-4, 5) / 5, random.integers(-4, 5, 9) / 5
-        result = limits_of(
-            values, estimate, [jackknife], confidence=confidence, method="bca", **PLAIN
-        )
-        expected = bca_by_hand(values.tolist(), estimate, jackknife.tolist(), confidence)
-        assert [result.low, result.high] == pytest.approx(expected, abs=1e-9)
-
-
 def test_the_widened_percentile_of_a_mean_is_students_t():
     for n in (5, 8, 20, 60):
         sample = rng(n).normal(size=n)
@@ -86,14 +56,13 @@ def test_the_widened_percentile_of_a_mean_is_students_t():
 
 draws = st.lists(st.sampled_from([-1, -0.5, 0, 0.25, 0.5, 1, NAN]), min_size=12, max_size=40)
 units = st.lists(st.sampled_from([-0.5, 0, 0.2, 0.5]), min_size=2, max_size=9)
-methods = st.sampled_from(["percentile", "bca"])
 estimates = st.sampled_from([-1, -0.5, 0, 0.25, 1])
 
 
-@given(draws, estimates, units, methods)
-def test_turning_the_sign_turns_the_limits(values, estimate, jackknife, method):
-    plain = limits_of(values, estimate, [jackknife], method=method)
-    turned = limits_of(np.negative(values), -estimate, [np.negative(jackknife)], method=method)
+@given(draws, estimates, units)
+def test_turning_the_sign_turns_the_limits(values, estimate, jackknife):
+    plain = limits_of(values, estimate, [jackknife])
+    turned = limits_of(np.negative(values), -estimate, [np.negative(jackknife)])
     assert (plain.low, plain.high) == pytest.approx((-turned.high, -turned.low), nan_ok=True)
     assert plain.reason == turned.reason
 
@@ -121,10 +90,7 @@ LITTLE = {
     "few units": (SPREAD, 0.3, (), {"units": FEW_UNITS - 1}, (0.1, 0.5), "fewer than 8"),
     "many undefined": ([*SPREAD[:90], *[NAN] * 10], 0.3, (), {}, (-1, 1), "10 of 100 draws"),
     "few draws": ([0.1, 0.5] * 5, 0.3, (), {}, (0.1, 0.5), "beyond the outermost of 10"),
-    "a unit that cannot be left out": (
-        [*SPREAD], 0.3, [[NAN, *TEN]], {"method": "bca"}, (0.1, 0.5), "instead of BCa"
-    ),
-    "an unmoved jackknife": (SPREAD, 0.3, [[0.3] * 9], {"method": "bca"}, (0.1, 0.5), ""),
+    "an unmoved jackknife": (SPREAD, 0.3, [[0.3] * 9], {}, (0.1, 0.5), ""),
     "estimate above all draws": ([0.1] * 100 + [0.2] * 100, 0.9, [TEN], {}, (0.1, 0.2), ""),
 }  # fmt: skip
 
@@ -252,18 +218,6 @@ def test_units_that_a_metric_has_nothing_of_do_not_count():
     assert reasons[2] == ""
 
 
-@pytest.mark.parametrize("statistic", ["kendall", "spearman", "pearson"])
-def test_bca_of_a_rank_statistic_over_fewer_than_twenty_systems_says_so(statistic):
-    for systems in (19, 20):
-        plan, setting = ResamplingPlan("systems", 200), Setting(statistic, "system")
-        resampling = resample(*data((6, systems)), setting, plan, rng())
-        for method in ("percentile", "bca"):
-            limits = [*of_resample(resampling, method=method)]
-            limits.append(difference(resampling, 0, 1, method=method))
-            doubtful = statistic != "pearson" and method == "bca" and systems < 20
-            assert {"BCa of a rank statistic" in each.reason for each in limits} == {doubtful}
-
-
 def test_a_row_is_counted_from_either_end_less_itself_it_is_nothing_and_another_is_refused():
     human, metrics = data()
     metrics[2] = 1.0
@@ -272,13 +226,9 @@ def test_a_row_is_counted_from_either_end_less_itself_it_is_nothing_and_another_
     assert difference(drawn, 0, -3) == difference(drawn, 0, 1)
     assert difference(drawn, 1, 1)[:2] == (0.0, 0.0)
     assert np.isnan(difference(drawn, 3, 3)[:2]).all()
-    assert noninferior(drawn, 1, 1, 0.0) == 1
-    assert noninferior(drawn, 1, 1, 0.1) < 0.05
-    assert noninferior(drawn, -4, -3, 0.1) == noninferior(drawn, 0, 1, 0.1)
     for rows in ((0, 4), (-5, 0)):
-        for function in (difference, lambda *of: noninferior(*of, 0.1)):
-            with pytest.raises(IndexError, match=f"4 metrics, and no rows {rows[0]} and {rows[1]}"):
-                function(drawn, *rows)
+        with pytest.raises(IndexError, match=f"4 metrics, and no rows {rows[0]} and {rows[1]}"):
+            difference(drawn, *rows)
 
 
 def test_order_statistics_over_single_items_are_not_widened():
@@ -326,7 +276,7 @@ def test_degenerate_input_gives_a_reason(case):
     for name in ("pearson", "kendall"):
         plan = ResamplingPlan(units, 60)
         drawn = resample(*change(*data((10, 9))), Setting(name), plan, rng())
-        for each in (*of_resample(drawn), *of_resample(drawn, method="bca")):
+        for each in of_resample(drawn):
             assert reason in each.reason
             assert math.isfinite(each.low) == math.isfinite(each.high) == some
             assert -1 <= each.low <= each.high <= 1 or not some

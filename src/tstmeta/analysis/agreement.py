@@ -254,7 +254,7 @@ def bootstrap(
     Raises:
         TstmetaError: as :func:`correlate`, or a plan that the data do not have.
     """
-    columns = [*HEAD, "kind", "value", "low", "high", "n", "groups", "method", "reason", "draws"]
+    columns = [*HEAD, "kind", "value", "low", "high", "n", "groups", "reason", "draws"]
     columns += WITHOUT * (level == "system")
     tables = [pd.DataFrame(columns=columns)]
     for analysis in analyses(pairs, statistic, level, unit, draws, seed, clustered, undefined):
@@ -274,9 +274,8 @@ def intervals(analysis: Analysis, drawn: Resample) -> pd.DataFrame:
                 fit = analysis.fits[place]
                 ties = f"scores tie up to {fit.threshold:.3g} (folds differ by {fit.spread:.2g})"
             row["reason"] = joined(row["reason"], ties, limit.reason)
-        row["method"] = limit.method if math.isfinite(limit.low) else ""
         rows.append(row | {"low": limit.low, "high": limit.high})
-    columns = ["value", "low", "high", "method", "n", "groups", "reason", *WITHOUT]
+    columns = ["value", "low", "high", "n", "groups", "reason", *WITHOUT]
     table = pd.DataFrame(rows, columns=columns).astype({"n": int, "groups": "Int64"})
     return pd.concat([analysis.matrices.heads[[*HEAD, "kind"]], table], axis=1)
 

@@ -13,9 +13,7 @@ from .power import detectable_difference
 from .raters import alpha, ceiling, d_study, single_rater, variance_components
 from .resampling import Draws, ResamplingPlan, draw
 from .significance import (
-    equivalent,
     holm,
-    noninferior,
     rank_sets,
     significance_clusters,
     simultaneous_p,

@@ -4,18 +4,16 @@ Everything comes from one set of draws, the same for all metrics, so that differ
 Draws of sources and systems count the noise of cells too often, and are brought to the variance of
 crossed samples.
 
-``percentile`` takes quantiles of the draws at t(n - 1) sqrt(n / (n - 1)) instead of z, as a sample
-drawn from itself varies too little (Hesterberg 2015, What Teachers Should Know About the Bootstrap,
-The American Statistician 69).  ``bca`` is bias-corrected and accelerated (Efron and Tibshirani
-1993, equations 14.9 to 14.15), widened by sqrt(n / (n - 1)) alone, its tails being long already.
-The percentile covered what BCa did, or came nearer to its claim (``benchmarks/coverage.py``).
+Limits are quantiles of the draws (the percentile bootstrap), at t(n - 1) sqrt(n / (n - 1)) instead
+of z, as a sample drawn from itself varies too little (Hesterberg 2015, What Teachers Should Know
+About the Bootstrap, The American Statistician 69).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Literal, NamedTuple, cast
+from typing import NamedTuple, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,11 +23,8 @@ from .kernels import Array
 from .matrices import Setting, resampled, with_value
 from .resampling import Draws, ResamplingPlan, clusters_of, draw, leave_one_out, systems_of
 
-Method = Literal["percentile", "bca"]
 #: Below this number of units no interval can be relied on to cover what it claims.
 FEW_UNITS = 8
-#: Below so many systems BCa of a statistic of order covers too little (``benchmarks/coverage.py``).
-FEW_SYSTEMS = 20
 #: A larger share of undefined draws is reported.
 SMALL_SHARE = 0.01
 #: Draws closer than this to the estimate equal it.
@@ -37,7 +32,7 @@ _ROUNDING = 1e-12
 
 
 class Interval(NamedTuple):
-    """Limits of a value (NaN where there are none) and the ``method`` that was used.
+    """Limits of a value; NaN where there are none.
 
     Of so many draws ``undefined`` have no value; ``reason`` says why there are no limits, or why
     they may cover less than they claim.
@@ -45,7 +40,6 @@ class Interval(NamedTuple):
 
     low: float
     high: float
-    method: str
     draws: int
     undefined: int
     reason: str = ""
@@ -230,12 +224,10 @@ def _variances(values: Array, some: Array) -> Array:
     return np.array([r[s].var() if s.any() else 0.0 for r, s in zip(values, some, strict=True)])
 
 
-def of_resample(
-    resample: Resample, *, confidence: float = 0.95, method: Method = "percentile"
-) -> list[Interval]:
+def of_resample(resample: Resample, *, confidence: float = 0.95) -> list[Interval]:
     """An interval for each metric."""
     places = range(len(resample.estimates))
-    return [_limits(resample, m, resample.bounds, confidence, method) for m in places]
+    return [_limits(resample, m, resample.bounds, confidence) for m in places]
 
 
 def pair_of(resample: Resample, first: int, second: int) -> tuple[Resample, int, int]:
@@ -250,19 +242,14 @@ def pair_of(resample: Resample, first: int, second: int) -> tuple[Resample, int,
 
 
 def difference(
-    resample: Resample,
-    first: int,
-    second: int,
-    *,
-    confidence: float = 0.95,
-    method: Method = "percentile",
+    resample: Resample, first: int, second: int, *, confidence: float = 0.95
 ) -> Interval:
     """The metric in row ``first`` minus that in row ``second``, draw by draw; the reason says where
     it is over other groups than one of the two.
     """
     low, high = resample.bounds
     rows, place, sign = pair_of(resample, first, second)
-    limits = _limits(rows, place, (low - high, high - low), confidence, method)
+    limits = _limits(rows, place, (low - high, high - low), confidence)
     ends = sorted((sign * limits.low + 0.0, sign * limits.high + 0.0))  # no -0
     limits = limits._replace(low=ends[0], high=ends[1])
     has = resample.groups[[first, second]]
@@ -274,31 +261,17 @@ def difference(
     return limits._replace(reason="; ".join(filter(None, [where, limits.reason])))
 
 
-def _limits(
-    resample: Resample, m: int, bounds: tuple[float, float], confidence: float, method: Method
-) -> Interval:
-    """The limits of a row.  BCa of a statistic of order over few systems says that it covers less
-    than it claims.
-    """
-    limits = interval(
+def _limits(resample: Resample, m: int, bounds: tuple[float, float], confidence: float) -> Interval:
+    """The limits of a row."""
+    return interval(
         resample.values[m],
         float(resample.estimates[m]),
         [j[m, g[m]] for j, g in zip(resample.jackknives, resample.given, strict=True)],
         {name: int(count[m]) for name, count in resample.counts.items()},
         confidence=confidence,
-        method=method,
         widened=resample.widened,
         bounds=bounds,
     )
-    drawn = resample.plan.units != "sources" or resample.setting.level == "system"
-    drawn &= limits.method == "bca" and resample.setting.function.name != "pearson"
-    if not drawn or (systems := resample.systems[m]) >= FEW_SYSTEMS:
-        return limits
-    doubt = (
-        f"BCa of a rank statistic over {systems} systems: below {FEW_SYSTEMS} it covers less than"
-        " it claims; use the percentile"
-    )
-    return limits._replace(reason="; ".join(filter(None, [limits.reason, doubt])))
 
 
 def of_values(
@@ -330,7 +303,6 @@ def interval(
     counts: Mapping[str, int],
     *,
     confidence: float = 0.95,
-    method: Method = "percentile",
     widened: bool = True,
     bounds: tuple[float, float] = (-1.0, 1.0),
 ) -> Interval:
@@ -358,19 +330,14 @@ def interval(
     elif n is not None and n < 2:
         nothing = f"{n} {name[:-1] if n else name}: there is nothing to draw"
     if nothing:
-        return Interval(math.nan, math.nan, method, draws, undefined, nothing)
-    (acceleration, freedom, narrowness), reasons = influence(jackknives, n), []
-    if method == "bca" and not math.isfinite(acceleration):
-        method = "percentile"
-        reasons.append("percentile instead of BCa: with one unit left out there is no value")
+        return Interval(math.nan, math.nan, draws, undefined, nothing)
+    (freedom, narrowness), reasons = influence(jackknives, n), []
     z = float(special.ndtri(0.5 * (1.0 + confidence)))
+    if widened and math.isfinite(freedom):
+        z = float(special.stdtrit(freedom, 0.5 * (1.0 + confidence)))
     if widened:
-        if method == "percentile" and math.isfinite(freedom):
-            z = float(special.stdtrit(freedom, 0.5 * (1.0 + confidence)))
         z *= narrowness
     shares = (float(special.ndtr(-z)), float(special.ndtr(z)))
-    if method == "bca":
-        shares = _moved(ordered, estimate, z, acceleration)
     # undefined draws lie at the far end of either side
     low = _quantile(np.concatenate([np.full(undefined, bounds[0]), ordered]), shares[0])
     high = _quantile(np.concatenate([ordered, np.full(undefined, bounds[1])]), shares[1])
@@ -382,48 +349,28 @@ def interval(
         reasons.append(f"{n} {name}: over fewer than {FEW_UNITS} it can cover less than it claims")
     if undefined > SMALL_SHARE * draws:
         reasons.append(f"{undefined} of {draws} draws have no value and count on both sides")
-    return Interval(low, high, method, draws, undefined, "; ".join(reasons))
+    return Interval(low, high, draws, undefined, "; ".join(reasons))
 
 
-def influence(jackknives: Sequence[Array], n: int | None) -> tuple[float, float, float]:
-    """Acceleration (NaN where a unit cannot be left out), degrees of freedom and narrowness.
+def influence(jackknives: Sequence[Array], n: int | None) -> tuple[float, float]:
+    """Degrees of freedom, and by how much quantiles are taken further out.
 
     The influence of unit i of n is (n - 1) (mean of the jackknife - its value without i); squares
-    and cubes of independent samples are added up, n being Satterthwaite's (1946) number.
+    of independent samples are added up, n being Satterthwaite's (1946) number.
     """
-    squares = cubes = fair = spread = 0.0
+    squares = fair = spread = 0.0
     for left_out in jackknives:
         if (units := len(left_out)) < 2:
             continue  # a sample of one unit always is itself
         influence = (units - 1) * (left_out.mean() - left_out)
         plug_in = float((influence**2).sum()) / units**2
         squares += plug_in
-        cubes += float((influence**3).sum()) / units**3
         fair += plug_in * units / (units - 1)
         spread += (plug_in * units / (units - 1)) ** 2 / (units - 1)
     if not math.isfinite(squares) or squares <= _ROUNDING**2:
         # units cannot be left out, or make no difference alone
-        acceleration = 0.0 if math.isfinite(squares) else math.nan
-        if n is None:
-            return acceleration, math.inf, 1.0
-        return acceleration, n - 1.0, math.sqrt(n / (n - 1.0))
-    return cubes / (6.0 * squares**1.5), fair**2 / spread, math.sqrt(fair / squares)
-
-
-def _moved(ordered: Array, estimate: float, z: float, acceleration: float) -> tuple[float, float]:
-    """Shares of draws below either limit of BCa (Efron and Tibshirani 1993, equation 14.10)."""
-    equal = int((np.abs(ordered - estimate) <= _ROUNDING).sum())
-    below = int((ordered < estimate - _ROUNDING).sum())
-    # half of the equal draws lie below; the halves at the ends keep the bias finite
-    bias = float(special.ndtri((below + 0.5 * equal + 0.5) / (len(ordered) + 1)))
-
-    def share(z: float) -> float:
-        slope = 1.0 - acceleration * (bias + z)
-        if slope <= 0:  # the transformation turns back there: take the end
-            return float(z > 0)
-        return float(special.ndtr(bias + (bias + z) / slope))
-
-    return share(-z), share(z)
+        return (math.inf, 1.0) if n is None else (n - 1.0, math.sqrt(n / (n - 1.0)))
+    return fair**2 / spread, math.sqrt(fair / squares)
 
 
 def _quantile(ordered: Array, share: float) -> float:
