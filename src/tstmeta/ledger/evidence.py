@@ -285,7 +285,7 @@ def choices(setup: Setup, of: str, dimension: str, share: str = "balanced") -> l
     def limits(confidence: float) -> Interval:  # a normal's, of its own width on each side
         ratio = norm.ppf(0.5 + confidence / 2) / norm.ppf(0.975)
         low, high = (value + (end - value) * ratio for end in ends)
-        return Interval(low, high, "percentile", 0, 0)
+        return Interval(low, high, 0, 0)
 
     what, n = f"{of}, choices by {dimension}, {share}", int(row["comparisons"])
     return [Finding(what, value, limits, n, "sources resampled", ResamplingPlan().estimand)]
@@ -317,7 +317,7 @@ def transfer(
 
     def limits(confidence: float) -> Interval:
         low, high = t.interval(confidence, freedom, value, error)
-        return Interval(low, high, "t", 0, 0)
+        return Interval(low, high, 0, 0)
 
     note, scope = f"Student's t, {freedom} degrees of freedom", "runs like these, these sources"
     return [Finding(" minus ".join(signs.index), value, limits, int(n.sum()), note, scope)]
