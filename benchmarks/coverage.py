@@ -23,7 +23,13 @@ from coverage_cases import CONFIDENCE, DRAWS, Case, cases
 from simulated import Array, Effects, Generator
 
 from tstmeta.stats import Draws, ResamplingPlan, Setting, draw, rank_sets, simultaneous_p
-from tstmeta.stats.intervals import Interval, Resample, difference, of_draws, of_resample
+from tstmeta.stats.intervals import (
+    Interval,
+    Resample,
+    confidence_intervals,
+    difference,
+    resample_draws,
+)
 
 LIBRARIES = ("tstmeta", "numpy", "scipy")
 SHARING = 20
@@ -53,7 +59,7 @@ def measured(case: Case, replicates: int, rng: Generator) -> list[Row]:
         if case.resample:
             resampled = case.resample(sample, case.plan, draws)
         else:
-            resampled = of_draws(*sample, case.setting, case.plan, draws)
+            resampled = resample_draws(*sample, case.setting, case.plan, draws)
         ours = intervals_of(case, resampled)
         naive = np.stack(case.naive(sample, resampled.estimates), axis=-1)
         limits.append(np.concatenate([naive, [(each.low, each.high) for each in ours]]))
@@ -67,7 +73,7 @@ def measured(case: Case, replicates: int, rng: Generator) -> list[Row]:
 def intervals_of(case: Case, resampled: Resample) -> list[Interval]:
     if case.gap:
         return [difference(resampled, 0, 1, confidence=CONFIDENCE)]
-    return of_resample(resampled, confidence=CONFIDENCE)
+    return confidence_intervals(resampled, confidence=CONFIDENCE)
 
 
 def row(case: Case, limits: Array, true: float, doubted: float) -> Row:
@@ -109,8 +115,8 @@ def ranked(name: str, correlations: Sequence[float], replicates: int, rng: Gener
     truth, right, sizes = true_ranks(correlations), 0, []
     for draws in drawn(plan, shape, replicates, rng):
         sample = simulated.normal(rng, shape, correlations, Effects(0.5, 0.0, 0.5), between=0.5)
-        resampled = of_draws(*sample, setting, plan, draws)
-        estimates, values, units = resampled.estimates, resampled.values, resampled.fewest
+        resampled = resample_draws(*sample, setting, plan, draws)
+        estimates, values, units = resampled.estimates, resampled.resampled, resampled.fewest
         p = simultaneous_p(estimates, values, units=units)
         sets = rank_sets(estimates, p)
         pairs = zip(sets, truth, strict=True)
