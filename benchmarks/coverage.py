@@ -23,10 +23,15 @@ from coverage_cases import CONFIDENCE, DRAWS, Case, cases
 from simulated import Array, Effects, Generator
 
 from tstmeta.stats import Draws, ResamplingPlan, Setting, draw, rank_sets, simultaneous_p
-from tstmeta.stats.intervals import Interval, Resample, difference, of_draws, of_resample
+from tstmeta.stats.intervals import (
+    Interval,
+    Resample,
+    confidence_intervals,
+    difference,
+    resample_draws,
+)
 
 LIBRARIES = ("tstmeta", "numpy", "scipy")
-METHODS = ("percentile", "bca")
 SHARING = 20
 #: Coverage that we accept of intervals called 95 %.
 LEAST, LARGEST = 0.93, 0.97
@@ -54,21 +59,21 @@ def measured(case: Case, replicates: int, rng: Generator) -> list[Row]:
         if case.resample:
             resampled = case.resample(sample, case.plan, draws)
         else:
-            resampled = of_draws(*sample, case.setting, case.plan, draws)
-        ours = [each for method in METHODS for each in intervals_of(case, resampled, method)]
+            resampled = resample_draws(*sample, case.setting, case.plan, draws)
+        ours = intervals_of(case, resampled)
         naive = np.stack(case.naive(sample, resampled.estimates), axis=-1)
         limits.append(np.concatenate([naive, [(each.low, each.high) for each in ours]]))
         doubted += all(each.reason for each in ours)
-    shape = (replicates, 1 + len(METHODS), len(case.true), 2)
+    shape = (replicates, 2, len(case.true), 2)
     table = np.array(limits).reshape(shape)
     share = doubted / replicates
     return [row(case, table[:, :, m], true, share) for m, true in enumerate(case.true)]
 
 
-def intervals_of(case: Case, resampled: Resample, method: Any) -> list[Interval]:
+def intervals_of(case: Case, resampled: Resample) -> list[Interval]:
     if case.gap:
-        return [difference(resampled, 0, 1, confidence=CONFIDENCE, method=method)]
-    return of_resample(resampled, confidence=CONFIDENCE, method=method)
+        return [difference(resampled, 0, 1, confidence=CONFIDENCE)]
+    return confidence_intervals(resampled, confidence=CONFIDENCE)
 
 
 def row(case: Case, limits: Array, true: float, doubted: float) -> Row:
@@ -83,7 +88,7 @@ def row(case: Case, limits: Array, true: float, doubted: float) -> Row:
         "drawn": case.plan.units if case.plan.clusters is None else "clusters",
         "true": float(true),
         "true_error": case.error,
-        **dict(zip(("naive", *METHODS), map(float, covers), strict=True)),
+        **dict(zip(("naive", "percentile"), map(float, covers), strict=True)),
         "rank_sets": None,
         "all_above": float((low[:, 1] > true).mean()),
         "all_below": float((high[:, 1] < true).mean()),
@@ -110,8 +115,8 @@ def ranked(name: str, correlations: Sequence[float], replicates: int, rng: Gener
     truth, right, sizes = true_ranks(correlations), 0, []
     for draws in drawn(plan, shape, replicates, rng):
         sample = simulated.normal(rng, shape, correlations, Effects(0.5, 0.0, 0.5), between=0.5)
-        resampled = of_draws(*sample, setting, plan, draws)
-        estimates, values, units = resampled.estimates, resampled.values, resampled.fewest
+        resampled = resample_draws(*sample, setting, plan, draws)
+        estimates, values, units = resampled.estimates, resampled.resampled, resampled.fewest
         p = simultaneous_p(estimates, values, units=units)
         sets = rank_sets(estimates, p)
         pairs = zip(sets, truth, strict=True)
@@ -122,7 +127,7 @@ def ranked(name: str, correlations: Sequence[float], replicates: int, rng: Gener
         "statistic": "pearson",
         "matrix": f"{shape[0]} x {shape[1]}",
         "drawn": plan.units,
-        **dict.fromkeys(("true", "true_error", "naive", *METHODS)),
+        **dict.fromkeys(("true", "true_error", "naive", "percentile")),
         "rank_sets": right / replicates,
         **dict.fromkeys(("all_above", "all_below", "naive_width")),
         "width": float(np.mean(sizes)),
@@ -147,29 +152,20 @@ def true_ranks(values: Sequence[float]) -> list[tuple[int, int]]:
 def checks(cases_measured: Sequence[tuple[Case, Row]], of_ranks: Sequence[Row]) -> list[Row]:
     """The goals; their names are the same in every run."""
     goals = []
-    for group, method in (
-        ("independent items", "percentile"),
-        ("clustered items", "percentile"),
-        ("heavy ties", "percentile"),
-        ("8 or 12 systems", "bca"),
-        ("differences", "percentile"),
-        ("sources and systems", "percentile"),
-        ("ties credited", "percentile"),
+    for group in (
+        *("independent items", "clustered items", "heavy ties", "8 or 12 systems", "differences"),
+        *("sources and systems", "ties credited"),
     ):
-        values = [each[method] for case, each in cases_measured if case.group == group]
-        name = f"{group}: {method} coverage"
+        values = [each["percentile"] for case, each in cases_measured if case.group == group]
+        name = f"{group}: percentile coverage"
         goals.append(measure.check(f"{name}, lowest", min(values), ">=", LEAST))
         goals.append(measure.check(f"{name}, highest", max(values), "<=", LARGEST))
     naive = [each["naive"] for case, each in cases_measured if case.group == "clustered items"]
     goals.append(measure.check("clustered items: naive coverage, highest", max(naive), "<", LEAST))
-    few = [
-        (each["percentile"], each["bca"], each["doubted"])
-        for c, each in cases_measured
-        if c.group == "few units"
-    ]
-    lowest = min(min(each[:2]) for each in few)
+    few = [each for case, each in cases_measured if case.group == "few units"]
+    lowest = min(each["percentile"] for each in few)
     goals.append(measure.check("4 sources or 5 systems: coverage, lowest", lowest, "<", LEAST))
-    doubtful = min(each[2] for each in few)
+    doubtful = min(each["doubted"] for each in few)
     goals.append(measure.check("4 sources or 5 systems: share that say so", doubtful, "==", 1))
     ranks = min(each["rank_sets"] for each in of_ranks)
     goals.append(measure.check("rank sets: all true ranks held, lowest", ranks, ">=", LEAST))

@@ -18,7 +18,7 @@ import simulated
 from scipy import stats as scipy_stats
 from simulated import Array, Effects, Generator, Sample
 
-from tstmeta.stats import STATISTICS, Draws, Resample, ResamplingPlan, Setting, of_draws
+from tstmeta.stats import STATISTICS, Draws, Resample, ResamplingPlan, Setting, resample_draws
 from tstmeta.stats.resampling import Units
 from tstmeta.stats.ties import TieCalibrated, held_out, tie_calibrated
 
@@ -345,7 +345,7 @@ def _credited(group: str, shape: tuple[int, int], remark: str) -> Case:
         return tie_calibrated(sample[0], sample[1][0], rng=np.random.default_rng(0))
 
     def resample(sample: Sample, plan: ResamplingPlan, draws: Draws) -> Resample:
-        return of_draws(*sample, Setting(held_out([fitted(sample)]), "source"), plan, draws)
+        return resample_draws(*sample, Setting(held_out([fitted(sample)]), "source"), plan, draws)
 
     def naive(sample: Sample, estimates: Array) -> Limits:
         """All pairs as independent."""

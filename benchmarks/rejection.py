@@ -28,7 +28,7 @@ from tstmeta.stats import (
     Setting,
     correlate,
     draw,
-    of_draws,
+    resample_draws,
     simultaneous_p,
     williams,
 )
@@ -166,9 +166,11 @@ def by_bootstrap(case: Case, data_sets: int) -> float:
     for number in range(data_sets):
         if number % SHARING == 0:
             draws = draw(plan, case.shape, rng)
-        drawn = of_draws(*case.make(rng), case.setting, plan, draws)
-        gaps, units = drawn.of_pairs[:2], drawn.fewest
-        parted += simultaneous_p(*drawn[:2], units=units, gaps=gaps)[0, 1] <= LEVEL
+        drawn = resample_draws(*case.make(rng), case.setting, plan, draws)
+        gaps, units = (drawn.pairs.estimates, drawn.pairs.resampled), drawn.fewest
+        parted += (
+            simultaneous_p(drawn.estimates, drawn.resampled, units=units, gaps=gaps)[0, 1] <= LEVEL
+        )
     return parted / data_sets
 
 

@@ -19,7 +19,7 @@ LAYERS = [
     ["stats"],
     ["analysis"],
     ["combine"],
-    ["ledger", "plot", "strips", "transfer", "exchange", "exercises"],
+    ["ledger", "plot", "strips", "transfer", "huggingface", "exercises"],
     ["cli", "console", "notebook", "__main__"],
 ]
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}

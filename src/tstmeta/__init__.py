@@ -31,7 +31,6 @@ _WHERE = {
     "score": "scoring",
     "score_file": "bulk",
     "Dataset": "data.base",
-    "adapter": "exchange.adapters",
     "check": "exercises",
     "report": "analysis.report",
     "wrap": "metrics.base",
@@ -66,7 +65,6 @@ if TYPE_CHECKING:  # what editors know of the names
     from .data.base import Dataset
     from .data.catalogue import about, datasets
     from .data.own import read
-    from .exchange.adapters import adapter
     from .exercises import check
     from .ledger import published, reproduce
     from .likelihood.tables import explain, token_scores

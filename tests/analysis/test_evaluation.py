@@ -56,10 +56,10 @@ def test_metrics_come_best_first_and_sentinels_and_the_oracle_below():
 
 def test_a_seed_gives_the_same_again_another_one_does_not():
     first, again = (analyse(DATA, SCORES, seed=1, **QUICK) for _ in range(2))
-    np.testing.assert_array_equal(first.drawn[1], again.drawn[1])
+    np.testing.assert_array_equal(first.drawn.resampled, again.drawn.resampled)
     np.testing.assert_array_equal(first.p, again.p)
     other = analyse(DATA, SCORES, seed=2, **QUICK)
-    assert (first.drawn[1][0] != other.drawn[1][0]).any()
+    assert (first.drawn.resampled[0] != other.drawn.resampled[0]).any()
 
 
 def test_clusters_of_sources_are_drawn_whole():
@@ -80,7 +80,9 @@ def test_sets_of_ranks_hold_the_rank_and_equal_metrics_share_one():
 
 def test_clusters_follow_from_the_differences_of_all_pairs_in_the_same_resamples():
     own = analyse(DATA, SCORES, draws=400, seed=3)
-    expected = stats.simultaneous_p(own.drawn.estimates, own.drawn.values, units=23)  # two strata
+    expected = stats.simultaneous_p(
+        own.drawn.estimates, own.drawn.resampled, units=23
+    )  # two strata
     np.testing.assert_allclose(own.p, expected)
     clusters = stats.significance_clusters(own.drawn.estimates, own.p, 0.05)
     assert own.frame["cluster"].tolist() == clusters.tolist()

@@ -103,7 +103,10 @@ def test_methods_name_all_that_a_paper_needs(own, written):
     text = written["methods.txt"].decode()
     for part in (
         *(f"tstmeta {version('tstmeta')}, numpy {np.__version__}", render.title(own)),
-        *("Agreement is Pearson's r at level pooled", "(percentile) from resamples of sources"),
+        *(
+            "Agreement is Pearson's r at level pooled",
+            "percentile bootstrap confidence intervals from resamples of sources",
+        ),
         *("(15)", "Flipped, since lower is better: ter."),
         *(f"\n{HOSTILE['bad']}: bad|basis:source\n", "@software{tstmeta,\n  title = "),
     ):

@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 import time
-from functools import partial
 
 import pandas as pd
 import pytest
@@ -17,7 +16,7 @@ import pytest
 from tests.command import command_line, table
 from tests.judge import scripted
 from tests.judge.scripted import error, says
-from tstmeta.judge import batch, prompts
+from tstmeta.judge import prompts
 
 ROWS = 4
 CSV = """\
@@ -198,37 +197,12 @@ def test_what_a_mended_server_answers_is_asked_anew_where_the_answer_was_invalid
         assert statuses("--again", "invalid")[1] == 8, "nothing is left to ask anew"
 
 
-def test_a_batch_says_how_far_it_is_and_a_direct_run_that_one_is_under_way(
-    tstmeta, tmp_path, monkeypatch
-):
-    monkeypatch.setattr(batch, "run", partial(batch.run, poll=0.0))
-    bulk = scripted.Bulk("validating", "in_progress", "completed")  # the first as it is begun
-    with scripted.serving(counting, bulk=bulk) as server:
-        words = asking(server, "--batch", "--out", "rows.csv")
-        bulk.acts = {"GET /batches/batch_0": error(401, "not yet")}
-        assert "see the API key" in str(tstmeta(*words).exception)
-        dry = tstmeta(*asking(server, "--limit", "2", "--dry-run"))
-        direct = tstmeta(*asking(server, "--limit", "2"))
-        assert "2 are in a batch under way" not in dry.stderr, "it writes nothing"
-        assert "2 are in a batch under way: --batch reads" in direct.stderr
-        result = tstmeta(*words)
-        assert tstmeta(*asking(server)).exit_code == 0
-        assert (len(bulk.batches), server.requests) == (1, 2)
-    assert (result.exit_code, result.stdout) == (0, "")
-    assert "batch batch_0 of an earlier run is taken up: 2 questions" in result.stderr
-    for state in ("in_progress, 0/0", "completed, 4/4"):
-        assert f"batch batch_0: {state} answered" in result.stderr
-    assert "2 requests, 30 tokens" in result.stderr
-    assert pd.read_csv(tmp_path / "rows.csv")["rating"].tolist() == [5, 2, 5, 3]
-
-
 MISTAKES = {
     "no such prompt": (("-p", "contents"), "no prompt is called 'contents'"),
     "no url": (("--server", "localhost:8000"), "no URL of a server"),
     "half a price": (("--price-in", "1"), "give --price-in and --price-out"),
     "a limit without a price": (("--max-money", "1"), "a limit on money needs a price"),
     "nobody listens": (("--server", "http://127.0.0.1:9/v1"), "no connection to"),
-    "no Batch API": (("--batch",), "Remedy: the same command without --batch"),
     "a prompt of other styles": (("-p", "mukherjee2024-toxicity-style"), "knows the target styles"),
 }
 

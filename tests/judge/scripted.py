@@ -11,7 +11,6 @@
     with serving(script) as server: ...
     server.requests, server.most_at_once    # what it saw
 
-    with serving(script, bulk=Bulk()) as server: ...        # the Batch API, too
 
 As a program (``python scripted.py --latency 0.05``) it gives one plain answer and prints its URL.
 """
@@ -20,7 +19,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import email
 import hashlib
 import json
 import socket
@@ -108,92 +106,10 @@ HALF = Act(data=says().data, fault="half")
 DRIP, DRIP_HEAD = Act(fault="drip"), Act(fault="drip head")
 
 
-class Bulk:
-    """A Batch API: files, batches and what came of them; lines are answered by the same script.
-
-    Args:
-        states: what looks at a batch see, one after the other; the last one stays.
-        odd: changes the lines of the output and of the error file.
-        acts: call, such as ``POST /batches`` -> what comes instead, the first time; the call is
-            heard only with ``heard``.
-        more: other fields of a batch.
-    """
-
-    def __init__(
-        self,
-        *states: str,
-        odd: Callable[[list[Any], list[Any]], None] = lambda output, errors: None,
-        acts: dict[str, Act] | None = None,
-        heard: bool = False,
-        more: dict[str, Any] | None = None,
-    ):
-        self.states, self.odd, self.more = states or ("in_progress", "completed"), odd, more or {}
-        self.acts, self.heard = dict(acts or {}), heard
-        self.files: dict[str, bytes] = {}
-        self.batches: dict[str, dict[str, Any]] = {}
-        self.calls: Counter[str] = Counter()
-
-    def sent(self) -> list[list[dict[str, Any]]]:
-        """The lines of each file that was uploaded."""
-        uploads = [data for name, data in self.files.items() if name.startswith("file-in")]
-        return [[json.loads(line) for line in data.splitlines()] for data in uploads]
-
-    def answer(self, call: str, headers: dict[str, str], data: bytes, script: Script) -> Act:
-        """What comes of a call, ``GET /batches/batch_0``."""
-        self.calls[call] += 1
-        instead = self.acts.pop(call, None)
-        if instead and not self.heard:
-            return instead
-        act = self._act(call, headers, data, script)
-        return instead or act
-
-    def _act(self, call: str, headers: dict[str, str], data: bytes, script: Script) -> Act:
-        name = call.split("/")[2] if call.count("/") > 1 else ""
-        if call == "POST /files":
-            form = f"content-type: {headers['content-type']}\n\n".encode() + data
-            parts = email.message_from_bytes(form).get_payload()
-            [file] = [part for part in parts if part.get_filename()]
-            self.files[name := f"file-in{len(self.files)}"] = file.get_payload(decode=True)
-            return raw({"id": name, "object": "file", "purpose": "batch"})
-        if call == "POST /batches":
-            name = f"batch_{len(self.batches)}"
-            self.batches[name] = {"id": name, **json.loads(data), "looks": 0}
-        elif call.startswith("GET /files/") and name in self.files:
-            return Act(data=self.files[name], kind="application/octet-stream")
-        elif call.startswith("GET /batches?"):
-            return raw({"data": list(self.batches.values())[::-1], "has_more": False})
-        elif name not in self.batches:
-            return error(404, "Not Found")
-        batch = self.batches[name]
-        batch["status"] = self.states[min(batch["looks"], len(self.states) - 1)]
-        batch["looks"] += 1
-        ended = batch["status"] in ("completed", "expired", "cancelled")
-        if ended and "request_counts" not in batch:
-            self._end(batch, headers, script)
-        return raw(batch | self.more)
-
-    def _end(self, batch: dict[str, Any], headers: dict[str, str], script: Script) -> None:
-        ends: dict[str, list[Any]] = {"output": [], "error": []}
-        lines = [json.loads(line) for line in self.files[batch["input_file_id"]].splitlines()]
-        for number, line in enumerate(lines, 1):
-            act = script(Asked(number, 1, headers, line["body"])) or says()
-            response = {"status_code": act.status, "body": json.loads(act.data)}
-            end = {"custom_id": line["custom_id"], "response": response, "error": None}
-            ends["output" if act.status == 200 else "error"].append(end)
-        self.odd(*ends.values())
-        batch["request_counts"] = {"total": len(lines), "completed": len(ends["output"])}
-        for kind, each in ends.items():
-            texts = [end if isinstance(end, bytes) else json.dumps(end).encode() for end in each]
-            if texts:
-                batch[f"{kind}_file_id"] = f"file-{kind}-{batch['id']}"
-                self.files[batch[f"{kind}_file_id"]] = b"\n".join(texts)
-
-
 class Server:
     """What the server saw; see :func:`serving`."""
 
-    def __init__(self, script: Script | None = None, bulk: Bulk | None = None):
-        self.bulk = bulk
+    def __init__(self, script: Script | None = None):
         self._script = script or (lambda asked: None)
         self._tasks: set[asyncio.Task[None]] = set()
         self.url = ""
@@ -240,12 +156,9 @@ class Server:
         headers = {name.strip().lower(): value.strip() for name, _, value in parts}
         data = await reader.readexactly(int(headers.get("content-length", 0)))
         self.keys.add(headers.get("authorization", ""))
-        verb, path, _ = first.split(" ")
+        _, path, _ = first.split(" ")
         if not path.endswith("/chat/completions"):
-            call = f"{verb} {path.removeprefix('/v1')}"
-            known = self.bulk and path != "/v1/models"
-            act = self.bulk.answer(call, headers, data, self._script) if known else None
-            return await self._act(act or error(404, "Not Found"), writer)
+            return await self._act(error(404, "Not Found"), writer)
         digest = hashlib.sha256(data).hexdigest()
         self.requests += 1
         self.counts[digest] += 1
@@ -282,9 +195,9 @@ class Server:
 
 
 @contextmanager
-def serving(script: Script | None = None, bulk: Bulk | None = None) -> Iterator[Server]:
+def serving(script: Script | None = None) -> Iterator[Server]:
     """The server in a thread of its own, for as long as the block lasts."""
-    server = Server(script, bulk)
+    server = Server(script)
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, name="scripted", daemon=True)
     thread.start()

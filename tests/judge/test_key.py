@@ -15,15 +15,13 @@ import sys
 import traceback
 import urllib.parse
 from dataclasses import replace
-from functools import partial
 
 import pytest
 
 from tests.command import command_line
 from tests.judge import scripted
 from tests.judge.asking import ask
-from tests.judge.scripted import Bulk, error, raw, says, serving
-from tstmeta.judge import batch
+from tests.judge.scripted import error, raw, says, serving
 from tstmeta.judge.base import reply
 from tstmeta.judge.client import Served
 from tstmeta.schema import TstmetaError
@@ -205,50 +203,6 @@ def test_no_command_gives_away_a_key_of_the_environment_or_the_address(
         host = server.url.removeprefix("http://").removesuffix("/v1")
         result = tstmeta(*COMMANDS[command](URLS[name].replace("HOST", host)))
     assert result.exit_code
-    assert leaking(result, caplog, tmp_path) == {}
-
-
-def named(output, errors):
-    """Answers that hold the key in all they say, and errors that repeat it."""
-    first, second, third = output
-    first["response"]["body"]["choices"][0]["message"]["content"] = f"my key is {KEY}, 4"
-    second["response"] = {"status_code": 400, "body": {"error": {"message": f"by {KEY}"}}}
-    third["response"], third["error"] = None, {"code": KEY, "message": f"log: {KEY}"}
-
-
-_FAILED = {"status": "failed", "errors": {"data": [{"message": f"of {KEY}"}]}}
-
-
-def spelt(output, errors):
-    """The same, and the key in other spellings; the line is decoded once before it is read."""
-    named(output, errors)
-    content = json.dumps(f"my key is {KEY}, 4").replace(KEY, WAYS["all signs"])
-    output[0]["response"]["body"]["choices"][0]["message"]["content"] = content
-    output[2]["error"] = {"message": WAYS["a sign"]}
-
-
-BULKS = {
-    "answers, spelt": Bulk(odd=spelt),
-    "the state of a batch": Bulk(
-        acts={"GET /batches/batch_0": raw(f'{{"id": "batch_0", "status": "{WAYS["a sign"]}"}}')}
-    ),
-    "answers": Bulk(odd=named),
-    "the name of a file": Bulk(acts={"POST /files": raw({"id": KEY})}),
-    "why a batch failed": Bulk(more=_FAILED),
-    "a look that fails": Bulk(acts={"GET /batches/batch_0": error(503, f"by {KEY}")}),
-}
-
-
-@pytest.mark.parametrize("bulk", BULKS.values(), ids=BULKS)
-def test_no_batch_gives_the_key_away(tstmeta, caplog, tmp_path, monkeypatch, bulk):
-    monkeypatch.setattr(batch, "run", partial(batch.run, poll=0.0))
-    rows = "".join(f"x,y{number},formal\n" for number in range(3))
-    (tmp_path / "mine.csv").write_text("source,output,style\n" + rows)
-    with serving(bulk=bulk) as server:
-        result = tstmeta(*judge_run(server.url), "--batch")
-        assert server.keys <= {BEARER}
-        assert bulk.calls["POST /files"] > 0
-    assert not isinstance(result.exception, AssertionError | KeyError | TypeError)
     assert leaking(result, caplog, tmp_path) == {}
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.stats.oracles import rng
-from tstmeta.stats import ResamplingPlan, Setting, draw, of_resample, resample, resampling
+from tstmeta.stats import ResamplingPlan, Setting, confidence_intervals, draw, resample, resampling
 from tstmeta.stats.resampling import leave_one_out
 
 UNITS = ("sources", "systems", "both")
@@ -71,6 +71,7 @@ def test_of_very_many_clusters_none_is_left_out_and_limits_hardly_move(monkeypat
     for many in (400, 399):
         monkeypatch.setattr(resampling, "_MANY", many)
         whole.append(resample(people, metrics, Setting(), ResamplingPlan(n=300), rng()))
-    first, second = (of_resample(each)[0][:2] for each in whole)
+    first, second = (confidence_intervals(each)[0][:2] for each in whole)
     assert second == pytest.approx(first, abs=0.01)
-    assert whole[0].counts["sources"].tolist() == whole[1].counts["sources"].tolist()
+    counts = [each.metrics.counts["sources"].tolist() for each in whole]
+    assert counts[0] == counts[1]

@@ -219,9 +219,9 @@ def resample(analysis: Analysis) -> Resample:
     own, setting, plan = analysis.matrices, analysis.setting, analysis.plan
     draws = stats.draw(plan, own.human.shape, analysis.rng(DRAWS))
     if not analysis.fits:
-        return stats.of_draws(own.human, own.metrics, setting, plan, draws)
+        return stats.resample_draws(own.human, own.metrics, setting, plan, draws)
     tied = setting._replace(statistic=held_out(analysis.fits))
-    drawn = stats.of_draws(own.human, own.metrics, tied, plan, draws)
+    drawn = stats.resample_draws(own.human, own.metrics, tied, plan, draws)
     return drawn._replace(setting=setting)
 
 
@@ -254,19 +254,19 @@ def bootstrap(
     Raises:
         TstmetaError: as :func:`correlate`, or a plan that the data do not have.
     """
-    columns = [*HEAD, "kind", "value", "low", "high", "n", "groups", "method", "reason", "draws"]
+    columns = [*HEAD, "kind", "value", "low", "high", "n", "groups", "reason", "draws"]
     columns += WITHOUT * (level == "system")
     tables = [pd.DataFrame(columns=columns)]
     for analysis in analyses(pairs, statistic, level, unit, draws, seed, clustered, undefined):
         drawn = resample(analysis)
-        tables.append(intervals(analysis, drawn).assign(draws=list(drawn.values))[columns])
+        tables.append(intervals(analysis, drawn).assign(draws=list(drawn.resampled))[columns])
     return pd.concat(tables[1:] or tables, ignore_index=True)
 
 
 def intervals(analysis: Analysis, drawn: Resample) -> pd.DataFrame:
     """The columns of :func:`bootstrap` but for the draws."""
     rows = []
-    for place, limit in enumerate(stats.of_resample(drawn)):
+    for place, limit in enumerate(stats.confidence_intervals(drawn)):
         row = _row(analysis, place, agreement(analysis, place))
         if math.isfinite(row["value"]):
             ties = ""
@@ -274,9 +274,8 @@ def intervals(analysis: Analysis, drawn: Resample) -> pd.DataFrame:
                 fit = analysis.fits[place]
                 ties = f"scores tie up to {fit.threshold:.3g} (folds differ by {fit.spread:.2g})"
             row["reason"] = joined(row["reason"], ties, limit.reason)
-        row["method"] = limit.method if math.isfinite(limit.low) else ""
         rows.append(row | {"low": limit.low, "high": limit.high})
-    columns = ["value", "low", "high", "method", "n", "groups", "reason", *WITHOUT]
+    columns = ["value", "low", "high", "n", "groups", "reason", *WITHOUT]
     table = pd.DataFrame(rows, columns=columns).astype({"n": int, "groups": "Int64"})
     return pd.concat([analysis.matrices.heads[[*HEAD, "kind"]], table], axis=1)
 
@@ -361,7 +360,8 @@ def _limits(
     limits = []
     for row, value, cells in zip(drawn, values, complete, strict=True):
         own = strata[np.unique(clusters[cells.any(axis=1)])]
-        limits += stats.of_values(row[None], [value], units=len(own) - len(np.unique(own)) + 1)
+        units = len(own) - len(np.unique(own)) + 1
+        limits += stats.percentile_intervals(row[None], [value], units=units)
     table = pd.DataFrame(limits, columns=stats.Interval._fields)
     known = values.notna() & (table["reason"] != "") & (plan.n > 0)
     return table.assign(reason=(f"{values.name}: " + table["reason"]).where(known, ""))

@@ -69,9 +69,9 @@ def compare(
         drawn = resample(analysis)
         gap = difference(drawn, 0, 1)
         p, n, null, reason = _tested(analysis, drawn)
-        few = few_systems(level, int(drawn.of_pairs.systems[0]))
+        few = few_systems(level, int(drawn.pairs.systems[0]))
         note = joined(note, few, gap.reason, reason)
-        between = float(drawn.of_pairs.estimates[0])
+        between = float(drawn.pairs.estimates[0])
         name = own.heads["dataset"].iloc[0]
         rows.append((name, *labels, between, gap.low, gap.high, p, n, null, note))
     if not rows:
@@ -151,8 +151,8 @@ def rank_sets(
 
 def p_of_pairs(drawn: Resample) -> np.ndarray:
     """p of the difference of every two metrics ``[M, M]``, corrected for all pairs."""
-    gaps = drawn.of_pairs[:2]
-    return stats.simultaneous_p(drawn.estimates, drawn.values, units=drawn.fewest, gaps=gaps)
+    gaps = drawn.pairs.estimates, drawn.pairs.resampled
+    return stats.simultaneous_p(drawn.estimates, drawn.resampled, units=drawn.fewest, gaps=gaps)
 
 
 def ranks(drawn: Resample, p: np.ndarray) -> pd.DataFrame:
@@ -172,12 +172,14 @@ def differences(
     """Of every two of these rows, see :attr:`.evaluation.Evaluation.differences`."""
     rows, names = [], own.heads[["metric", "basis"]].to_numpy().tolist()
     cells = np.isfinite(own.human + own.metrics)
-    (estimates, values), (gaps, of_gaps), counts = drawn[:2], drawn.of_pairs[:2], drawn.of_pairs[4]
+    gaps = drawn.pairs.estimates
     for i, j in combinations(places, 2):
         place = pair_of(drawn, i, j)[1]
-        limits, two, alone = difference(drawn, i, j), [i, j], (gaps[[place]], of_gaps[[place]])
-        units = min((int(n[place]) for n in counts.values()), default=0)
-        p_alone = stats.simultaneous_p(estimates[two], values[two], units=units, gaps=alone)[0, 1]
+        limits, two = difference(drawn, i, j), [i, j]
+        units = min((int(n[place]) for n in drawn.pairs.counts.values()), default=0)
+        alone = gaps[[place]], drawn.pairs.resampled[[place]]
+        sides = drawn.estimates[two], drawn.resampled[two]
+        p_alone = stats.simultaneous_p(*sides, units=units, gaps=alone)[0, 1]
         both = (p_alone, p[i, j]) if np.isfinite(gaps[place]) else (np.nan, np.nan)
         n = f"over {cells[i].sum():,} and {cells[j].sum():,} rewrites"
         n *= bool((cells[i] != cells[j]).any())

@@ -36,7 +36,7 @@ KEY = ["dataset", "dimension", "statistic", "level"]
 #: Columns of :attr:`Evaluation.frame`.
 COLUMNS = [
     *("dataset", "statistic", "level", "metric", "basis", "dimension", "kind", "better"),
-    *("value", "low", "high", "method", "n", "without_low", "without_high", "without"),
+    *("value", "low", "high", "n", "without_low", "without_high", "without"),
     *("rank", "rank_low", "rank_high", "cluster", "partial", "given", "partial_all", "given_all"),
     *("as_rater", "against", "note", "signature"),
 ]

@@ -109,7 +109,6 @@ def methods(own: Sequence[Evaluation]) -> list[str]:
         libraries=libraries,
         titles=list(map(render.title, own)),
         settings={str(each.analysis.setting): each.analysis.setting for each in own}.values(),
-        intervals=frame.dropna(subset="low")["method"].unique().tolist(),
         units=list(dict.fromkeys(map(_units, own))),
         tested=list(dict.fromkeys(f"{n:,}" for n in pairs)),
         flipped=list(_signatures(frame[frame["better"] == "lower"]).values()),

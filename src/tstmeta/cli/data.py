@@ -1,7 +1,6 @@
 """``tstmeta data``: what data there is, getting it, checking it, writing its tables."""
 
 from enum import StrEnum
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -15,7 +14,7 @@ data_app = typer.Typer(
 )
 
 Table = StrEnum("Table", ["items", "ratings", "labels", "preferences", "scores"])
-Target = StrEnum("Target", ["huggingface", "mtme"])
+Target = StrEnum("Target", ["huggingface"])
 Names = Annotated[
     list[str] | None,
     typer.Argument(
@@ -106,8 +105,8 @@ def data_export(
 ) -> None:
     """Write one of the five tables of a data set, or all of it in a format of others.
 
-    huggingface is a folder for the Hugging Face hub, with a description in Croissant; mtme is a
-    test set of mt-metrics-eval. Both take along the scores of the metrics named.
+    huggingface is a folder for the Hugging Face hub, with a description in Croissant and the scores
+    of the metrics named.
 
     \b
     Examples:
@@ -125,43 +124,12 @@ def data_export(
         return
     if out is None or (out.exists() and any(out.iterdir())):
         raise mistake(f"--to {to} writes a folder: name one that is new or empty with --out")
-    from ..exchange.huggingface import write_huggingface
-    from ..exchange.mtme import write_mtme
+    from ..huggingface import write_huggingface
     from ..scoring import score
 
     scores = score(data, metric) if metric else None
-    if to is Target.mtme:
-        notes = write_mtme(data, out, scores)
-    else:
-        notes = [write_huggingface(data, out, scores, texts)]
-    for words in [*notes, f"wrote {data.name} to {out}"]:
-        note(words)
-
-
-@data_app.command("import-mtme")
-def data_import_mtme(
-    folder: Annotated[Path, typer.Argument(help="A test set: there is a folder sources in it.")],
-    out: Annotated[Path, typer.Option("--out", "-o", help="File to write: .csv or .parquet.")],
-    human: Annotated[
-        str, typer.Option(help="Which ratings, where several are of no dimension: mqm, ...")
-    ] = "",
-) -> None:
-    """Read a test set of mt-metrics-eval: a file of rewrites with ratings, and one of scores.
-
-    \b
-    Example: tstmeta data import-mtme mt-metrics-eval-v2/wmt22 --human mqm --out wmt22.parquet
-    """
-    from ..exchange.mtme import read_mtme, sheet
-
-    if out.suffix not in (".csv", ".parquet"):
-        raise mistake(f"{out}: name a file that ends in .csv or .parquet")
-    data, scores = read_mtme(folder, human)
-    write_table(sheet(data), out)
-    note(f"wrote {len(data.items):,} rewrites to {out}")
-    if len(scores):
-        beside = out.with_name(f"{out.stem}.scores{out.suffix}")
-        write_table(scores, beside)
-        note(f"wrote {len(scores):,} scores to {beside}: use them with --scores")
+    note(write_huggingface(data, out, scores, texts))
+    note(f"wrote {data.name} to {out}")
 
 
 @data_app.command("form")

@@ -66,26 +66,6 @@ def show_command(prompt: Prompt, data: options.Data) -> None:
     note(f"{loaded.origin}: {' '.join(loaded.about.split())}")
 
 
-@judge_app.command("export")
-def export_command(
-    prompt: Prompt,
-    data: options.Data,
-    to: Annotated[Literal["lm-eval", "inspect"], typer.Option(help="The harness that asks.")],
-    out: options.OutFolder,
-) -> None:
-    """Write a prompt and a data set as a task of lm-evaluation-harness or Inspect; asks nobody.
-
-    The folder runs without tstmeta: questions, the reader of answers, and Pearson's r with people's
-    mean ratings, where the data have them.
-    """
-    from ..data import load
-    from ..judge.export import export
-    from ..judge.prompts import load as load_prompt
-
-    command = export(load(data), load_prompt(prompt), to, out)
-    note(f"wrote {out}; run it: {shlex.join(command)}")
-
-
 @judge_app.command("run")
 def run_command(
     data: options.Data,
@@ -107,12 +87,6 @@ def run_command(
     ] = None,
     logprobs: Annotated[
         bool, typer.Option("--logprobs", help="Ask for log-probabilities: the expected rating.")
-    ] = False,
-    batch: Annotated[
-        bool,
-        typer.Option(
-            "--batch", help="By the server's Batch API: answers within a day, perhaps for less."
-        ),
     ] = False,
     concurrency: options.Concurrency = 16,
     timeout: options.Timeout = 120.0,
@@ -151,9 +125,9 @@ def run_command(
     """Rate a data set.  Answers are kept: an answer that came is never asked or paid for again.
 
     Kill it whenever you like: the same command goes on where it stopped.  A second run of the same
-    model on the same file waits for the first.  With --batch, a killed run's batches go on at the
-    server, and the same command takes them up.  What is no rating becomes a row with its status and
-    the judge's words.  The API key is read from OPENAI_API_KEY and goes nowhere but to the server.
+    model on the same file waits for the first.  What is no rating becomes a row with its
+    status and the judge's words.  The API key is read from OPENAI_API_KEY and goes nowhere but to
+    the server.
     Exit code 1 when some ratings are missing.
 
     \b
@@ -163,7 +137,6 @@ def run_command(
       tstmeta evaluate --data mine.csv --metric bleu --scores scores.csv
     """
     from ..data import load, paths
-    from ..judge import batch as batches
     from ..judge import ratings
     from ..judge.cache import AnswerCache
     from ..judge.prompts import load as load_prompt
@@ -194,15 +167,7 @@ def run_command(
     with AnswerCache(cache) as kept:
         for old in anew:
             kept.set_aside(old)
-        keys = {question.key(chat.server, model, revision) for question in questions}
-        under_way = keys & kept.batched().keys()
-    manner |= {"cache": cache, "budget": budget}
-    if batch:
-        manner |= {"runner": batches.run, "tell": note}
-    else:
-        manner |= {"concurrency": concurrency}
-        if under_way:
-            note(f"{len(under_way):,} are in a batch under way: --batch reads what it answers")
+    manner |= {"cache": cache, "budget": budget, "concurrency": concurrency}
     rows = ratings.ask(dataset, loaded, chat, **manner)
     texts = rows.select_dtypes(include=["object", "str"]).columns
     harmless = rows.assign(**rows[texts].map(escaped, na_action="ignore"))

@@ -1,13 +1,12 @@
 """Answers that were paid for, kept for good: one SQLite file that several processes may share.
 
-An answer is on file before anybody sees it, under a key that hashes all that decides it.  What a
-batch is to answer is written down before the batch is begun (:mod:`.batch`).
+An answer is on file before anybody sees it, under a key that hashes all that decides it.
 """
 
 import hashlib
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,8 +23,6 @@ _TABLE = """
 CREATE TABLE IF NOT EXISTS answers (
   key TEXT PRIMARY KEY NOT NULL, question TEXT NOT NULL, reply TEXT NOT NULL, at TEXT NOT NULL
 )"""
-#: Questions in batches: the file that they were sent in, and the batch, once its name is known.
-_BATCHED = "CREATE TABLE IF NOT EXISTS batched (key TEXT PRIMARY KEY, file TEXT, batch TEXT)"
 
 
 class CacheError(TstmetaError):
@@ -57,7 +54,6 @@ class AnswerCache:
             with suppress(sqlite3.OperationalError):
                 self._db.execute("PRAGMA journal_mode = WAL")
             self._db.execute("PRAGMA synchronous = NORMAL")
-            self._db.execute(_BATCHED)
             stack.pop_all()
 
     def __enter__(self) -> Self:
@@ -93,22 +89,6 @@ class AnswerCache:
     def set_aside(self, key: str) -> None:
         """Have a question asked anew; the old answer stays in the file under another key."""
         self._write("UPDATE answers SET key = 'aside ' || rowid || key WHERE key = ?", [(key,)])
-        self.forget([key])
-
-    def batched(self) -> dict[str, tuple[str, str]]:
-        """Key -> file and batch of each question that waits; "" where a kill came between."""
-        waiting = "SELECT key, file, batch FROM batched WHERE key NOT IN (SELECT key FROM answers)"
-        with self._explained():
-            return {key: (file, batch) for key, file, batch in self._db.execute(waiting)}
-
-    def note_batch(self, keys: Iterable[str], file: str, batch: str = "") -> None:
-        """Write down where these questions are, all or none."""
-        rows = [(key, file, batch) for key in keys]
-        self._write("INSERT OR REPLACE INTO batched VALUES (?, ?, ?)", rows)
-
-    def forget(self, keys: Iterable[str]) -> None:
-        """These questions are in no batch any more."""
-        self._write("DELETE FROM batched WHERE key = ?", [(key,) for key in keys])
 
     def _write(self, statement: str, rows: Sequence[tuple[str, ...]]) -> int:
         with self._explained():

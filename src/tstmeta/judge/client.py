@@ -7,7 +7,6 @@ read in :mod:`.base`.  The API key is in no message, no answer and no ``repr``.
 from __future__ import annotations
 
 import asyncio
-import math
 from typing import TYPE_CHECKING, Any
 
 from ..extras import needs
@@ -160,9 +159,7 @@ class Served:
             """Reads an answer to its end, which must come in time and before it is too long."""
 
             async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
-                # the file of a batch has no end that is known
-                is_file = request.url.path.endswith("/content")
-                most, data = math.inf if is_file else LONGEST_BODY, bytearray()
+                data = bytearray()
                 options["stream"] = True
                 try:  # the client's own limit begins anew with each byte
                     async with asyncio.timeout(request.extensions["timeout"]["read"]):
@@ -170,7 +167,7 @@ class Served:
                         try:
                             async for part in response.aiter_bytes():
                                 data += part
-                                if len(data) > most:  # what is cut here is no JSON
+                                if len(data) > LONGEST_BODY:  # what is cut here is no JSON
                                     break
                         finally:
                             await response.aclose()

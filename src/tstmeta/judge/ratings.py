@@ -6,7 +6,7 @@ status and what the judge said; something is put in its place only by name (:fun
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import partial
 from itertools import permutations
 from pathlib import Path
@@ -117,12 +117,9 @@ def ask(
     samples: int = 1,
     shuffle: int | None = None,
     limit: int | None = None,
-    runner: Callable[..., list[Reply]] = run,
     **options: Any,
 ) -> pd.DataFrame:
-    """Have a data set rated: :func:`jobs`, asked with the ``options`` of the ``runner``.
-
-    It is :func:`.runner.run` or :func:`.batch.run`.
+    """Have a data set rated: :func:`jobs`, asked with the ``options`` of :func:`.runner.run`.
 
     Returns:
         One row a rewrite, dimension and sample (of a prompt of unit ``pair`` one for each rewrite
@@ -132,7 +129,7 @@ def ask(
         ``expected``, ``mass`` and ``logprobs`` are those of :class:`~.answers.Rating`.
     """
     todo = jobs(dataset, prompt, samples, shuffle, limit)
-    replies = runner([job.question for job in todo], chat, **options)
+    replies = run([job.question for job in todo], chat, **options)
     pairs = zip(todo, replies, strict=True)
     rows = [row for job, reply in pairs for row in _rows(job, reply, prompt)]
     how = prompt.sampling

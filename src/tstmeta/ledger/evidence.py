@@ -9,6 +9,7 @@ otherwise; ``part`` is which rewrites take part, see :func:`inside`.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -118,7 +119,7 @@ def finding(
     def limits(confidence: float) -> Interval:
         if minus:
             return difference(drawn, place, minus, confidence=confidence)
-        return stats.of_resample(drawn, confidence=confidence)[place]
+        return stats.confidence_intervals(drawn, confidence=confidence)[place]
 
     n = min(agreement_of(analysis, each).n for each in (place, minus or place))
     return Finding(what, value, limits, n, _note(analysis, limits), analysis.plan.estimand)
@@ -135,7 +136,8 @@ def from_draws(
 ) -> Callable[[float], Interval]:
     """The limits of a value whose draws are at hand."""
     how: dict[str, Any] = {"units": units, "bounds": bounds}
-    return lambda confidence: stats.of_values([values], [estimate], confidence=confidence, **how)[0]
+    limits = partial(stats.percentile_intervals, [values], [estimate], **how)
+    return lambda confidence: limits(confidence=confidence)[0]
 
 
 # --------------------------------------------------------------------------- kinds of evidence
@@ -171,7 +173,7 @@ def reference_free(setup: Setup, data: str, metrics: Sequence[str]) -> list[Find
     k, both = len(metrics), [*metrics, *(f"R-{metric[2:]}" for metric in metrics)]
     analysis = analysis_of(setup, data, both, part="systems")
     drawn = resample(analysis)
-    gaps = np.column_stack(drawn.of_pairs[:2])  # estimates, then values
+    gaps = np.column_stack([drawn.pairs.estimates, drawn.pairs.resampled])
     own = [pair_of(drawn, place, place + k)[1] for place in range(k)]
     value, *values = gaps[own].mean(axis=0).tolist()
     limits = from_draws(value, values, drawn.fewest, (-2, 2))
@@ -285,7 +287,7 @@ def choices(setup: Setup, of: str, dimension: str, share: str = "balanced") -> l
     def limits(confidence: float) -> Interval:  # a normal's, of its own width on each side
         ratio = norm.ppf(0.5 + confidence / 2) / norm.ppf(0.975)
         low, high = (value + (end - value) * ratio for end in ends)
-        return Interval(low, high, "percentile", 0, 0)
+        return Interval(low, high, 0, 0)
 
     what, n = f"{of}, choices by {dimension}, {share}", int(row["comparisons"])
     return [Finding(what, value, limits, n, "sources resampled", ResamplingPlan().estimand)]
@@ -317,7 +319,7 @@ def transfer(
 
     def limits(confidence: float) -> Interval:
         low, high = t.interval(confidence, freedom, value, error)
-        return Interval(low, high, "t", 0, 0)
+        return Interval(low, high, 0, 0)
 
     note, scope = f"Student's t, {freedom} degrees of freedom", "runs like these, these sources"
     return [Finding(" minus ".join(signs.index), value, limits, int(n.sum()), note, scope)]

@@ -4,7 +4,15 @@ Nothing here knows of texts, files or data sets.
 """
 
 from .alternative import alternative_annotator_test
-from .intervals import Interval, Resample, difference, of_draws, of_resample, of_values, resample
+from .intervals import (
+    Interval,
+    Resample,
+    confidence_intervals,
+    difference,
+    percentile_intervals,
+    resample,
+    resample_draws,
+)
 from .matrices import LEVELS, Setting, correlate, estimate, resampled
 from .partial_correlation import PARTIAL, corrected_partial, partial, partial_at
 from .permutation import permutation_test
@@ -13,9 +21,7 @@ from .power import detectable_difference
 from .raters import alpha, ceiling, d_study, single_rater, variance_components
 from .resampling import Draws, ResamplingPlan, draw
 from .significance import (
-    equivalent,
     holm,
-    noninferior,
     rank_sets,
     significance_clusters,
     simultaneous_p,

@@ -4,18 +4,16 @@ Everything comes from one set of draws, the same for all metrics, so that differ
 Draws of sources and systems count the noise of cells too often, and are brought to the variance of
 crossed samples.
 
-``percentile`` takes quantiles of the draws at t(n - 1) sqrt(n / (n - 1)) instead of z, as a sample
-drawn from itself varies too little (Hesterberg 2015, What Teachers Should Know About the Bootstrap,
-The American Statistician 69).  ``bca`` is bias-corrected and accelerated (Efron and Tibshirani
-1993, equations 14.9 to 14.15), widened by sqrt(n / (n - 1)) alone, its tails being long already.
-The percentile covered what BCa did, or came nearer to its claim (``benchmarks/coverage.py``).
+Limits are quantiles of the draws (the percentile bootstrap), at t(n - 1) sqrt(n / (n - 1)) instead
+of z, as a sample drawn from itself varies too little (Hesterberg 2015, What Teachers Should Know
+About the Bootstrap, The American Statistician 69).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Literal, NamedTuple, cast
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,11 +23,8 @@ from .kernels import Array
 from .matrices import Setting, resampled, with_value
 from .resampling import Draws, ResamplingPlan, clusters_of, draw, leave_one_out, systems_of
 
-Method = Literal["percentile", "bca"]
 #: Below this number of units no interval can be relied on to cover what it claims.
 FEW_UNITS = 8
-#: Below so many systems BCa of a statistic of order covers too little (``benchmarks/coverage.py``).
-FEW_SYSTEMS = 20
 #: A larger share of undefined draws is reported.
 SMALL_SHARE = 0.01
 #: Draws closer than this to the estimate equal it.
@@ -37,7 +32,7 @@ _ROUNDING = 1e-12
 
 
 class Interval(NamedTuple):
-    """Limits of a value (NaN where there are none) and the ``method`` that was used.
+    """Limits of a value; NaN where there are none.
 
     Of so many draws ``undefined`` have no value; ``reason`` says why there are no limits, or why
     they may cover less than they claim.
@@ -45,44 +40,62 @@ class Interval(NamedTuple):
 
     low: float
     high: float
-    method: str
     draws: int
     undefined: int
     reason: str = ""
 
 
-class Resample(NamedTuple):
-    """Estimates of several metrics ``[M]`` and their values in every draw ``[M, D]``.
+class Rows(NamedTuple):
+    """Values of metrics, or of differences of two: estimates ``[R]``, and in every draw ``[R, D]``.
 
     Attributes:
-        jackknives: values with one unit left out, ``[M, U]`` for each sample of units: sources (or
+        jackknives: values with one unit left out, ``[R, U]`` for each sample of units: sources (or
             clusters) of each stratum, systems.
-        given: whether a metric has anything of that unit, alike.
-        counts: units by kind, ``[M]`` each, n - 1 fewer where there are n strata.
-        single: whether each unit is one item.
-        systems: how many of them each metric has a value of ``[M]``, drawn or not.
-        groups: groups that each metric has a value in ``[M, G]``.
-        of_pairs: the same of the differences of all pairs i < j of metrics, in order, at levels of
-            groups over the groups where both have a value; pairs have none.
+        present: whether a row has anything of that unit, in the same shapes.
+        counts: units by kind, ``[R]`` each, n - 1 fewer where there are n strata.
+        systems: systems that each row has a value of ``[R]``, drawn or not.
     """
 
     estimates: Array
-    values: Array
+    resampled: Array
     jackknives: tuple[Array, ...]
-    given: tuple[Array, ...]
+    present: tuple[Array, ...]
     counts: dict[str, Array]
+    systems: Array
+
+
+class Resample(NamedTuple):
+    """Metrics ``[M]`` in the same draws, and the differences of all pairs i < j of them, in order.
+
+    Attributes:
+        pairs: at levels of groups over the groups where both metrics have a value.
+        groups: groups that each metric has a value in ``[M, G]``.
+        single: whether each unit is one item.
+    """
+
+    metrics: Rows
+    pairs: Rows
+    groups: Array
     single: bool
     setting: Setting
     plan: ResamplingPlan
-    systems: Array
-    groups: Array
-    of_pairs: Resample = cast("Resample", None)
+
+    @property
+    def estimates(self) -> Array:
+        """Of the metrics ``[M]``."""
+        return self.metrics.estimates
+
+    @property
+    def resampled(self) -> Array:
+        """Of the metrics in every draw ``[M, D]``."""
+        return self.metrics.resampled
 
     @property
     def fewest(self) -> int:
         """Units of the kind and of the metric that have the fewest."""
-        some = np.isfinite(self.estimates)
-        return min((int(n[some].min()) for n in self.counts.values() if some.any()), default=0)
+        known = np.isfinite(self.estimates)
+        counts = self.metrics.counts.values()
+        return min((int(n[known].min()) for n in counts if known.any()), default=0)
 
     @property
     def widened(self) -> bool:
@@ -105,84 +118,80 @@ def resample(
     rng: np.random.Generator,
 ) -> Resample:
     """Draw once for all metrics ``[M, S, K]`` and people ``[S, K]``."""
-    return of_draws(human, metrics, setting, plan, draw(plan, np.shape(metrics)[-2:], rng))
+    return resample_draws(human, metrics, setting, plan, draw(plan, np.shape(metrics)[-2:], rng))
 
 
-def of_draws(
+def resample_draws(
     human: ArrayLike, metrics: ArrayLike, setting: Setting, plan: ResamplingPlan, draws: Draws
 ) -> Resample:
     """The same from draws at hand."""
     x, y = np.asarray(human, dtype=float), np.asarray(metrics, dtype=float)
-    m, pairs = len(y), np.transpose(np.triu_indices(len(y), 1))
+    i, j = pairs = np.stack(np.triu_indices(len(y), 1))
 
-    def values_of(draws: Draws | None) -> Array:
-        return resampled(x, y, setting, draws, pairs)
+    def values_in(draws: Draws | None) -> Array:
+        return resampled(x, y, setting, draws, pairs.T)  # [M + pairs, D]
 
-    estimates = values_of(None)[:, 0]
-    both = np.isfinite(x) & np.isfinite(y)
-    jackknives: list[Array] = []
-    given: list[Array] = []
-    counts: dict[str, Array] = {}
-    for kept in leave_one_out(plan, x.shape):
-        left_out = values_of(kept)
-        if (kept.systems == 1).all():
-            name = "sources" if plan.clusters is None else "clusters"
-            own, strata = clusters_of(plan, len(x))
-            some = _any(both.any(axis=2), own)  # [M, units]
-        else:
-            name, own = "systems", systems_of(plan, x.shape[1])
-            some, strata = _any(both.any(axis=1), own), np.zeros(len(kept), dtype=int)
-        if len(kept) < len(strata):  # of very many there is no jackknife
-            left_out = np.full((len(left_out), len(strata)), np.nan)
-        of_strata = [strata == stratum for stratum in np.unique(strata)]
-        jackknives += [left_out[:, inside] for inside in of_strata]
-        given += [some[:, inside] for inside in of_strata]
-        free = [some[:, inside].sum(axis=1) - 1 for inside in of_strata]
-        counts[name] = np.maximum(free, 0).sum(axis=0, dtype=int) + some.any(axis=1)
-    if plan.units == "both":
-        of_sources = values_of(Draws(draws.sources, np.ones_like(draws.systems)))
-        of_systems = values_of(Draws(np.ones_like(draws.sources), draws.systems))
-        if setting.level == "system":
-            values = _wider(of_sources, of_systems)
-        else:
-            all_three = values_of(draws), of_sources, of_systems
-            values = _crossed(estimates, *all_three, jackknives)
+    rated = np.isfinite(x) & np.isfinite(y)  # [M, S, K]
+    jackknives, present, counts = _left_out(rated, plan, values_in)
+    estimates = values_in(None)[:, 0]
+    if plan.units != "both":
+        values = values_in(draws)
     else:
-        values = values_of(draws)
-    alone = plan.units != "both" and plan.clusters is None and plan.columns is None
-    number = systems_of(plan, x.shape[1])
-    most = both.sum(axis=2 if plan.units == "sources" else 1).max(initial=0)
-    single = setting.level == "system" or (alone and bool(most <= 1))
-    whole = Resample(
-        estimates[:m],
-        values[:m],
-        tuple(left_out[:m] for left_out in jackknives),
-        tuple(given),
-        counts,
-        single,
-        setting,
-        plan,
-        systems=(both.any(axis=1) @ (number[:, None] == np.unique(number))).sum(axis=1),
-        groups=with_value(x, y, setting),
+        by_source = values_in(Draws(draws.sources, np.ones_like(draws.systems)))
+        by_system = values_in(Draws(np.ones_like(draws.sources), draws.systems))
+        if setting.level == "system":
+            values = _wider(by_source, by_system)
+        else:
+            values = _crossed(estimates, values_in(draws), by_source, by_system, jackknives)
+    numbers = systems_of(plan, x.shape[1])
+    systems = (rated.any(axis=1) @ (numbers[:, None] == np.unique(numbers))).sum(axis=1)
+    m = len(y)
+    both = Rows(
+        estimates[m:],
+        values[m:],
+        tuple(jackknife[m:] for jackknife in jackknives),
+        tuple(units[i] | units[j] for units in present),  # units that either has anything of
+        {name: np.minimum(n[i], n[j]) for name, n in counts.items()},
+        np.minimum(systems[i], systems[j]),
     )
-    i, j = pairs.T
-    of_pairs = whole._replace(
-        estimates=estimates[m:],
-        values=values[m:],
-        jackknives=tuple(left_out[m:] for left_out in jackknives),
-        given=tuple(some[i] | some[j] for some in given),  # units that either has anything of
-        counts={name: np.minimum(n[i], n[j]) for name, n in counts.items()},
-        systems=np.minimum(whole.systems[i], whole.systems[j]),
-    )
-    return whole._replace(of_pairs=of_pairs)
+    alone = tuple(jackknife[:m] for jackknife in jackknives)
+    rows = Rows(estimates[:m], values[:m], alone, present, counts, systems)
+    drawn_alone = plan.units != "both" and plan.clusters is None and plan.columns is None
+    items = rated.sum(axis=2 if plan.units == "sources" else 1)
+    single = setting.level == "system" or (drawn_alone and bool(items.max(initial=0) <= 1))
+    return Resample(rows, both, with_value(x, y, setting), single, setting, plan)
 
 
-def _any(cells: Array, labels: Array) -> Array:
+def _left_out(
+    rated: Array, plan: ResamplingPlan, values_in: Callable[[Draws], Array]
+) -> tuple[tuple[Array, ...], tuple[Array, ...], dict[str, Array]]:
+    """Jackknives, what is present, and counts; see :class:`Rows`."""
+    jackknives: list[Array] = []
+    present: list[Array] = []
+    counts: dict[str, Array] = {}
+    for draws in leave_one_out(plan, rated.shape[1:]):
+        values = values_in(draws)
+        if (draws.systems == 1).all():
+            name = "sources" if plan.clusters is None else "clusters"
+            labels, strata = clusters_of(plan, rated.shape[1])
+            units = _any(rated.any(axis=2), labels)  # [M, units]
+        else:
+            name, labels = "systems", systems_of(plan, rated.shape[2])
+            units, strata = _any(rated.any(axis=1), labels), np.zeros(len(draws), dtype=int)
+        if len(draws) < len(strata):  # of very many there is no jackknife
+            values = np.full((len(values), len(strata)), np.nan)
+        inside = [strata == stratum for stratum in np.unique(strata)]
+        jackknives += [values[:, stratum] for stratum in inside]
+        present += [units[:, stratum] for stratum in inside]
+        free = [units[:, stratum].sum(axis=1) - 1 for stratum in inside]
+        counts[name] = np.maximum(free, 0).sum(axis=0, dtype=int) + units.any(axis=1)
+    return tuple(jackknives), tuple(present), counts
+
+
+def _any(cells: ArrayLike, labels: Array) -> Array:
     """Of ``[M, n]``, whether any of those with a label are true: ``[M, labels]``."""
-    some = np.zeros((len(cells), int(labels.max(initial=-1)) + 1), dtype=bool)
-    for row, own in zip(some, cells, strict=True):
-        row[labels[own]] = True
-    return some
+    counts = [np.bincount(labels, weights=row) for row in np.asarray(cells, dtype=float)]
+    return np.array(counts).reshape(len(counts), int(labels.max(initial=-1)) + 1) > 0
 
 
 def _crossed(
@@ -230,39 +239,33 @@ def _variances(values: Array, some: Array) -> Array:
     return np.array([r[s].var() if s.any() else 0.0 for r, s in zip(values, some, strict=True)])
 
 
-def of_resample(
-    resample: Resample, *, confidence: float = 0.95, method: Method = "percentile"
-) -> list[Interval]:
+def confidence_intervals(resample: Resample, *, confidence: float = 0.95) -> list[Interval]:
     """An interval for each metric."""
     places = range(len(resample.estimates))
-    return [_limits(resample, m, resample.bounds, confidence, method) for m in places]
+    rows, bounds = resample.metrics, resample.bounds
+    return [_limits(resample, rows, place, bounds, confidence) for place in places]
 
 
-def pair_of(resample: Resample, first: int, second: int) -> tuple[Resample, int, int]:
+def pair_of(resample: Resample, first: int, second: int) -> tuple[Rows, int, int]:
     """Rows, the row among them and its sign (0 of itself), of one metric minus another."""
     m = len(resample.estimates)
     if not (-m <= first < m and -m <= second < m):
         raise IndexError(f"there are {m} metrics, and no rows {first} and {second}")
     if (first := first % m) == (second := second % m):
-        return resample, first, 0
+        return resample.metrics, first, 0
     i, j = sorted((first, second))
-    return resample.of_pairs, i * (2 * m - i - 1) // 2 + j - i - 1, 1 if i == first else -1
+    return resample.pairs, i * (2 * m - i - 1) // 2 + j - i - 1, 1 if i == first else -1
 
 
 def difference(
-    resample: Resample,
-    first: int,
-    second: int,
-    *,
-    confidence: float = 0.95,
-    method: Method = "percentile",
+    resample: Resample, first: int, second: int, *, confidence: float = 0.95
 ) -> Interval:
     """The metric in row ``first`` minus that in row ``second``, draw by draw; the reason says where
     it is over other groups than one of the two.
     """
     low, high = resample.bounds
     rows, place, sign = pair_of(resample, first, second)
-    limits = _limits(rows, place, (low - high, high - low), confidence, method)
+    limits = _limits(resample, rows, place, (low - high, high - low), confidence)
     ends = sorted((sign * limits.low + 0.0, sign * limits.high + 0.0))  # no -0
     limits = limits._replace(low=ends[0], high=ends[1])
     has = resample.groups[[first, second]]
@@ -275,33 +278,21 @@ def difference(
 
 
 def _limits(
-    resample: Resample, m: int, bounds: tuple[float, float], confidence: float, method: Method
+    resample: Resample, rows: Rows, place: int, bounds: tuple[float, float], confidence: float
 ) -> Interval:
-    """The limits of a row.  BCa of a statistic of order over few systems says that it covers less
-    than it claims.
-    """
-    limits = interval(
-        resample.values[m],
-        float(resample.estimates[m]),
-        [j[m, g[m]] for j, g in zip(resample.jackknives, resample.given, strict=True)],
-        {name: int(count[m]) for name, count in resample.counts.items()},
+    """The limits of a row."""
+    return interval(
+        rows.resampled[place],
+        float(rows.estimates[place]),
+        [j[place, p[place]] for j, p in zip(rows.jackknives, rows.present, strict=True)],
+        {name: int(count[place]) for name, count in rows.counts.items()},
         confidence=confidence,
-        method=method,
         widened=resample.widened,
         bounds=bounds,
     )
-    drawn = resample.plan.units != "sources" or resample.setting.level == "system"
-    drawn &= limits.method == "bca" and resample.setting.function.name != "pearson"
-    if not drawn or (systems := resample.systems[m]) >= FEW_SYSTEMS:
-        return limits
-    doubt = (
-        f"BCa of a rank statistic over {systems} systems: below {FEW_SYSTEMS} it covers less than"
-        " it claims; use the percentile"
-    )
-    return limits._replace(reason="; ".join(filter(None, [limits.reason, doubt])))
 
 
-def of_values(
+def percentile_intervals(
     values: ArrayLike,
     estimates: ArrayLike,
     *,
@@ -330,7 +321,6 @@ def interval(
     counts: Mapping[str, int],
     *,
     confidence: float = 0.95,
-    method: Method = "percentile",
     widened: bool = True,
     bounds: tuple[float, float] = (-1.0, 1.0),
 ) -> Interval:
@@ -358,19 +348,14 @@ def interval(
     elif n is not None and n < 2:
         nothing = f"{n} {name[:-1] if n else name}: there is nothing to draw"
     if nothing:
-        return Interval(math.nan, math.nan, method, draws, undefined, nothing)
-    (acceleration, freedom, narrowness), reasons = influence(jackknives, n), []
-    if method == "bca" and not math.isfinite(acceleration):
-        method = "percentile"
-        reasons.append("percentile instead of BCa: with one unit left out there is no value")
+        return Interval(math.nan, math.nan, draws, undefined, nothing)
+    (freedom, narrowness), reasons = influence(jackknives, n), []
     z = float(special.ndtri(0.5 * (1.0 + confidence)))
+    if widened and math.isfinite(freedom):
+        z = float(special.stdtrit(freedom, 0.5 * (1.0 + confidence)))
     if widened:
-        if method == "percentile" and math.isfinite(freedom):
-            z = float(special.stdtrit(freedom, 0.5 * (1.0 + confidence)))
         z *= narrowness
     shares = (float(special.ndtr(-z)), float(special.ndtr(z)))
-    if method == "bca":
-        shares = _moved(ordered, estimate, z, acceleration)
     # undefined draws lie at the far end of either side
     low = _quantile(np.concatenate([np.full(undefined, bounds[0]), ordered]), shares[0])
     high = _quantile(np.concatenate([ordered, np.full(undefined, bounds[1])]), shares[1])
@@ -382,48 +367,28 @@ def interval(
         reasons.append(f"{n} {name}: over fewer than {FEW_UNITS} it can cover less than it claims")
     if undefined > SMALL_SHARE * draws:
         reasons.append(f"{undefined} of {draws} draws have no value and count on both sides")
-    return Interval(low, high, method, draws, undefined, "; ".join(reasons))
+    return Interval(low, high, draws, undefined, "; ".join(reasons))
 
 
-def influence(jackknives: Sequence[Array], n: int | None) -> tuple[float, float, float]:
-    """Acceleration (NaN where a unit cannot be left out), degrees of freedom and narrowness.
+def influence(jackknives: Sequence[Array], n: int | None) -> tuple[float, float]:
+    """Degrees of freedom, and by how much quantiles are taken further out.
 
     The influence of unit i of n is (n - 1) (mean of the jackknife - its value without i); squares
-    and cubes of independent samples are added up, n being Satterthwaite's (1946) number.
+    of independent samples are added up, n being Satterthwaite's (1946) number.
     """
-    squares = cubes = fair = spread = 0.0
+    squares = fair = spread = 0.0
     for left_out in jackknives:
         if (units := len(left_out)) < 2:
             continue  # a sample of one unit always is itself
         influence = (units - 1) * (left_out.mean() - left_out)
         plug_in = float((influence**2).sum()) / units**2
         squares += plug_in
-        cubes += float((influence**3).sum()) / units**3
         fair += plug_in * units / (units - 1)
         spread += (plug_in * units / (units - 1)) ** 2 / (units - 1)
     if not math.isfinite(squares) or squares <= _ROUNDING**2:
         # units cannot be left out, or make no difference alone
-        acceleration = 0.0 if math.isfinite(squares) else math.nan
-        if n is None:
-            return acceleration, math.inf, 1.0
-        return acceleration, n - 1.0, math.sqrt(n / (n - 1.0))
-    return cubes / (6.0 * squares**1.5), fair**2 / spread, math.sqrt(fair / squares)
-
-
-def _moved(ordered: Array, estimate: float, z: float, acceleration: float) -> tuple[float, float]:
-    """Shares of draws below either limit of BCa (Efron and Tibshirani 1993, equation 14.10)."""
-    equal = int((np.abs(ordered - estimate) <= _ROUNDING).sum())
-    below = int((ordered < estimate - _ROUNDING).sum())
-    # half of the equal draws lie below; the halves at the ends keep the bias finite
-    bias = float(special.ndtri((below + 0.5 * equal + 0.5) / (len(ordered) + 1)))
-
-    def share(z: float) -> float:
-        slope = 1.0 - acceleration * (bias + z)
-        if slope <= 0:  # the transformation turns back there: take the end
-            return float(z > 0)
-        return float(special.ndtr(bias + (bias + z) / slope))
-
-    return share(-z), share(z)
+        return (math.inf, 1.0) if n is None else (n - 1.0, math.sqrt(n / (n - 1.0)))
+    return fair**2 / spread, math.sqrt(fair / squares)
 
 
 def _quantile(ordered: Array, share: float) -> float:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 from scipy.special import ndtri, stdtrit
 
-from .intervals import FEW_UNITS, of_draws
+from .intervals import FEW_UNITS, resample_draws
 from .kernels import Array, finite
 from .matrices import Setting, estimate, resampled
 from .resampling import Draws, ResamplingPlan, clusters_of, draw, systems_of
@@ -70,14 +70,14 @@ def detectable_difference(
     """
     people, scores = finite(human), finite(np.concatenate([[first], others]))
     draws = draw(plan, people.shape, rng)
-    drawn = of_draws(people, scores, setting, plan, draws)
+    drawn = resample_draws(people, scores, setting, plan, draws)
     n, reach = drawn.fewest, float(ndtri(0.975))
     if drawn.widened and n > 1:
         reach = float(stdtrit(n - 1.0, 0.975)) * math.sqrt(n / (n - 1.0))
     enough = n >= 2 * FEW_UNITS and plan.units != "both"
     quantile = float(stdtrit(max(halves - 1.0, 1.0), 0.975))
     samples = [_half(draws, plan, rng) for _ in range(halves * enough)]
-    observed = drawn.of_pairs.estimates[: len(scores) - 1]  # pairs with the first come first
+    observed = drawn.pairs.estimates[: len(scores) - 1]  # pairs with the first come first
     rows = np.full((3, len(observed)), np.nan)
     apart = np.abs(estimate(people, scores[1:], Setting())) < 1.0 - _ROUNDING
     for place in np.flatnonzero(np.isfinite(observed) & apart & (n > 1)):
@@ -86,7 +86,7 @@ def detectable_difference(
             """The first metric less the tilted one in each draw ``[D]``."""
             sides = people, np.stack([scores[0], tilted(people, other, angle)]), setting
             if plan.units == "both" and len(draws) > 1:  # their variance has to be corrected
-                return of_draws(*sides, plan, draws).of_pairs.values[0]
+                return resample_draws(*sides, plan, draws).pairs.resampled[0]
             return resampled(*sides, draws, [(0, 1)])[2]
 
         value = rows[0, place] = _smallest(gaps, draws, 1.0, reach, power)

@@ -1,7 +1,7 @@
 """Is one metric better than another?  From draws of both, or from their correlations.
 
-Williams' test of two; non-inferiority and equivalence up to a margin; corrections for many tests;
-clusters, and ranks with how sure they are, from simultaneous differences of all pairs.
+Williams' test of two; corrections for many tests; clusters, and ranks with how sure they are, from
+simultaneous differences of all pairs.
 """
 
 import math
@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special, stats
 
-from .intervals import Resample, influence, pair_of
 from .kernels import Array
 from .statistic import above_zero
 
@@ -53,46 +52,6 @@ def williams(first: float, second: float, between: float, n: int) -> Williams:
         return Williams(math.nan, math.nan, "the two metrics are one but for scale or sign")
     t = (first - second) * math.sqrt(above / below)
     return Williams(t, above_zero(float(2 * stats.t.sf(abs(t), n - 3)), n))
-
-
-def noninferior(resample: Resample, first: int, second: int, margin: float) -> float:
-    """One-sided p, in (0, 1], of the null hypothesis that the metric in row ``first`` is worse than
-    that in row ``second`` by the margin or more.
-
-    (b + 1) / (D + 1) with b of D draws beyond the margin or without a value, with the quantiles of
-    t where intervals have them: it inverts the percentile interval (Efron and Tibshirani 1993,
-    Section 15.4).  NaN where either has no value or there is nothing to draw.
-
-    Args:
-        margin: from 0 (superiority) up, in units of the statistic.
-
-    Raises:
-        ValueError: another margin.
-        IndexError: there is no such row.
-    """
-    if not 0 <= margin < math.inf:
-        raise ValueError(f"a margin is a number from 0 up, not {margin}")
-    rows, place, sign = pair_of(resample, first, second)
-    n = min((int(count[place]) for count in rows.counts.values()), default=0)
-    if n < 2 or not math.isfinite(rows.estimates[place]):
-        return math.nan
-    drawn = sign * rows.values[place]
-    p = ((~(drawn > -margin)).sum() + 1.0) / (len(drawn) + 1.0)
-    if resample.widened:
-        left_out = [j[place, g[place]] for j, g in zip(rows.jackknives, rows.given, strict=True)]
-        _, freedom, narrowness = influence(left_out, n)
-        p = special.stdtr(freedom, special.ndtri(p) / narrowness)
-    return float(p)
-
-
-def equivalent(resample: Resample, first: int, second: int, margin: float) -> float:
-    """p of the null hypothesis that the metrics in two rows differ by the margin or more.
-
-    The larger p of :func:`noninferior` there and back (two one-sided tests: Schuirmann 1987,
-    Journal of Pharmacokinetics and Biopharmaceutics 15); a margin of 0 can never be shown.
-    """
-    sides = (first, second), (second, first)
-    return float(np.max([noninferior(resample, *rows, margin) for rows in sides]))
 
 
 def holm(p: ArrayLike) -> Array:

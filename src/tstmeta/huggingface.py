@@ -14,12 +14,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import yaml
 
-from ..data import paths, shipped
-from ..data.base import Dataset
-from ..data.tables import rename_raters
-from ..metrics.base import code_of
-from ..schema import together
-from ..storage import whole, write
+from .data import paths, shipped
+from .data.base import Dataset
+from .data.tables import rename_raters
+from .metrics.base import code_of
+from .schema import together
+from .storage import whole, write
 
 #: Licences that the hub lists (in lower case) and SPDX, too.
 LICENCES = ("CC-BY-4.0", "CC-BY-SA-3.0", "CC-BY-SA-4.0", "CC0-1.0", "MIT")

@@ -13,7 +13,7 @@ import yaml
 import tstmeta as tst
 from tests.command import CSV, command_line
 from tstmeta.data import shipped
-from tstmeta.exchange.huggingface import write_huggingface
+from tstmeta.huggingface import write_huggingface
 from tstmeta.schema import MissingData
 
 SECRET = "sat down"  # in the texts, and in a label
