@@ -83,7 +83,6 @@ CASES = [
     (f"evaluate {FAST} --data mine.csv --store x --out x --format csv", "--out", "--store", ""),
     ("data export mine.csv --out mine.csv", "--out", "NAME", "mine.csv"),
     ("data export mine.csv --out my.py --metric ./my.py:share", "--out", "--metric", "my.py"),
-    ("data import-mtme wmt.csv --out wmt.csv", "--out", "FOLDER", ""),
     ("data form plain.csv --out plain.csv", "--out", "NAME", "plain.csv"),
     ("data form form/key.csv --out form", "--out", "NAME", "form/key.csv"),
     (
@@ -101,14 +100,6 @@ CASES = [
     (
         "data import-preferences ann.csv --data mine.csv --out mine.csv",
         *("--out", "--data", "mine.csv"),
-    ),
-    (
-        "judge export ask.toml --data mine.csv --to inspect --out ask.toml",
-        *("--out", "PROMPT", "ask.toml"),
-    ),
-    (
-        "judge export ask.toml --data task/docs.jsonl --to inspect --out task",
-        *("--out", "--data", "task/docs.jsonl"),
     ),
     (f"{JUDGE} --data mine.csv --out mine.csv", "--out", "--data", "mine.csv"),
     (f"{JUDGE} --data set.csv --out beside.csv", "--out", "--data", "beside.csv"),
@@ -196,7 +187,6 @@ def files(tmp_path, monkeypatch):
         "formal",
         "tuned",
         "store/judge",
-        "wmt.csv",
     ):
         Path(folder).mkdir(parents=True)
     texts = {
