@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Generator
 
 import pytest
@@ -25,6 +26,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The longest of the last files first: else a worker would run it while the other is done."""
     longest = ("tests/test_frozen", "tests/transfer/")
     items.sort(key=lambda item: not item.nodeid.startswith(longest))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_process_is_left() -> Generator[None]:
+    """The process that renders chat templates ends with the tests, and Python warns of none."""
+    yield
+    rendering = sys.modules.get("tstmeta.models.template")
+    if rendering and rendering._renderer.cache_info().currsize:
+        process = rendering._renderer(os.getpid())
+        process.kill()
+        process.communicate()
 
 
 def required() -> set[str]:

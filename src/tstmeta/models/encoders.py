@@ -145,6 +145,8 @@ class Encoder:
             )
         except Exception as error:  # a folder can be wrong in many ways
             raise hub.missing(self.model, f"{type(error).__name__}: {error}") from error
+        if "message" in getattr(model[0], "modality_config", ()):
+            raise hub.missing(self.model, "it puts texts into a chat template")
         model[0].model = network  # its own would be random where the file has no weights
         return model.eval()
 

@@ -4,11 +4,19 @@ The template is the tokenizer's own, with a pinned date.  Where a text spells a 
 as ``<|eot_id|>``, it is tokenised as those letters, so no rewrite can end its own turn.
 """
 
+import json
+import os
 import re
-from functools import cached_property
+import subprocess
+import sys
+import threading
+from contextlib import suppress
+from functools import cached_property, lru_cache
+from pathlib import Path
 from typing import Any
 
 from ..schema import TstmetaError
+from ..secrecy import excerpt
 
 #: The date that Llama 3's own template prints when nobody names one.
 DATE = "26 Jul 2024"
@@ -24,6 +32,9 @@ PLAIN = "{% for m in messages %}{{ m['content'] }}\n\n{% endfor %}"
 #: Put before a template it stands for the clock; the empty output keeps a line end that follows.
 _CLOCK = f"{{% macro strftime_now(form) %}}{DATE}{{% endmacro %}}{{{{ '' }}}}"
 _MARK = "\x02output\x03"
+#: Seconds of computing that a text may take, and MiB of memory.
+_SECONDS, _ROOM = 10.0, 512
+_rendering = threading.Lock()
 
 
 class ControlMark(TstmetaError):
@@ -108,19 +119,47 @@ class Template:
         if "strftime_now" in template:
             # some ask the clock whatever date is given: they get the pinned one in any format
             template = _CLOCK + template
-        try:
-            return self.tokenizer.apply_chat_template(
-                messages,
-                tokenize=False,
-                add_generation_prompt=output is None,
-                date_string=DATE,
-                chat_template=template,
-            )
-        except Exception as error:  # jinja's errors, and those that a template raises itself
+        request = self.tokenizer.special_tokens_map | {
+            "conversations": [messages],
+            "chat_template": template,
+            "add_generation_prompt": output is None,
+            "date_string": DATE,
+        }
+        answer = _answer(json.dumps(request, default=str))
+        if (text := answer.get("text")) is None:
             raise TstmetaError(
-                f"the chat template of this tokenizer does not take these messages: {error}"
-            ) from error
+                f"the chat template of {self.tokenizer.name_or_path or 'this tokenizer'} "
+                f"{excerpt(answer['error'], 400)}. Remedy: mend the template, or take another model"
+            )
+        return text
 
     def _ids(self, text: str, **options: Any) -> list[int]:
         options |= {"add_special_tokens": False, "verbose": False}
         return self.tokenizer(text, **options)["input_ids"]
+
+
+@lru_cache(maxsize=1)
+def _renderer(pid: int) -> Any:
+    """The process that renders for this one; a fork needs another."""
+    words = [sys.executable, "-P", Path(__file__).with_name("renderer.py"), _SECONDS, _ROOM * 2**20]
+    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    return subprocess.Popen(list(map(str, words)), stderr=subprocess.DEVNULL, text=True, **pipes)
+
+
+def _answer(request: str) -> dict[str, str]:
+    """The text that :mod:`.renderer` gives to a request, or the error."""
+    line = ""
+    with _rendering:
+        process = _renderer(os.getpid())
+        try:
+            with suppress(BrokenPipeError):  # where it died, there is no line
+                print(request, file=process.stdin, flush=True)
+                line = process.stdout.readline()
+        finally:
+            if not line.endswith("\n"):  # Ctrl-C may have come between
+                process.kill()
+                process.communicate()  # lets go of it
+                _renderer.cache_clear()
+    if line.endswith("\n"):
+        return json.loads(line)
+    return {"error": f"takes more than {_SECONDS:g} s or {_ROOM} MiB of memory for a text"}

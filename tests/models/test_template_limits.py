@@ -1,0 +1,182 @@
+"""A chat template is a program of a stranger: it ends in time, and with little memory."""
+
+import copy
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.models import tiny, tiny_encoder
+from tstmeta.models import template as rendering
+from tstmeta.models.causal import Backbone, MissingModel
+from tstmeta.models.encoders import Encoder
+from tstmeta.models.template import Template
+from tstmeta.schema import TstmetaError
+
+LOOP = "{% for a in range(99999) %}"
+DOUBLED = (
+    "{% set ns = namespace(x=START) %}{% for a in range(60) %}{% set ns.x = SUM %}{% endfor %}"
+)
+#: Templates that take gigabytes or never end.
+WAYS = {
+    "a constant is repeated": "{{ 'a' * 10**9 }}",
+    "a text is repeated": "{% set n = messages|length * 10**9 %}{{ 'a' * n }}",
+    "loops": LOOP * 3 + "{% endfor %}" * 3,
+    "loops that write": LOOP * 2 + "0123456789" * 20 + "{% endfor %}" * 2,
+    "a power": "{{ 9 ** (9 ** 9) }}",
+    "macros": "{% macro f(n) %}{{ f(n - 1) ~ f(n - 1) if n }}{% endmacro %}{{ f(60) }}",
+    "a width": "{{ '%2000000000d' % 1 }}",
+    "a width of format": "{{ '{:2000000000}'.format(1) }}",
+    "center": "{{ 'a'|center(10**9) }}",
+    "indent": "{{ ('a\n' * 10000)|indent(10**6) }}",
+    "doubled": DOUBLED.replace("START", "'ab'").replace("SUM", "ns.x + ns.x"),
+    "joined": DOUBLED.replace("START", "'ab'").replace("SUM", "ns.x ~ ns.x"),
+    "a doubled list": DOUBLED.replace("START", "[1]").replace("SUM", "ns.x + ns.x"),
+    "lipsum": "{{ lipsum(n=10**6, html=False) }}",
+}
+#: Templates that end in an error of their own.
+ERRORS = {
+    "a macro without end": "{% macro f(n) %}{{ f(n) }}{% endmacro %}{{ f(1) }}",
+    "brackets": "{{ " + "(" * 5000 + "1" + ")" * 5000 + " }}",
+    "a long text": "{{ 'a' * 10**7 }}",
+    "a long message": "{{ raise_exception('a' * 10**7) }}",
+}
+
+
+def evil(template: str) -> Template:
+    tokenizer = copy.deepcopy(tiny.tokenizer("llama"))
+    tokenizer.chat_template, tokenizer.name_or_path = template, "/models/evil"
+    return Template(tokenizer)
+
+
+@pytest.fixture(autouse=True)
+def guarded():
+    """Whatever the code does, a test ends within 30 s and 2 GiB."""
+
+    def late(number, frame):
+        raise TimeoutError("30 s")
+
+    pages = Path("/proc/self/statm")
+    size = int(pages.read_text().split()[0]) * resource.getpagesize() if pages.exists() else 2**40
+    before, hard = resource.getrlimit(resource.RLIMIT_AS)
+    handler = signal.signal(signal.SIGALRM, late)
+    signal.alarm(30)
+    resource.setrlimit(resource.RLIMIT_AS, (size + 2**31, hard))
+    yield
+    resource.setrlimit(resource.RLIMIT_AS, (before, hard))
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, handler)
+
+
+@pytest.fixture
+def strict(monkeypatch):
+    """Limits that are reached soon, for a process that is begun anew."""
+    monkeypatch.setattr(rendering, "_SECONDS", 0.3, raising=False)
+    monkeypatch.setattr(rendering, "_ROOM", 96, raising=False)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_template_that_has_no_end_is_stopped(strict, way):
+    with pytest.raises(TstmetaError) as caught:
+        evil(WAYS[way]).prompt("be kind", "x")
+    assert str(caught.value) == (
+        "the chat template of /models/evil takes more than 0.3 s or 96 MiB of memory for a text. "
+        "Remedy: mend the template, or take another model"
+    )
+
+
+@pytest.mark.parametrize("way", ERRORS)
+def test_a_template_that_fails_is_named_in_one_short_line(way):
+    with pytest.raises(TstmetaError, match="/models/evil does not take these messages") as caught:
+        evil(ERRORS[way]).prompt("be kind", "x")
+    assert len(str(caught.value)) < 600
+    assert "\n" not in str(caught.value)
+
+
+def test_the_next_template_is_rendered_as_ever(strict):
+    before = Template(tiny.tokenizer("llama")).prompt("be kind", "x")
+    with pytest.raises(TstmetaError, match="takes more"):
+        evil(WAYS["a text is repeated"]).end_of_turn  # noqa: B018
+    assert Template(tiny.tokenizer("llama")).prompt("be kind", "x") == before
+
+
+def test_a_long_text_of_ones_own_is_rendered():
+    text = "Größe 👍 " * 100_000
+    assert text.strip() in Template(tiny.tokenizer("llama")).prompt("be kind", text)
+
+
+def test_ctrl_c_ends_the_wait_and_the_answer_is_nobodys_next(monkeypatch):
+    monkeypatch.setattr(rendering, "_ROOM", 100, raising=False)
+    template = Template(tiny.tokenizer("llama"))
+    wanted = template.prompt("be kind", "x")
+    signal.signal(signal.SIGALRM, signal.default_int_handler)
+    signal.setitimer(signal.ITIMER_REAL, 0.3)
+    with pytest.raises(KeyboardInterrupt):
+        evil(WAYS["loops"]).prompt("be kind", "y")
+    assert template.prompt("be kind", "x") == wanted
+
+
+SCRIPT = """
+import json, resource, sys
+from pathlib import Path
+from tstmeta.models.template import Template
+class Tokenizer:
+    name_or_path, special_tokens_map, added_tokens_decoder = "", {}, {}
+    get_vocab = dict
+    def get_chat_template(self): return self.chat_template
+for Tokenizer.chat_template in json.loads(sys.argv[1]):
+    try:
+        print(len(Template(Tokenizer()).prompt("", "x")))
+    except Exception as error:
+        assert "512 MiB" in str(error), error
+for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN):
+    print(resource.getrusage(who).ru_maxrss // 1024)
+"""
+
+
+def test_no_process_takes_more_memory_than_it_may():
+    templates = [WAYS[way] for way in ("a constant is repeated", "doubled", "a doubled list")]
+    words = [sys.executable, "-c", SCRIPT, json.dumps(templates)]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=25, env=dict(os.environ))
+    assert done.returncode == 0, done.stderr
+    here, child = map(int, done.stdout.split())
+    assert here < 400
+    assert child < 512 + 150  # what Python and transformers take
+
+
+def test_a_process_that_ends_takes_the_other_with_it():
+    script = SCRIPT.split("for who")[0] + (
+        "from tstmeta.models import template\nimport os\nprint(template._renderer(os.getpid()).pid)"
+    )
+    words = [sys.executable, "-c", script, json.dumps(["x"])]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=25, env=dict(os.environ))
+    assert (done.returncode, done.stderr) == (0, "")
+    pid = int(done.stdout.split()[-1])
+    for _ in range(100):
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return
+        time.sleep(0.05)
+    pytest.fail("it is still there")
+
+
+def test_a_sentence_encoder_with_a_chat_template_is_refused(tmp_path):
+    folder = tiny_encoder.pooled(tmp_path / "pooled")
+    how = {"method": "forward", "method_output_name": "last_hidden_state"}
+    wanted = {"modality_config": {"text": how, "message": how | {"format": "flat"}}}
+    wanted |= {"module_output_name": "token_embeddings"}
+    for name, facts in (
+        ("tokenizer_config.json", {"chat_template": WAYS["loops"]}),
+        ("sentence_bert_config.json", wanted),
+    ):
+        file = folder / name
+        file.write_text(json.dumps(json.loads(file.read_text()) | facts))
+    with pytest.raises(MissingModel, match="puts texts into a chat template"):
+        Encoder(Backbone(folder.name, str(folder)), "cpu").sentences(["a text"])
