@@ -39,16 +39,17 @@ def notebook(name: str) -> None:
 
     The tests hold these frames against the frozen ones, so that nothing is computed twice.
     """
-    frames, copy = ROOT / ".build" / "frames", ROOT / ".build" / "notebooks" / f"{name}.ipynb"
+    frames, folder = ROOT / ".build" / "frames", ROOT / ".build" / "notebooks"
     frames.mkdir(parents=True, exist_ok=True)
-    copy.parent.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
+    copy, executed = folder / f"{name}.source.ipynb", folder / f"{name}.ipynb"
     lines = [f"{kind}.to_parquet({str(frames / f'{name}.{kind}.parquet')!r})" for kind in FRAMES]
     source = nbformat.read(ROOT / "notebooks" / f"{name}.ipynb", as_version=4)
     source.cells.append(nbformat.v4.new_code_cell("\n".join(lines)))
     nbformat.write(source, copy)
-    result = nbformat.read(run_notebook(copy, {}, copy), as_version=4)
+    result = nbformat.read(run_notebook(copy, {}, executed), as_version=4)
     del result.cells[-1]
-    with whole(ROOT / "book" / "results" / copy.name) as fresh:
+    with whole(ROOT / "book" / "results" / executed.name) as fresh:
         nbformat.write(result, fresh)
 
 
