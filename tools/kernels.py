@@ -23,6 +23,8 @@ from tstmeta.notebook import run_notebook
 from tstmeta.schema import TstmetaError
 from tstmeta.storage import whole
 
+#: Folders of ``.build``: main frames, notebooks to execute, notebooks as far as they ran.
+FOLDERS = ("frames", "sources", "notebooks")
 #: What a notebook computes in the open, and the same by the API.
 FRAMES = ("headline", "fast")
 COPIES = multiprocessing.get_context("forkserver")
@@ -39,10 +41,10 @@ def notebook(name: str) -> None:
 
     The tests hold these frames against the frozen ones, so that nothing is computed twice.
     """
-    frames, folder = ROOT / ".build" / "frames", ROOT / ".build" / "notebooks"
-    frames.mkdir(parents=True, exist_ok=True)
-    folder.mkdir(parents=True, exist_ok=True)
-    copy, executed = folder / f"{name}.source.ipynb", folder / f"{name}.ipynb"
+    frames, sources, notebooks = (ROOT / ".build" / folder for folder in FOLDERS)
+    for folder in (frames, sources, notebooks):
+        folder.mkdir(parents=True, exist_ok=True)
+    copy, executed = sources / f"{name}.ipynb", notebooks / f"{name}.ipynb"
     lines = [f"{kind}.to_parquet({str(frames / f'{name}.{kind}.parquet')!r})" for kind in FRAMES]
     source = nbformat.read(ROOT / "notebooks" / f"{name}.ipynb", as_version=4)
     source.cells.append(nbformat.v4.new_code_cell("\n".join(lines)))
