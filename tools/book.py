@@ -54,7 +54,7 @@ def train(name: str) -> None:
     """Train a model that has a name; one that was trained otherwise makes room."""
     from tstmeta.cli import app
     from tstmeta.models import classifiers, lm
-    from tstmeta.models.training.loop import AnotherRun
+    from experiments.training.loop import AnotherRun
 
     model = {
         "yelp-style": classifiers.MODELS["yelp"],
@@ -96,7 +96,7 @@ def idf() -> Path:
     """The sentences in which Sim counts words: Yelp's development part, none rated or compared."""
     from tstmeta import data
     from tstmeta.data import paths, yelp
-    from tstmeta.models.splits import key
+    from experiments.training.splits import key
     from tstmeta.storage import write
 
     path = paths.scores() / "models" / "yelp-idf.txt"

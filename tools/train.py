@@ -25,9 +25,9 @@ from tstmeta.data.tables import corpus_table
 from tstmeta.likelihood.instructions import Instructions, shipped
 from tstmeta.models import encoders, vectors
 from tstmeta.models.classifiers import Task
-from tstmeta.models.splits import divide
-from tstmeta.models.training import classifier, lm
-from tstmeta.models.training.loop import (
+from experiments.training.splits import divide
+from experiments.training import classifier, lm
+from experiments.training.loop import (
     CHECKPOINT,
     LmOptions,
     StyleOptions,

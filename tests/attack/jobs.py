@@ -23,7 +23,7 @@ import pandas as pd
 from tests.judge import scripted
 from tests.judge.construct import author
 from tstmeta import cli
-from tstmeta.models.training.loop import CHECKPOINT, read_checkpoint
+from experiments.training.loop import CHECKPOINT, read_checkpoint
 from tstmeta.schema import TstmetaError
 
 ROWS = 40
@@ -60,7 +60,7 @@ tokencache.check_answer = logged
 """
 STEPS = """
 import time
-from tstmeta.models.training.loop import Learner
+from experiments.training.loop import Learner
 step = Learner.step
 def logged(self, number, *rest):
     with open("begun.log", "a") as log:

@@ -11,7 +11,7 @@ from tstmeta import metrics
 from tstmeta.cli.train import read_corpus
 from tstmeta.metrics import Request
 from tstmeta.models import encoders, lexicon, lm, vectors
-from tstmeta.models.training.loop import CHECKPOINT, REPORT
+from experiments.training.loop import CHECKPOINT, REPORT
 from tstmeta.schema import DataError, MissingData, TstmetaError
 
 SMALL = ["--set", "bits=8", "--set", "epochs=3"]
@@ -114,7 +114,7 @@ def test_a_csv_becomes_a_metric_of_fluency(train, tmp_path):
 def test_with_a_base_the_course_is_the_printed_one_and_a_split_is_kept(
     train, tmp_path, monkeypatch
 ):
-    from tstmeta.models.training import lm as training
+    from experiments.training import lm as training
 
     given = {}
 

@@ -17,7 +17,7 @@ from transformers import PreTrainedTokenizerFast
 
 from tstmeta.models.causal import Continuation
 from tstmeta.models.engine import Engine
-from tstmeta.models.training.lm import byte_pairs
+from experiments.training.lm import byte_pairs
 
 #: Prose of ours from which the tokenizers learn their merges.
 PROSE = [

@@ -21,7 +21,7 @@ from tools.world.testset import small_world, span_between
 from tools.world.words import Choices, is_held_out
 from tstmeta.data import contrast, load, paths
 from tstmeta.data.contrast import Span, parse_span
-from tstmeta.models.splits import key
+from experiments.training.splits import key
 
 KNOWN = "Postpone Magda's game for 257 euros after 11:05 because the debate is lost."
 EXAMPLES = [example(f"test/{number}", PROMPTS) for number in range(300)]

@@ -15,8 +15,8 @@ from tstmeta.cli.train import read_corpus
 from tstmeta.data import yelp
 from tstmeta.data.paths import raw
 from tstmeta.models import classifiers, lm
-from tstmeta.models.splits import PARTS, USUAL, corpus_hash, divide, key
-from tstmeta.models.training.loop import read_report
+from experiments.training.splits import PARTS, USUAL, corpus_hash, divide, key
+from experiments.training.loop import read_report
 from tstmeta.schema import TstmetaError
 
 

@@ -9,14 +9,14 @@ import torch
 
 from tests.command import command_line
 from tests.helpers import needs
-from tests.models.training.conftest import killed
+from tests.experiments.training.conftest import killed
 from tstmeta import data
 from tstmeta.data import yelp
-from tstmeta.models.splits import key
-from tstmeta.models.training.loop import CHECKPOINT
+from experiments.training.splits import key
+from experiments.training.loop import CHECKPOINT
 from tstmeta.schema import TstmetaError
-from tstmeta.transfer import configuration, trainer
-from tstmeta.transfer.corpus import EXCLUDED, paraphrased, referenced, select
+from experiments.transfer import configuration, trainer
+from experiments.transfer.corpus import EXCLUDED, paraphrased, referenced, select
 
 #: Section 5.2; the losses of each model are those of Section 5.1.
 PRINTED = {

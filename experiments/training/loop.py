@@ -18,8 +18,8 @@ import numpy as np
 import tqdm
 from pydantic import BaseModel, Field, PositiveFloat, PositiveInt, ValidationError, model_validator
 
-from ... import storage
-from ...schema import TstmetaError
+from tstmeta import storage
+from tstmeta.schema import TstmetaError
 
 if TYPE_CHECKING:
     import torch

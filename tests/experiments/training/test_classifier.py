@@ -12,7 +12,7 @@ from scipy.special import softmax
 from tests.models import style
 from tstmeta.models import classifiers
 from tstmeta.models.causal import backbone
-from tstmeta.models.training.classifier import calibration_error, closeness, quality, temperature
+from experiments.training.classifier import calibration_error, closeness, quality, temperature
 from tstmeta.schema import TstmetaError
 
 CLEAR = {

@@ -13,12 +13,12 @@ import numpy as np
 import pandas as pd
 from scipy.special import softmax
 
-from ...extras import needs
-from ...schema import TstmetaError
-from .. import classifiers, hub
-from ..causal import Backbone
-from ..classifiers import PACKAGES, About, Linear, StyleModel, Task, features, modules
-from ..splits import PARTS, corpus_hash
+from tstmeta.extras import needs
+from tstmeta.schema import TstmetaError
+from tstmeta.models import classifiers, hub
+from tstmeta.models.causal import Backbone
+from tstmeta.models.classifiers import PACKAGES, About, Linear, StyleModel, Task, features, modules
+from .splits import PARTS, corpus_hash
 from . import loop
 from .loop import Learner, StyleOptions
 
@@ -162,7 +162,7 @@ def _textcnn(
 def _transformer(rows: pd.DataFrame, about: About, base: Any, seed: int) -> tuple[StyleModel, Loss]:
     import torch
 
-    from ..sequence import Transformer, beginning, encode, longest, padded
+    from tstmeta.models.sequence import Transformer, beginning, encode, longest, padded
 
     [task], regression = about.tasks, about.regression
     model, tokenizer = beginning(base, 1 if regression else len(task.styles), seed)

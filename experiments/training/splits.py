@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 
 import pandas as pd
 
-from ..schema import TstmetaError
+from tstmeta.schema import TstmetaError
 
 #: From the one that may be seen most to the one that may be seen least.
 PARTS = ("train", "dev", "test")

@@ -6,8 +6,8 @@ import pytest
 
 from tests.models import style, tiny, tiny_encoder
 from tstmeta.models.causal import backbone
-from tstmeta.models.training import classifier, lm
-from tstmeta.models.training.loop import FINE_TUNING, Learner, LmOptions
+from experiments.training import classifier, lm
+from experiments.training.loop import FINE_TUNING, Learner, LmOptions
 
 TEXTS = [f"{who} {did} the {what}" for who in ("we", "they") for did in ("sold", "opened", "saw")
          for what in ("shop", "loaf", "train", "soup")]  # fmt: skip
