@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from tstmeta import storage
-from tstmeta.schema import TstmetaError
 from tstmeta.models import hub, lm
 from tstmeta.models.causal import Backbone
 from tstmeta.models.template import Template
+from tstmeta.schema import TstmetaError
+
 from . import loop
 from .loop import Learner, LmOptions
 

@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field, PositiveFloat, PositiveInt
 
-from tstmeta.data import paths
 from experiments.training.loop import Options
+from tstmeta.data import paths
 from tstmeta.schema import TstmetaError
 
 Loss = Literal[

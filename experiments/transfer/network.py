@@ -15,6 +15,7 @@ from torch.nn.functional import cross_entropy, softplus
 from torch.nn.utils.rnn import pack_padded_sequence
 
 from tstmeta.models.classifiers import PAD, UNKNOWN, strongest
+
 from .configuration import TransferOptions
 
 #: Words that begin and end a sentence; they stand before all others.

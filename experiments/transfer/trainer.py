@@ -1,7 +1,7 @@
 """Training a transfer model: steps of discriminators and generator in turn (Section 4.6); scores.
 
-What a step sees depends on the seed and its number alone (see :mod:`experiments.training.loop`), so a
-run that was killed ends with the same weights.
+What a step sees depends on the seed and its number alone (:mod:`experiments.training.loop`), so
+a run that was killed ends with the same weights.
 """
 
 import json
@@ -17,6 +17,9 @@ import torch
 from safetensors.torch import save
 from torch import nn
 
+from experiments.training import loop
+from experiments.training.classifier import vocabulary
+from experiments.training.loop import Learner
 from tstmeta import metrics as registry
 from tstmeta import storage
 from tstmeta.console import note
@@ -24,11 +27,10 @@ from tstmeta.data import Dataset
 from tstmeta.data.tables import items_table
 from tstmeta.metrics.base import Request
 from tstmeta.models import hub
-from tstmeta.models.classifiers import UNKNOWN, numbered, padded, vocabulary
-from experiments.training import loop
-from experiments.training.loop import Learner
+from tstmeta.models.classifiers import UNKNOWN, numbered, padded
 from tstmeta.schema import TstmetaError
 from tstmeta.scoring import score
+
 from . import network
 from .configuration import Configuration, TransferOptions
 from .corpus import REFERENCE, TransferCorpus

@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from tstmeta.models.classifiers import Task
 from experiments.training.loop import StyleOptions
+from tstmeta.models.classifiers import Task
 
 MOOD = Task("mood", ("bad", "good"), {"fine": "good"})
 MANNER = Task("manner", ("curt", "kind", "odd"))

@@ -4,10 +4,10 @@ from contextlib import contextmanager
 
 import pytest
 
-from tests.models import style, tiny, tiny_encoder
-from tstmeta.models.causal import backbone
 from experiments.training import classifier, lm
 from experiments.training.loop import FINE_TUNING, Learner, LmOptions
+from tests.models import style, tiny, tiny_encoder
+from tstmeta.models.causal import backbone
 
 TEXTS = [f"{who} {did} the {what}" for who in ("we", "they") for did in ("sold", "opened", "saw")
          for what in ("shop", "loaf", "train", "soup")]  # fmt: skip

@@ -6,8 +6,6 @@ import json
 import pytest
 import torch
 
-from tests.experiments.training.conftest import KINDS, TEXTS, Killed, killed
-from tstmeta import storage
 from experiments.training.lm import share_of_rate
 from experiments.training.loop import (
     CHECKPOINT,
@@ -18,6 +16,8 @@ from experiments.training.loop import (
     read_checkpoint,
     rows_of,
 )
+from tests.experiments.training.conftest import KINDS, TEXTS, Killed, killed
+from tstmeta import storage
 from tstmeta.schema import TstmetaError
 
 
