@@ -111,4 +111,4 @@ clean: ## Remove what was built; installed packages, data and scores stay
 
 distclean: clean ## Remove computed scores, caches and .venv too; data/external stays
 	rm -rf data/scores .venv .pytest_cache .hypothesis .mypy_cache .ruff_cache
-	find src tests tools benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
+	find src tests tools benchmarks experiments -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -115,6 +115,7 @@ OURS = files(
     ),
     *("data/ratings/**/*", "data/frozen/*.csv"),
 )
+EXPERIMENTS = files("experiments/**/*.py")
 VERSIONS = ["requirements.lock"]
 
 
@@ -126,12 +127,16 @@ def reports():
 def task_train():
     """Train the models of Yelp, once; a training that was stopped goes on."""
     of_yelp = [path for name in ("yelp", *OF_YELP) for path in raw(name)]
-    code = files("src/tstmeta/models/*.py", "src/tstmeta/models/training/*.py")
+    code = files(
+        "experiments/*.py",
+        "experiments/training/*.py",
+        *(f"src/tstmeta/{name}" for name in ("models/*.py", "models/*.toml", "data/corpora.py")),
+    )
     for path in reports():
         yield {
             "name": Path(path).parent.name,
             "actions": [python("-m", "tools.book", "train", Path(path).parent.name)],
-            "file_dep": [*code, "src/tstmeta/cli/train.py", *of_yelp, *VERSIONS],
+            "file_dep": [*code, *of_yelp, *VERSIONS],
             "targets": [path],
         }
 
@@ -155,11 +160,12 @@ def task_notebooks():
     """Execute the notebooks."""
     for source in files("notebooks/*.ipynb"):
         name = Path(source).stem
+        runs = EXPERIMENTS if "from experiments" in Path(source).read_text("utf-8") else []
         frames = [f".build/frames/{name}.{kind}.parquet" for kind in ("headline", "fast")]
         yield {
             "name": name,
             "actions": [executed(name)],
-            "file_dep": [source, *EXECUTION, *CODE, *OURS, *raw(), *reports(), *VERSIONS],
+            "file_dep": [source, *EXECUTION, *CODE, *runs, *OURS, *raw(), *reports(), *VERSIONS],
             "task_dep": ["scores"],
             "targets": [f"book/results/{name}.ipynb", *frames],
         }
@@ -205,7 +211,7 @@ def task_types():
     """Check the types; `make test` does so while the book is built, which takes a core alone."""
     return {
         "actions": [python("-m", "mypy")],
-        "file_dep": [*CODE, "pyproject.toml", *VERSIONS],
+        "file_dep": [*CODE, *EXPERIMENTS, "pyproject.toml", *VERSIONS],
         "task_dep": ["notebooks", "pages"],
     }
 

@@ -36,7 +36,7 @@ ATTACKS = [
         "a_file_that_is_no",
         "an_answer_that",
     ),
-    ("broken file", "checkpoints", "models/training/test_loop.py", "a_checkpoint_of"),
+    ("broken file", "checkpoints", "experiments/training/test_loop.py", "a_checkpoint_of"),
     ("hostile answer", "answers of a judge", "judge/test_faults.py", "a_fault"),
     ("hostile answer", "answers of a judge", "judge/test_answers.py", "what_a_text_says"),
     ("hostile answer", "answers of a judge", "judge/test_answers.py", "a_text_q", "a_quoted"),

@@ -1,6 +1,6 @@
 """What training reaches on public sentences, and whether the same seed gives the same bytes.
 
-Each model is trained by the command that a user would type, on the yelp files of Shen et al. (2017)
+Each model is trained by the command that stands beside it, on the yelp files of Shen et al. (2017)
 as :mod:`tstmeta.data.yelp` divides them: no sentence of the test part, and no text of li2018,
 dualrl and mir, is trained on.  Then the same command runs again in another folder, is killed
 halfway and started once more; both must end with the same weights.  A quick run trains on a corpus
@@ -28,10 +28,11 @@ from tstmeta.data import available
 
 LIBRARIES = ("tstmeta", "torch", "tokenizers")
 NEEDED = "yelp"
+ROOT = Path(__file__).resolve().parents[1]
 
 
 class Course(NamedTuple):
-    """One training: its name, the words after ``tstmeta train``, the goal for its result."""
+    """One training: its name, the words of its command, the goal for its result."""
 
     name: str
     words: str
@@ -77,17 +78,19 @@ def trained(course: Course, folder: Path, kill_after: int = 0) -> bool:
     Returns:
         Whether it was killed before it ended.
     """
-    command = [sys.executable, "-m", "tstmeta", "train", *shlex.split(course.words)]
+    command = [sys.executable, "-m", "experiments.training", *shlex.split(course.words)]
     command += ["--out", str(folder)]
     environment = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     killed = False
     if kill_after:
         limit = partial(resource.setrlimit, resource.RLIMIT_CPU, (kill_after, kill_after))
-        first = subprocess.run(command, env=environment, capture_output=True, preexec_fn=limit)
+        first = subprocess.run(
+            command, cwd=ROOT, env=environment, capture_output=True, preexec_fn=limit
+        )
         killed = first.returncode == -signal.SIGKILL
         if not killed and first.returncode:
             raise RuntimeError(f"{shlex.join(command)} failed: {first.stderr.decode()}")
-    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
     if done.returncode:
         raise RuntimeError(f"{shlex.join(command)} failed: {done.stderr}")
     return killed
@@ -138,7 +141,7 @@ def course_of(course: Course, folder: Path) -> tuple[dict[str, Any], list[dict[s
     killed = trained(course, broken, kill_after=max(1, round(0.6 * seconds)))
     facts = result(whole)
     row = {"model": course.name, **facts, "minutes": seconds / 60, "weights": weights(whole)}
-    row["command"] = f"tstmeta train {course.words}"
+    row["command"] = f"python -m experiments.training {course.words}"
     what = "accuracy" if "accuracy" in facts else "perplexity"
     differ = float(weights(broken) != weights(whole)) if killed else None
     return row, [

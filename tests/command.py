@@ -1,15 +1,18 @@
 """The command line as its tests call it: no raw data, a score store of its own, a small file."""
 
+import csv
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pandas as pd
 import pytest
+from typer import Typer
 from typer.testing import CliRunner
 
-from tstmeta import cli
+from tstmeta import cli, metrics
 from tstmeta.data import paths
+from tstmeta.metrics import Request
 
 #: a file of somebody's own: four rewrites by two systems, rated for content and style
 CSV = """\
@@ -21,8 +24,8 @@ please call me,do not call me,B,kindly ring me,1,2,3
 """
 
 
-def command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable:
-    """A function that runs a command as on a machine without raw data, beside ``mine.csv``."""
+def command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, app: Typer = cli.app) -> Callable:
+    """A function that runs a command of ``app``: no raw data, and ``mine.csv`` beside it."""
     monkeypatch.setenv("TSTMETA_DATA", str(tmp_path / "raw"))
     monkeypatch.setattr(paths, "external", lambda: tmp_path / "external")
     monkeypatch.setattr(paths, "scores", lambda: tmp_path / "store")
@@ -30,7 +33,7 @@ def command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable:
     (tmp_path / "mine.csv").write_text(CSV)
 
     def run(*words):
-        return CliRunner().invoke(cli.app, [str(word) for word in words])
+        return CliRunner().invoke(app, [str(word) for word in words])
 
     return run
 
@@ -39,3 +42,23 @@ def table(result) -> pd.DataFrame:
     """The CSV on stdout, which must be all there is on it."""
     assert result.exception is None or result.exit_code == 1
     return pd.read_csv(io.StringIO(result.stdout), keep_default_na=False)
+
+
+def write_csv(path: Path, rows: Iterable[Iterable[str]]) -> None:
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows(rows)
+
+
+def values(result) -> tuple[dict, str]:
+    """What a command of what metrics run on printed, and the word that it gives to a metric."""
+    rows = table(result)
+    use = result.stderr.strip().splitlines()[-1]
+    assert "use it: tstmeta score --data DATA --metric " in use
+    return dict(zip(rows["what"], rows["value"], strict=True)), use.rpartition(" ")[2]
+
+
+def score(name: str, *units: Request) -> list[float]:
+    """Values of a metric, all of which must be ok."""
+    scores = [row for (row,) in metrics.get(name).score([(unit,) for unit in units])]
+    assert {row.status for row in scores} == {"ok"}
+    return [row.value for row in scores]

@@ -24,7 +24,7 @@ settings.load_profile("ci" if os.environ.get("CI") else "local")
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The longest of the last files first: else a worker would run it while the other is done."""
-    longest = ("tests/test_frozen", "tests/transfer/")
+    longest = ("tests/test_frozen", "tests/experiments/transfer/")
     items.sort(key=lambda item: not item.nodeid.startswith(longest))
 
 

@@ -77,8 +77,6 @@ NEEDS = {
     "score --data mine.csv --metric bertscore --store store": "models",
     "evaluate --data rated.csv --metric lexical --combine hybrid-learned --store store": "models",
     "explain --source a --output b --style positive": "models",
-    "train lm --corpus corpus.csv --out lm": "models",
-    "train classifier --corpus corpus.csv --out classifier": "models",
     f"judge run --data mine.csv --prompt pauli2025 {SERVER}": "judge",
     f"construct --style kind --sources texts.txt {SERVER} --out new": "judge",
     "run 01_datasets": "book",
@@ -92,7 +90,7 @@ NEEDS = {
 HALF = {
     "nbclient": ("run 01_datasets", "book"),
     "httpx2": (f"judge run --data mine.csv --prompt pauli2025 {SERVER}", "judge"),
-    "sklearn": ("train classifier --corpus corpus.csv --kind linear --out classifier", "models"),
+    "sklearn": ("evaluate --data rated.csv --metric lexical --combine hybrid-learned", "models"),
 }
 #: Runs the command itself where these cannot be imported.
 WHOLE = (
@@ -132,8 +130,6 @@ def ran(folder: Path, code: str) -> subprocess.CompletedProcess[str]:
         f"they said {i},it was {i * j},{'AB'[j]},{i % 5 + j}" for i in range(20) for j in (0, 1)
     ]
     (folder / "rated.csv").write_text("\n".join(["source,output,system,content.r1", *rows, ""]))
-    rows = [f"word{i} and more,{style}" for i in range(60) for style in ("good", "bad")]
-    (folder / "corpus.csv").write_text("\n".join(["text,style", *rows, ""]))
     environment = {**os.environ, "PYTHONWARNINGS": "ignore", "TSTMETA_DATA": str(folder)}
     command = [sys.executable, "-c", code]
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)

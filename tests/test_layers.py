@@ -19,7 +19,7 @@ LAYERS = [
     ["stats"],
     ["analysis"],
     ["combine"],
-    ["ledger", "plot", "strips", "transfer", "huggingface", "exercises"],
+    ["ledger", "plot", "strips", "huggingface", "exercises"],
     ["cli", "console", "notebook", "__main__"],
 ]
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
@@ -30,7 +30,9 @@ ANYWHERE = {"console", "plot"}
 STRANGERS = {"stats": {"data", "metrics", "scoring"}, "metrics": {"data", "stats", "scoring"}}
 #: Words that tell a reader nothing of what they hold.
 EMPTY = {"found", "made", "one", "told", "said", "asked", "bench", "crew"}
-FILES = sorted(path for part in ("src", "tools") for path in (ROOT / part).rglob("*.py"))
+FILES = sorted(
+    path for part in ("src", "tools", "experiments") for path in (ROOT / part).rglob("*.py")
+)
 
 
 def imports(path: Path, src: Path = SRC) -> set[str]:
@@ -66,11 +68,26 @@ def test_every_module_has_a_place_and_none_imports_one_to_its_right():
     assert wrong == set()
 
 
-def test_only_its_command_imports_the_transfer_models():
-    users = [
-        path for path, own in modules().items() if "transfer" in imports(path) and own != "transfer"
-    ]
-    assert [path.relative_to(SRC).as_posix() for path in users] == ["cli/train.py"]
+def absolute(path: Path) -> set[str]:
+    """The packages that a file imports by their full names, wherever in the file."""
+    names = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names |= {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            names.add(str(node.module).partition(".")[0])
+    return names
+
+
+def test_the_package_imports_no_experiment_and_no_tool_and_experiments_no_tool():
+    outside = {"experiments", "tools", "tests"}
+    wrong = {path.name for path in modules() if absolute(path) & outside}
+    runs = list((ROOT / "experiments").rglob("*.py"))
+    wrong |= {path.name for path in runs if absolute(path) & {"tools", "tests"}}
+    assert wrong == set()
+    assert any("tstmeta" in absolute(path) for path in runs)
+    # what stands beside an experiment has its full name: only its own files go without
+    assert not [path for path in runs if re.search(r"^ *from \.\.", path.read_text(), re.MULTILINE)]
 
 
 def test_the_check_sees_imports_that_are_hidden_in_functions(tmp_path):

@@ -75,11 +75,11 @@ def test_plain_papermill_reads_every_parameter_with_its_help(path):
         assert parameter.help, f"{name} says nothing of itself"
 
 
-#: What a notebook may import: what readers know, and us.
+#: What a notebook may import: what readers know, us, and runs of ours.
 LIBRARIES = {
     *("numpy", "pandas", "scipy", "seaborn", "matplotlib", "plotly", "sklearn", "IPython"),
     *("myst_nb", "tqdm", "warnings", "itertools", "functools", "math", "fractions", "typing"),
-    *("collections", "dataclasses", "difflib", "statsmodels", "tstmeta"),
+    *("collections", "dataclasses", "difflib", "statsmodels", "tstmeta", "experiments"),
 }
 #: Lines of a cell that readers see, and of one that only draws and is folded.
 MOST, MOST_FOLDED = 26, 45

@@ -52,21 +52,21 @@ NO_ICON = '<link rel="icon" href="data:,">\n'
 
 def train(name: str) -> None:
     """Train a model that has a name; one that was trained otherwise makes room."""
-    from tstmeta.cli import app
+    from experiments.training.__main__ import training_app
+    from experiments.training.loop import AnotherRun
     from tstmeta.models import classifiers, lm
-    from tstmeta.models.training.loop import AnotherRun
 
     model = {
         "yelp-style": classifiers.MODELS["yelp"],
         "yelp-cnn": classifiers.MODELS["yelp-cnn"],
         "yelp-lm": lm.MODELS["yelp"],
     }[name]
-    command = ["train", *model.course.split(), "--out", model.where]
+    command = [*model.course.split(), "--out", model.where]
     try:
-        app(command, standalone_mode=False)
+        training_app(command, standalone_mode=False)
     except AnotherRun:
         shutil.rmtree(model.folder)
-        app(command, standalone_mode=False)
+        training_app(command, standalone_mode=False)
 
 
 def scores(name: str) -> None:
@@ -96,7 +96,7 @@ def idf() -> Path:
     """The sentences in which Sim counts words: Yelp's development part, none rated or compared."""
     from tstmeta import data
     from tstmeta.data import paths, yelp
-    from tstmeta.models.splits import key
+    from tstmeta.data.corpora import key
     from tstmeta.storage import write
 
     path = paths.scores() / "models" / "yelp-idf.txt"

@@ -14,6 +14,16 @@ from typing import Any
 
 import pandas as pd
 
+from experiments.training import classifier, lm
+from experiments.training.loop import (
+    CHECKPOINT,
+    LmOptions,
+    StyleOptions,
+    finished,
+    versions,
+    write_report,
+)
+from experiments.training.splits import divide
 from tools.world import conversations
 from tools.world.conversations import Example, example
 from tools.world.scenes import WORDINGS, scene
@@ -25,16 +35,6 @@ from tstmeta.data.tables import corpus_table
 from tstmeta.likelihood.instructions import Instructions, shipped
 from tstmeta.models import encoders, vectors
 from tstmeta.models.classifiers import Task
-from tstmeta.models.splits import divide
-from tstmeta.models.training import classifier, lm
-from tstmeta.models.training.loop import (
-    CHECKPOINT,
-    LmOptions,
-    StyleOptions,
-    finished,
-    versions,
-    write_report,
-)
 from tstmeta.scoring import score
 
 # ----------------------------------------------------------------------------------- the backbone

@@ -20,10 +20,11 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from experiments.training.__main__ import training_app
+from experiments.training.loop import CHECKPOINT, read_checkpoint
 from tests.judge import scripted
 from tests.judge.construct import author
 from tstmeta import cli
-from tstmeta.models.training.loop import CHECKPOINT, read_checkpoint
 from tstmeta.schema import TstmetaError
 
 ROWS = 40
@@ -60,7 +61,7 @@ tokencache.check_answer = logged
 """
 STEPS = """
 import time
-from tstmeta.models.training.loop import Learner
+from experiments.training.loop import Learner
 step = Learner.step
 def logged(self, number, *rest):
     with open("begun.log", "a") as log:
@@ -112,11 +113,11 @@ OURS = (
     "cli.score",
     "judge.ratings",
     "judge.construct.run",
-    "models.training.classifier",
 )
 multiprocessing.set_forkserver_preload(
     ["pandera.pandas", "pyarrow.parquet", "filelock", "openai", "rich.console", "torch._dynamo"]
     + [f"tstmeta.{name}" for name in OURS]
+    + ["experiments.training.classifier"]
 )
 
 
@@ -130,7 +131,8 @@ def command(place: Path, words: list[str], before: str, limit: int) -> None:
     if limit:
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
     sys.argv = ["tstmeta", *words]
-    cli.main()
+    program = training_app if words[0] in ("classifier", "lm") else cli.app
+    cli.main(program)
 
 
 def end(process: BaseProcess, place: Path) -> tuple[int | None, str]:
@@ -254,7 +256,7 @@ def training(*words: str) -> Callable:
 
     @contextmanager
     def job() -> Iterator[Job]:
-        every = ["train", *words, "--corpus", "corpus.csv", "--out", "model"]
+        every = [*words, "--corpus", "corpus.csv", "--out", "model"]
         every += ["--set", "batch=4", "--set", "checkpoint=2", "--set", "epochs=2"]
         yield Job(every, steps, logged, 2, {"corpus.csv": corpus}, STEPS)
 

@@ -31,7 +31,6 @@ SERVER = "--server SERVER --model m --retries 0"
 JUDGE = f"judge run --prompt lai2023-content {SERVER}"
 CONSTRUCT = f"construct --style formal {SERVER}"
 FAST = "--draws 10 --no-tests --metric length-ratio"
-TRANSFER = "transfer run --model M0 --quick --steps 1"
 
 #: The words of a command, the two options that name one file, and that file.
 CASES = [
@@ -147,27 +146,6 @@ CASES = [
         *("--out", "--keep-out", "mine.csv"),
     ),
     ("train idf --data mine.csv --out link.json", "--out", "--data", "link.json"),
-    ("train lm --corpus corpus.csv --out corpus.csv", "--out", "--corpus", "corpus.csv"),
-    ("train lm --corpus corpus.csv --base ./tuned --out tuned", "--out", "--base", ""),
-    ("train lm --corpus corpus.csv --base tuned --out tuned", "--out", "--base", ""),
-    (
-        "train classifier --corpus corpus.csv --out corpus.csv",
-        *("--out", "--corpus", "corpus.csv"),
-    ),
-    (
-        "train classifier --corpus corpus.csv --kind transformer --base tuned --out tuned",
-        *("--out", "--base", ""),
-    ),
-    (
-        "train classifier --corpus corpus.csv --keep-out mine.csv --out mine.csv",
-        *("--out", "--keep-out", "mine.csv"),
-    ),
-    (f"{TRANSFER} --corpus corpus.csv --out corpus.csv", "--out", "--corpus", "corpus.csv"),
-    (f"{TRANSFER} --corpus corpus.csv --pairs p.csv --out p.csv", "--out", "--pairs", "p.csv"),
-    (
-        f"{TRANSFER} --corpus corpus.csv --config models.toml --out models.toml",
-        *("--out", "--config", "models.toml"),
-    ),
 ]
 #: Options that name a file or folder to read.
 READ = {"scores", "ratings", "sources", "pairs", "config", "folder", "exports"}
@@ -249,14 +227,13 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {str(path): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-@pytest.mark.parametrize(("words", "option", "other", "file"), CASES, ids=[row[0] for row in CASES])
-def test_an_output_that_is_an_input_is_refused(
-    files, server, monkeypatch, capsys, words, option, other, file
-):
+def refuses(files, server, monkeypatch, capsys, case, command=cli.app):
+    """Hold a command to it: the message names both options, and no input is another."""
+    words, option, other, file = case
     before = contents(files)
     monkeypatch.setattr(sys, "argv", ["tstmeta", *words.replace("SERVER", server).split()])
     with pytest.raises(SystemExit) as end:
-        cli.main()
+        cli.main(command)
     after = contents(files)
     assert {path: after.get(path) for path in before} == before
     assert end.value.code == 2
@@ -267,11 +244,16 @@ def test_an_output_that_is_an_input_is_refused(
     assert not file or Path(file).name in message
 
 
+@pytest.mark.parametrize("case", CASES, ids=[case[0] for case in CASES])
+def test_an_output_that_is_an_input_is_refused(files, server, monkeypatch, capsys, case):
+    refuses(files, server, monkeypatch, capsys, case)
+
+
 @pytest.mark.parametrize("link", [os.symlink, os.link])
 def test_links_are_followed(files, server, monkeypatch, capsys, link):
     link("mine.csv", "other.csv")
     row = ("score -d mine.csv -o other.csv", "--out", "--data", "mine.csv")
-    test_an_output_that_is_an_input_is_refused(files, server, monkeypatch, capsys, *row)
+    refuses(files, server, monkeypatch, capsys, row)
 
 
 def test_an_export_within_the_folder_of_a_construction_stays(files, monkeypatch):
@@ -294,7 +276,7 @@ def test_a_folder_may_hold_an_input_that_is_not_written_over(files, monkeypatch)
 def test_a_name_is_no_path(files, monkeypatch):
     Path("yelp").mkdir()
     call = command_line(files, monkeypatch)
-    result = call("train", "classifier", "--corpus", "yelp", "--out", "yelp")
+    result = call("train", "lexicon", "--corpus", "yelp", "--out", "yelp.csv")
     assert isinstance(result.exception, MissingData)
     words = ("score", "--data", "rows.parquet", "--metric", "bleu", "--out", "bleu")
     assert call(*words).exit_code == 0

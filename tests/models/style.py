@@ -2,8 +2,8 @@
 
 import pandas as pd
 
+from experiments.training.loop import StyleOptions
 from tstmeta.models.classifiers import Task
-from tstmeta.models.training.loop import StyleOptions
 
 MOOD = Task("mood", ("bad", "good"), {"fine": "good"})
 MANNER = Task("manner", ("curt", "kind", "odd"))

@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 import torch
 import transformers
-from safetensors.torch import load_file, save_file
 from scipy.special import softmax
 
 from tests.models import style, tiny_encoder, tiny_text
 from tstmeta.models import classifiers, hub, sequence
-from tstmeta.models.causal import Backbone, MissingModel, backbone
+from tstmeta.models.causal import MissingModel, backbone
 from tstmeta.models.classifiers import (
     FILE,
     MODELS,
@@ -28,10 +27,9 @@ from tstmeta.models.classifiers import (
     features,
     numbered,
     text_cnn,
-    vocabulary,
     words,
 )
-from tstmeta.models.sequence import Transformer, beginning
+from tstmeta.models.sequence import Transformer
 
 KNOWN = ["warm", "cold", "rain"]
 TEXTS = ["warm rain", "cold cold cold , warm rain or cold", "no", "a cold and late evening"]
@@ -247,10 +245,7 @@ def test_logits_of_a_textcnn_are_those_of_a_hand_computation(backends):
     assert model.logits(TEXTS, 0).values == pytest.approx(np.array(wanted), abs=1e-5)
 
 
-def test_the_vocabulary_holds_what_comes_twice_the_most_frequent_first():
-    texts = ["b a b", "a c b", "d"]
-    assert vocabulary(texts) == ["b", "a"]
-    assert vocabulary(texts, least=1, most=3) == ["b", "a", "c"]
+def test_a_word_that_is_not_known_has_the_number_of_all_such_words():
     assert numbered(["warm snow ice"], KNOWN) == [[2, 1, 1]]
 
 
@@ -294,15 +289,3 @@ def test_logits_are_the_librarys_for_each_text_and_pair_alone(labels):
 def test_the_window_is_the_least_of_what_positions_and_tokenizer_allow(kind, limit, window):
     config = SimpleNamespace(model_type=kind, max_position_embeddings=50, pad_token_id=1)
     assert sequence.longest(config, SimpleNamespace(model_max_length=limit)) == window
-
-
-def test_a_base_that_lacks_more_than_a_head_is_refused(tmp_path, monkeypatch):
-    folder = tiny_encoder.folder(tmp_path)
-    tensors = load_file(folder / "model.safetensors")
-    tensors.pop("embeddings.word_embeddings.weight")
-    save_file(tensors, folder / "model.safetensors", {"format": "pt"})
-    with pytest.raises(MissingModel, match=r"missing keys: .*word_embeddings"):
-        beginning(backbone(str(folder)), 2, 1)
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    with pytest.raises(MissingModel, match="hf download nobody/nothing"):
-        beginning(Backbone("x", "nobody/nothing"), 2, 1)

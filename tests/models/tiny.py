@@ -15,9 +15,9 @@ import transformers
 from tokenizers import pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
+from experiments.training.lm import byte_pairs
 from tstmeta.models.causal import Continuation
 from tstmeta.models.engine import Engine
-from tstmeta.models.training.lm import byte_pairs
 
 #: Prose of ours from which the tokenizers learn their merges.
 PROSE = [

@@ -13,12 +13,12 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from experiments.training.loop import read_report
 from tests.models import style
 from tools import book, kernels
 from tstmeta import scoring
 from tstmeta.models import classifiers, hub
 from tstmeta.models.causal import Backbone
-from tstmeta.models.training.loop import read_report
 from tstmeta.schema import TstmetaError
 
 ROOT = Path(__file__).parents[2]

@@ -7,7 +7,10 @@ from pathlib import Path
 import pytest
 import torch
 
-from tests.models.training.conftest import killed
+from experiments.training.lm import answer_loss, bucketed
+from experiments.training.loop import REPORT, Learner, LmOptions, read_checkpoint
+from experiments.training.splits import corpus_hash, divide, key
+from tests.experiments.training.conftest import killed
 from tests.tools.toy import OPTIONS, PROMPTS
 from tools import train
 from tools.world.conversations import Example, example, sentences
@@ -17,9 +20,6 @@ from tstmeta.likelihood.instructions import get, shipped
 from tstmeta.models import lm, vectors
 from tstmeta.models.causal import EMBEDDED
 from tstmeta.models.classifiers import FILE, MODELS
-from tstmeta.models.splits import corpus_hash, divide, key
-from tstmeta.models.training.lm import answer_loss, bucketed
-from tstmeta.models.training.loop import REPORT, Learner, LmOptions, read_checkpoint
 
 EXAMPLES = [example(f"test/{number}", PROMPTS) for number in range(40)]
 #: Sources of a task on which the shares are taken again; all of them would take minutes.

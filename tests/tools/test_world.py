@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from experiments.training.splits import key
 from tests.tools.toy import PROMPTS
 from tools.world import words
 from tools.world.conversations import (
@@ -21,7 +22,6 @@ from tools.world.testset import small_world, span_between
 from tools.world.words import Choices, is_held_out
 from tstmeta.data import contrast, load, paths
 from tstmeta.data.contrast import Span, parse_span
-from tstmeta.models.splits import key
 
 KNOWN = "Postpone Magda's game for 257 euros after 11:05 because the debate is lost."
 EXAMPLES = [example(f"test/{number}", PROMPTS) for number in range(300)]

@@ -1,7 +1,7 @@
 """A toy run of the backbone: instruction sets of three words, a model that trains in a second."""
 
+from experiments.training.loop import LmOptions
 from tstmeta.likelihood.instructions import Instructions
-from tstmeta.models.training.loop import LmOptions
 
 _WORDS = ("Make {style}: {source}", "Reword: {source}", "Repeat: {source}")
 PROMPTS = [Instructions("toy", "You write.", *_WORDS), Instructions("other", "", *_WORDS)]

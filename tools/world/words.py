@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeVar
 
 import yaml
 
-from tstmeta.models.splits import hashed
+from experiments.training.splits import hashed
 
 T = TypeVar("T")
 

@@ -45,7 +45,7 @@ def whole(name: str) -> pd.DataFrame:
 
 
 def trajectories(folder: str | Path = "") -> pd.DataFrame:
-    """Metrics along the training of transfer models, as ``tstmeta transfer run`` leaves them.
+    """Metrics along the training of transfer models, as ``experiments.transfer`` leaves them.
 
     Args:
         folder: of the runs, by default those of the book.
@@ -61,7 +61,8 @@ def trajectories(folder: str | Path = "") -> pd.DataFrame:
     files = sorted(root.glob("*/trajectory.csv"))
     if not files:
         raise TstmetaError(
-            f"{root} holds no run. Remedy: tstmeta transfer run --model M0 --out {root}/M0-0"
+            f"{root} holds no run. Remedy: python -m experiments.transfer run --model M0 "
+            f"--out {root}/M0-0"
         )
     tables = {file: pd.read_csv(file) for file in files}
     for file, table in tables.items():

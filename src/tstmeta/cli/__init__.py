@@ -1,5 +1,5 @@
 """The command line: ``tstmeta data | metrics | score | judge | construct | evaluate | advise |
-explain | train | transfer | reproduce | run``.
+explain | train | reproduce | run``.
 
 Commands parse, call one function and print; what they do lives elsewhere and is imported inside the
 command, so that ``tstmeta --help`` starts at once.  Results go to stdout, notes and progress to
@@ -8,6 +8,7 @@ stderr.  Exit codes: 0 done, 1 a check found faults, 2 a mistake in what was ask
 
 import sys
 import warnings
+from collections.abc import Callable
 from errno import EDQUOT, EFBIG, ENOSPC
 from functools import cache
 from typing import Annotated
@@ -38,19 +39,18 @@ app.command("run", context_settings={"allow_extra_args": True, "ignore_unknown_o
 app.add_typer(judge.judge_app, name="judge")
 app.add_typer(construct.construct_app, name="construct")
 app.add_typer(train.train_app, name="train")
-app.add_typer(train.transfer_app, name="transfer")
 for group in (app, *(info.typer_instance or app for info in app.registered_groups)):
     for command in group.registered_commands:
         command.cls = options.Command
 
 
-def main() -> None:
-    """Run the command line; a mistake of the user becomes a message and exit code 2."""
+def main(command: Callable[[], object] = app) -> None:
+    """Run a command line; a mistake of the user becomes a message and exit code 2."""
     try:
         with warnings.catch_warnings():
             warn = cache(note)  # a warning is shown once, however many metrics have it
             warnings.showwarning = lambda message, *_: warn(f"warning: {message}")
-            app()
+            command()
     except Exception as error:
         from ..extras import remedy
         from ..schema import TstmetaError  # slow to import, so only when something went wrong

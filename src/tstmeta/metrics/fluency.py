@@ -133,7 +133,7 @@ class Slor(Perplexity):
 
     Pauls and Klein (2012); Kann et al. (2018, Eq. 1).  Higher is better; 0, also of a blank text:
     no likelier than its words in any order.  The unigram probabilities, with add-one smoothing, are
-    those of the file ``unigrams.csv`` that ``tstmeta train lm`` writes beside a model.
+    those of the file ``unigrams.csv`` that the training of a language model writes beside a model.
     """
 
     name = "slor"
@@ -147,7 +147,7 @@ class Slor(Perplexity):
         if not (self._file.is_file() or self.model.course):  # or it is yet to be trained
             raise TstmetaError(
                 f"{self.name} needs the token frequencies of what the model was trained on: name a "
-                "folder that tstmeta train lm made"
+                "folder that experiments.training lm wrote"
             )
 
     def further_fields(self) -> dict[str, object]:

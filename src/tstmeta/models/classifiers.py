@@ -6,7 +6,6 @@ The target style of a rewrite picks one of a model's *tasks*.
 """
 
 import json
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache
@@ -193,15 +192,6 @@ PAD, UNKNOWN = 0, 1
 _Cut = Callable[[str], Sequence[str]]  # a text to its words
 
 
-def vocabulary(
-    texts: Iterable[str], least: int = 2, most: int = 20_000, cut: _Cut = words
-) -> list[str]:
-    """The words that occur ``least`` times or more, the most frequent first."""
-    counts = Counter(word for text in texts for word in cut(text))
-    kept = sorted((word for word, n in counts.items() if n >= least), key=lambda w: (-counts[w], w))
-    return kept[:most]
-
-
 def text_cnn(size: int, styles: int, seed: int, vector: int, maps: int) -> Any:
     """Filters over word vectors, the strongest answer of each, one layer (Kim, 2014).
 
@@ -336,7 +326,7 @@ def read_about(path: Path) -> About:
     except (SafetensorError, KeyError, TypeError, ValueError, OSError) as error:
         raise MissingModel(
             f"{path} is no model of tstmeta ({type(error).__name__}: {error}); "
-            "train it anew: tstmeta train classifier"
+            "train it anew in the repository: python -m experiments.training classifier"
         ) from error
 
 

@@ -1,6 +1,6 @@
 """Texts read by a causal language model: how likely it finds each, and by how many tokens.
 
-Beside a model that ``tstmeta train lm`` wrote lie the frequencies of its training tokens, for SLOR.
+Beside a model of ``experiments.training`` lie the frequencies of its training tokens, for SLOR.
 """
 
 import math
@@ -107,12 +107,12 @@ def write_unigrams(path: Path, counts: Counter[int], tokenizer: Any) -> None:
 def read_unigrams(path: Path, vocabulary: int) -> np.ndarray:
     """Token probabilities without context, with add-one smoothing: natural logs [vocabulary].
 
-    The file has the columns id and count: the unigrams.csv that tstmeta train lm writes.
+    The file has the columns id and count, as :func:`write_unigrams` writes it.
     """
     columns = {"id": numeric(0, vocabulary - 1, whole=True), "count": numeric(1, whole=True)}
     table = read_csv(path, columns, unique=["id"])
     if table.empty:
-        raise TstmetaError(f"{path}: no token is counted. Remedy: write it with tstmeta train lm")
+        raise TstmetaError(f"{path}: no token is counted. Remedy: train the model anew")
     counts = np.zeros(vocabulary)
     counts[table["id"].astype(int)] = table["count"]
     return np.log((counts + 1) / (counts.sum() + vocabulary))

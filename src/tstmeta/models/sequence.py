@@ -94,24 +94,6 @@ def encode(
     return rows, lengths
 
 
-def beginning(base: Backbone, labels: int, seed: int) -> tuple[Any, Any]:
-    """A pretrained model with a new head, random by ``seed``, and its tokenizer."""
-    import torch
-    from transformers import AutoModelForSequenceClassification
-
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        model = hub.weights(
-            base,
-            AutoModelForSequenceClassification,
-            "head",
-            num_labels=labels,
-            ignore_mismatched_sizes=True,
-            dtype="float32",
-        )
-    return model, hub.tokenizer(base)
-
-
 def padded(tokenizer: Any, rows: Sequence[dict[str, list[int]]], device: Any) -> Any:
     """Tensors [rows, longest row]; padding stands at the right and is masked."""
     batch = tokenizer.pad(list(rows), padding_side="right", return_tensors="pt", verbose=False)

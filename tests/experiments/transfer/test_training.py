@@ -7,16 +7,17 @@ import pandas as pd
 import pytest
 import torch
 
+from experiments.training.loop import CHECKPOINT
+from experiments.training.splits import key
+from experiments.transfer import configuration, trainer
+from experiments.transfer.__main__ import transfer_app
+from experiments.transfer.corpus import EXCLUDED, paraphrased, referenced, select
 from tests.command import command_line
+from tests.experiments.training.conftest import killed
 from tests.helpers import needs
-from tests.models.training.conftest import killed
 from tstmeta import data
 from tstmeta.data import yelp
-from tstmeta.models.splits import key
-from tstmeta.models.training.loop import CHECKPOINT
 from tstmeta.schema import TstmetaError
-from tstmeta.transfer import configuration, trainer
-from tstmeta.transfer.corpus import EXCLUDED, paraphrased, referenced, select
 
 #: Section 5.2; the losses of each model are those of Section 5.1.
 PRINTED = {
@@ -220,13 +221,13 @@ def test_a_trajectory_has_means_corpus_values_of_each_point_and_part(tmp_path):
 
 
 def test_the_command_follows_metrics_and_resumes_after_a_kill(tmp_path, monkeypatch):
-    run = command_line(tmp_path, monkeypatch)
+    run = command_line(tmp_path, monkeypatch, transfer_app)
     TABLE.to_csv(tmp_path / "mine.csv", index=False)
     text = configuration.paths.own("transfer", "models.toml").read_text(encoding="utf-8")
     lines = [line for line in text.splitlines() if not line.startswith(("source =", "none ="))]
     text = "\n".join([*lines, 'source = ["bleu", "copy-rate"]'])
     (tmp_path / "own.toml").write_text(text)
-    words = ["transfer", "run", "--model", "M6", "--corpus", "mine.csv", "--quick"]
+    words = ["run", "--model", "M6", "--corpus", "mine.csv", "--quick"]
     words += ["--config", "own.toml", "--steps", "9", "--out"]
     result = run(*words, "whole")
     assert result.exit_code == 0, result.exception

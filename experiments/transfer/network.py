@@ -14,7 +14,8 @@ from torch.distributions import Categorical
 from torch.nn.functional import cross_entropy, softplus
 from torch.nn.utils.rnn import pack_padded_sequence
 
-from ..models.classifiers import PAD, UNKNOWN, strongest
+from tstmeta.models.classifiers import PAD, UNKNOWN, strongest
+
 from .configuration import TransferOptions
 
 #: Words that begin and end a sentence; they stand before all others.

@@ -6,9 +6,9 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field, PositiveFloat, PositiveInt
 
-from ..data import paths
-from ..models.training.loop import Options
-from ..schema import TstmetaError
+from experiments.training.loop import Options
+from tstmeta.data import paths
+from tstmeta.schema import TstmetaError
 
 Loss = Literal[
     "reconstruction", "paraphrase", "cyclic", "language", "adversarial", "wasserstein", "reward"

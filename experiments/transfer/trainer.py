@@ -1,7 +1,7 @@
 """Training a transfer model: steps of discriminators and generator in turn (Section 4.6); scores.
 
-What a step sees depends on the seed and its number alone (see :mod:`..models.training.loop`), so a
-run that was killed ends with the same weights.
+What a step sees depends on the seed and its number alone (:mod:`experiments.training.loop`), so
+a run that was killed ends with the same weights.
 """
 
 import json
@@ -17,18 +17,20 @@ import torch
 from safetensors.torch import save
 from torch import nn
 
-from .. import metrics as registry
-from .. import storage
-from ..console import note
-from ..data import Dataset
-from ..data.tables import items_table
-from ..metrics.base import Request
-from ..models import hub
-from ..models.classifiers import UNKNOWN, numbered, padded, vocabulary
-from ..models.training import loop
-from ..models.training.loop import Learner
-from ..schema import TstmetaError
-from ..scoring import score
+from experiments.training import loop
+from experiments.training.classifier import vocabulary
+from experiments.training.loop import Learner
+from tstmeta import metrics as registry
+from tstmeta import storage
+from tstmeta.console import note
+from tstmeta.data import Dataset
+from tstmeta.data.tables import items_table
+from tstmeta.metrics.base import Request
+from tstmeta.models import hub
+from tstmeta.models.classifiers import UNKNOWN, numbered, padded
+from tstmeta.schema import TstmetaError
+from tstmeta.scoring import score
+
 from . import network
 from .configuration import Configuration, TransferOptions
 from .corpus import REFERENCE, TransferCorpus

@@ -18,13 +18,13 @@ import numpy as np
 import tqdm
 from pydantic import BaseModel, Field, PositiveFloat, PositiveInt, ValidationError, model_validator
 
-from ... import storage
-from ...schema import TstmetaError
+from tstmeta import storage
+from tstmeta.models.hub import REPORT, read_report
+from tstmeta.schema import TstmetaError
 
 if TYPE_CHECKING:
     import torch
 
-REPORT = "training.json"
 #: One safetensors file: weights, the optimisers' moments, the losses so far.
 CHECKPOINT = "checkpoint.safetensors"
 #: Longest gradient.
@@ -48,14 +48,6 @@ def finished(out: Path, run: Mapping[str, Any]) -> dict[str, Any] | None:
             f"{out} holds a model of another run. Remedy: name another folder with --out"
         )
     return None
-
-
-def read_report(out: Path) -> dict[str, Any]:
-    """What a training reports beside its model; empty where there is nothing that can be read."""
-    try:
-        return json.loads((out / REPORT).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
 
 
 def write_report(out: Path, report: dict[str, Any]) -> None:

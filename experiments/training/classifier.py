@@ -4,7 +4,8 @@ A linear model takes seconds: killed, it begins anew, to the same bytes.
 """
 
 import json
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -13,15 +14,25 @@ import numpy as np
 import pandas as pd
 from scipy.special import softmax
 
-from ...extras import needs
-from ...schema import TstmetaError
-from ...storage import apart
-from .. import classifiers, hub
-from ..causal import Backbone
-from ..classifiers import PACKAGES, About, Linear, StyleModel, Task, features, modules
-from ..splits import PARTS, corpus_hash
+from tstmeta.extras import needs
+from tstmeta.models import classifiers, hub
+from tstmeta.models.causal import Backbone
+from tstmeta.models.classifiers import (
+    PACKAGES,
+    About,
+    Linear,
+    StyleModel,
+    Task,
+    features,
+    modules,
+    words,
+)
+from tstmeta.schema import TstmetaError
+from tstmeta.storage import apart
+
 from . import loop
 from .loop import Learner, StyleOptions
+from .splits import PARTS, corpus_hash
 
 #: Bins of the expected calibration error (Guo et al., 2017, use 15).
 BINS = 15
@@ -143,12 +154,24 @@ def _linear(rows: pd.DataFrame, about: About, options: StyleOptions, seed: int) 
     return Linear(about, weights, [model.intercept_ for model in models])
 
 
+def vocabulary(
+    texts: Iterable[str],
+    least: int = 2,
+    most: int = 20_000,
+    cut: Callable[[str], Sequence[str]] = words,
+) -> list[str]:
+    """The words that occur ``least`` times or more, the most frequent first."""
+    counts = Counter(word for text in texts for word in cut(text))
+    known = (word for word, n in counts.items() if n >= least)
+    return sorted(known, key=lambda word: (-counts[word], word))[:most]
+
+
 def _textcnn(
     rows: pd.DataFrame, about: About, options: StyleOptions, seed: int
 ) -> tuple[StyleModel, Loss]:
     import torch
 
-    [task], known = about.tasks, classifiers.vocabulary(rows["text"])
+    [task], known = about.tasks, vocabulary(rows["text"])
     features = {"vocabulary": known, "vector": options.vector, "maps": options.maps}
     model = classifiers.text_cnn(len(known), len(task.styles), seed, options.vector, options.maps)
     ids = classifiers.numbered(rows["text"], known)
@@ -161,10 +184,28 @@ def _textcnn(
     return classifiers.TextCnn(replace(about, features=features), model), loss
 
 
+def beginning(base: Backbone, labels: int, seed: int) -> tuple[Any, Any]:
+    """A pretrained model with a new head, random by ``seed``, and its tokenizer."""
+    import torch
+    from transformers import AutoModelForSequenceClassification
+
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        model = hub.weights(
+            base,
+            AutoModelForSequenceClassification,
+            "head",
+            num_labels=labels,
+            ignore_mismatched_sizes=True,
+            dtype="float32",
+        )
+    return model, hub.tokenizer(base)
+
+
 def _transformer(rows: pd.DataFrame, about: About, base: Any, seed: int) -> tuple[StyleModel, Loss]:
     import torch
 
-    from ..sequence import Transformer, beginning, encode, longest, padded
+    from tstmeta.models.sequence import Transformer, encode, longest, padded
 
     [task], regression = about.tasks, about.regression
     model, tokenizer = beginning(base, 1 if regression else len(task.styles), seed)

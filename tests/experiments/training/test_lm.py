@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
+from experiments.training import lm as training
+from experiments.training.lm import Encoded, answer_loss, bucketed
+from tests.experiments.training.conftest import HELD, TEXTS, TOY, TUNED
 from tests.models import tiny
-from tests.models.training.conftest import HELD, TEXTS, TOY, TUNED
 from tstmeta.models import hub, lm
 from tstmeta.models.causal import backbone
-from tstmeta.models.training import lm as training
-from tstmeta.models.training.lm import Encoded, answer_loss, bucketed
 
 
 def test_the_loss_is_that_of_transformers_over_every_token_after_the_first():

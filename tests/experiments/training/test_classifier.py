@@ -6,13 +6,20 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from safetensors.numpy import load_file
+from safetensors.numpy import load_file, save_file
 from scipy.special import softmax
 
-from tests.models import style
+from experiments.training.classifier import (
+    beginning,
+    calibration_error,
+    closeness,
+    quality,
+    temperature,
+    vocabulary,
+)
+from tests.models import style, tiny_encoder
 from tstmeta.models import classifiers
-from tstmeta.models.causal import backbone
-from tstmeta.models.training.classifier import calibration_error, closeness, quality, temperature
+from tstmeta.models.causal import Backbone, MissingModel, backbone
 from tstmeta.schema import TstmetaError
 
 CLEAR = {
@@ -149,3 +156,21 @@ def test_closeness_of_values_and_its_edge():
         "n": 3,
     }
     assert np.isnan(closeness(np.zeros(3), np.arange(3.0))["pearson"])
+
+
+def test_the_vocabulary_holds_what_comes_twice_the_most_frequent_first():
+    texts = ["b a b", "a c b", "d"]
+    assert vocabulary(texts) == ["b", "a"]
+    assert vocabulary(texts, least=1, most=3) == ["b", "a", "c"]
+
+
+def test_a_base_that_lacks_more_than_a_head_is_refused(tmp_path, monkeypatch):
+    folder = tiny_encoder.folder(tmp_path)
+    tensors = load_file(folder / "model.safetensors")
+    tensors.pop("embeddings.word_embeddings.weight")
+    save_file(tensors, folder / "model.safetensors", {"format": "pt"})
+    with pytest.raises(MissingModel, match=r"missing keys: .*word_embeddings"):
+        beginning(backbone(str(folder)), 2, 1)
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    with pytest.raises(MissingModel, match="hf download nobody/nothing"):
+        beginning(Backbone("x", "nobody/nothing"), 2, 1)

@@ -10,9 +10,10 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from .. import data
-from ..models.splits import corpus_hash, hashed, key
-from ..schema import TstmetaError
+from experiments.training.splits import corpus_hash, hashed, key
+from tstmeta import data
+from tstmeta.schema import TstmetaError
+
 from .configuration import TransferOptions
 
 #: No text of these is learned from, nor in the parts that choose and report.

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ... import storage
-from ...schema import TstmetaError
-from .. import hub, lm
-from ..causal import Backbone
-from ..template import Template
+from tstmeta import storage
+from tstmeta.models import hub, lm
+from tstmeta.models.causal import Backbone
+from tstmeta.models.template import Template
+from tstmeta.schema import TstmetaError
+
 from . import loop
 from .loop import Learner, LmOptions
 

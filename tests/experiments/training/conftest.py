@@ -4,10 +4,10 @@ from contextlib import contextmanager
 
 import pytest
 
+from experiments.training import classifier, lm
+from experiments.training.loop import FINE_TUNING, Learner, LmOptions
 from tests.models import style, tiny, tiny_encoder
 from tstmeta.models.causal import backbone
-from tstmeta.models.training import classifier, lm
-from tstmeta.models.training.loop import FINE_TUNING, Learner, LmOptions
 
 TEXTS = [f"{who} {did} the {what}" for who in ("we", "they") for did in ("sold", "opened", "saw")
          for what in ("shop", "loaf", "train", "soup")]  # fmt: skip

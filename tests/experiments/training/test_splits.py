@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from experiments.training.loop import read_report
+from experiments.training.splits import PARTS, USUAL, corpus_hash, divide, key, read_corpus
 from tests.helpers import needs
 from tstmeta import data
-from tstmeta.cli.train import read_corpus
 from tstmeta.data import yelp
+from tstmeta.data.corpora import learned
 from tstmeta.data.paths import raw
 from tstmeta.models import classifiers, lm
-from tstmeta.models.splits import PARTS, USUAL, corpus_hash, divide, key
-from tstmeta.models.training.loop import read_report
 from tstmeta.schema import TstmetaError
 
 
@@ -74,6 +74,11 @@ def test_no_dev_sentence_and_no_text_of_a_rated_set_is_learned_from_in_the_real_
 
 
 @needs("yelp")
+def test_words_of_style_are_learned_from_the_sentences_that_models_are_trained_on(divided):
+    assert learned("yelp").index.tolist() == divided.index[divided["part"] == "train"].tolist()
+
+
+@needs("yelp")
 def test_no_source_of_the_preferences_of_pang2019_is_learned_from(divided):
     files = [*raw("yelp").parent.glob("mis/benchmarking/source_data/textual*/*.jsonl")]
     if not files:
@@ -89,8 +94,8 @@ def test_a_model_of_yelp_says_how_it_is_trained_and_was_trained_on_nothing_else(
     model, tmp_path, request
 ):
     absent = replace(model, where=str(tmp_path / "gone"))
-    remedy = f"train it: tstmeta train {model.course} --out {absent.where}"
-    assert remedy in classifiers.missing(absent)
+    command = f"python -m experiments.training {model.course} --out {absent.where}"
+    assert f"train it in the repository: {command}" in classifiers.missing(absent)
     if not (report := read_report(model.folder)) or not data.available("yelp"):
         pytest.skip("it is not trained on this machine: make book")
     divided = request.getfixturevalue("divided")

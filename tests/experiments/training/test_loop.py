@@ -6,10 +6,8 @@ import json
 import pytest
 import torch
 
-from tests.models.training.conftest import KINDS, TEXTS, Killed, killed
-from tstmeta import storage
-from tstmeta.models.training.lm import share_of_rate
-from tstmeta.models.training.loop import (
+from experiments.training.lm import share_of_rate
+from experiments.training.loop import (
     CHECKPOINT,
     FINE_TUNING,
     REPORT,
@@ -18,6 +16,8 @@ from tstmeta.models.training.loop import (
     read_checkpoint,
     rows_of,
 )
+from tests.experiments.training.conftest import KINDS, TEXTS, Killed, killed
+from tstmeta import storage
 from tstmeta.schema import TstmetaError
 
 

@@ -5,11 +5,13 @@ trained with different seeds are tested on the same sentences.
 """
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import pandas as pd
 
-from ..schema import TstmetaError
+from tstmeta.data import corpora
+from tstmeta.data.corpora import key
+from tstmeta.schema import TstmetaError
 
 #: From the one that may be seen most to the one that may be seen least.
 PARTS = ("train", "dev", "test")
@@ -27,11 +29,6 @@ YELP = {"test": "train", "dev": HELD}
 def hashed(text: str) -> int:
     """A number in [0, 2**64) that depends on the text alone, on every machine."""
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")
-
-
-def key(text: str) -> str:
-    """What makes two lines the same sentence: their words, without case and white space."""
-    return " ".join(text.casefold().split())
 
 
 def divide(
@@ -58,6 +55,21 @@ def divide(
         dtype=int,
     ).mask(keys.isin({key(text) for text in never}), PARTS.index("test"))
     return corpus.assign(part=ranks.groupby(keys).transform("max").map(dict(enumerate(PARTS))))
+
+
+def read_corpus(
+    name: str,
+    columns: Sequence[str] = ("text", "style"),
+    keep_out: Sequence[str] | None = None,
+) -> pd.DataFrame:
+    """Sentences with text, task, style, value (NaN where there is none), split and part.
+
+    Args:
+        name, columns: see :func:`tstmeta.data.corpora.read`.
+        keep_out: data sets of which no text (source, rewrite, reference) is trained or tuned on.
+    """
+    roles = YELP if name == "yelp" else USUAL
+    return divide(corpora.read(name, columns), roles, corpora.texts_kept_out(name, keep_out))
 
 
 def _rank(text: str, role: str) -> int:

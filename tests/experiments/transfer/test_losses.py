@@ -5,10 +5,10 @@ import math
 import pytest
 import torch
 
+from experiments.transfer import configuration
+from experiments.transfer import network as losses
+from experiments.transfer.network import BEGIN, END, LanguageGru, Sentences, TransferModel
 from tstmeta.models.classifiers import padded
-from tstmeta.transfer import configuration
-from tstmeta.transfer import network as losses
-from tstmeta.transfer.network import BEGIN, END, LanguageGru, Sentences, TransferModel
 
 WORDS = 9
 SIZES = {"word": 3, "style": 2, "content": 3, "maps": 2, "batch": 3, "temperature": 0.5}

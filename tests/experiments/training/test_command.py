@@ -1,0 +1,146 @@
+"""``experiments.training``: what a command learns from, writes and refuses; metrics take it."""
+
+import json
+
+import pytest
+
+from experiments.training.__main__ import training_app
+from experiments.training.loop import CHECKPOINT, REPORT
+from experiments.training.splits import read_corpus
+from tests.command import command_line, score, values, write_csv
+from tests.models import style, tiny
+from tstmeta import metrics
+from tstmeta.metrics import Request
+from tstmeta.models import lm
+from tstmeta.schema import DataError, MissingData, TstmetaError
+
+SMALL = ["--set", "bits=8", "--set", "epochs=3"]
+SIZES = {"vocabulary": 300, "width": 16, "layers": 1, "heads": 2, "inner": 24}
+TOY = [word for name, value in SIZES.items() for word in ("--set", f"{name}={value}")]
+FOOD = ("soup", "bread", "cake", "tea", "fish", "rice", "corn", "stew")
+TASTE = {"good": ("fine", "great"), "bad": ("cold", "awful")}
+
+
+@pytest.fixture
+def train(tmp_path, monkeypatch):
+    """``experiments.training`` beside corpora of two styles."""
+    run = command_line(tmp_path, monkeypatch, training_app)
+    moods = style.corpus().rename(columns={"part": "split"})
+    moods.to_csv(tmp_path / "moods.csv", index=False)
+    rows = [(f"the {food} was {word}", s) for s in TASTE for food in FOOD for word in TASTE[s]]
+    write_csv(tmp_path / "food.csv", [("text", "style"), *rows])
+    return lambda *words: run(*words, "--format", "csv")
+
+
+# ------------------------------------------------------------------------------------ classifiers
+
+
+def test_a_csv_becomes_a_metric_of_style(train, tmp_path):
+    shown, metric = values(train("classifier", "--corpus", "moods.csv", "-o", "mine", *SMALL))
+    report = json.loads((tmp_path / "mine" / REPORT).read_text())
+    quality = report["results"]["mood"]
+    assert shown["sentences: train"] == "36"
+    assert float(shown["mood: accuracy"]) == pytest.approx(quality["accuracy"])
+    assert shown["mood: confusion: bad: good"] == str(quality["confusion"]["bad"]["good"])
+    assert metric == "style-accuracy:./mine"
+    assert not (tmp_path / "mine" / CHECKPOINT).exists()
+    [value] = score("style-confidence:./mine", Request("lovely cat of street 1", (), "", "good"))
+    assert 0.5 < value <= 1
+    again = train("classifier", "--corpus", "moods.csv", "-o", "mine", *SMALL)
+    assert values(again)[0] == shown
+
+
+def test_no_text_of_a_data_set_that_is_kept_out_is_trained_on(train, tmp_path):
+    row = ("AWFUL house of street  0", "cold soup of street 2", "lovely cat of street 1")
+    write_csv(tmp_path / "held.csv", [("source", "output", "reference"), row])
+    words = ["classifier", "--corpus", "moods.csv", *SMALL]
+    sizes = [
+        values(train(*words, "-o", f"out{n}", *more))[0]["sentences: train"]
+        for n, more in enumerate(([], ["--keep-out", "held.csv"]))
+    ]
+    assert sizes == ["36", "33"]
+
+
+def test_a_regressor_says_what_low_and_high_mean(train, tmp_path):
+    words = ["classifier", "--corpus", "moods.csv", "-o", "mine", "--regress", *SMALL]
+    assert "--styles LOW,HIGH" in str(train(*words).exception)
+    shown, metric = values(train(*words, "--styles", "bad,good"))
+    assert metric == "style-regressor:./mine"
+    assert -1 <= float(shown["style: pearson"]) <= 1
+    [task] = json.loads((tmp_path / "mine" / REPORT).read_text())["tasks"]
+    assert (task["styles"], task["values"]) == (["bad", "good"], [0, 1])
+
+
+# -------------------------------------------------------------------------------- language models
+
+
+def test_a_csv_becomes_a_metric_of_fluency(train, tmp_path):
+    words = ["lm", "--corpus", "food.csv", "--style", "good", "--out", "model", *TOY]
+    shown, metric = values(train(*words))
+    assert metric == "perplexity:./model"
+    assert shown["corpus: name"] == "food.csv good"
+    score("slor:./model", Request("the soup was great", ()))
+    rows = read_corpus("food.csv")
+    held = rows.loc[(rows["part"] == "test") & (rows["style"] == "good"), "text"].tolist()
+    trained = int(shown["corpus: train"])
+    assert 0 < len(held) < trained <= 16 - len(held)
+    corpus = metrics.get("corpus-perplexity:./model")
+    details = [one.detail for (one,) in corpus.score([(Request(text, ()),) for text in held])]
+    per_token = float(shown["perplexity: held out: per token"])
+    assert per_token == pytest.approx(corpus.combine(details), rel=1e-3)
+    other = train("lm", "--corpus", "food.csv", "--out", "model", *TOY)
+    assert "holds a model of another run" in str(other.exception)
+
+
+def test_with_a_base_the_course_is_the_printed_one_and_a_split_is_kept(
+    train, tmp_path, monkeypatch
+):
+    from experiments.training import lm as training
+
+    called = {}
+
+    def record(out, texts, held_out, **options):
+        called.update(options, texts=texts, held_out=held_out)
+        raise TstmetaError("enough")
+
+    monkeypatch.setattr(training, "train", record)
+    rows = [("text", "split"), ("a", "train"), ("b", "train"), ("c", "test"), ("d", "dev")]
+    write_csv(tmp_path / "split.csv", [*rows, ("b", "test")])
+    tiny.folder(tmp_path / "base", "gpt2")
+    words = ["--base", "./base", "--seed", "5", "--set", "epochs=1", "--device", "cuda"]
+    train("lm", "--corpus", "split.csv", *words)
+    assert (called["texts"], called["held_out"]) == (["a"], ["b", "c"])
+    assert (called["options"].length, called["options"].epochs) == (512, 1)
+    assert (called["seed"], called["base"].where) == (5, "base")
+    assert called["device"] == "cuda"
+    train("lm", "--corpus", "split.csv", "--base", "gpt2")
+    assert called["base"] == lm.MODELS["gpt2"]
+
+
+# --------------------------------------------------------------------------------------- mistakes
+
+
+@pytest.mark.parametrize(
+    ("words", "message", "kind"),
+    [
+        ("classifier --corpus nothing", "no corpus is called 'nothing': use yelp", TstmetaError),
+        ("classifier --corpus yelp", "tstmeta data fetch yelp", MissingData),
+        ("classifier --corpus gone.csv", "gone.csv: there is no such file", DataError),
+        ("classifier --corpus moods.csv --styles a,b", "--styles LOW,HIGH", TstmetaError),
+        ("classifier --corpus moods.csv --set colour=3", "one of epochs, rate", TstmetaError),
+        ("classifier --corpus broken.csv", "row 2, column style: missing value", DataError),
+        ("classifier --corpus single.csv", "has one style only", TstmetaError),
+        ("lm --corpus food.csv --style kind", "the style 'kind'; it has: bad, good", TstmetaError),
+        ("lm --corpus tiny.csv", "needs sentences to train on", TstmetaError),
+    ],
+)
+def test_a_mistake_is_told_before_anything_is_written(train, tmp_path, words, message, kind):
+    (tmp_path / "broken.csv").write_text("text,style\na,b\nc, \n")
+    (tmp_path / "single.csv").write_text("text,style\na,b\nc,b\n")
+    (tmp_path / "tiny.csv").write_text("text\nhello there\n")
+    before = {path.name: path.read_bytes() for path in tmp_path.glob("*.*")}
+    result = train(*words.split())
+    assert isinstance(result.exception, kind), result.exception
+    assert message in str(result.exception)
+    assert result.stdout == ""
+    assert {path.name: path.read_bytes() for path in tmp_path.glob("*.*")} == before
