@@ -133,7 +133,7 @@ class Likelihood(ModelMetric):
             model = _connected(self.model)
         else:
             model = self.model
-        kept = model if self._folder is None else Cached(model, self._folder / "tokens")
+        kept = model if self._folder is None else Cached(model, self._folder)
         return Scorer(kept, self.instructions, self.method.name)
 
     def values(self, requests: Sequence[Request]) -> list[Score]:

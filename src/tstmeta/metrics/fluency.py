@@ -77,7 +77,7 @@ class Perplexity(ModelMetric):
         """The model, which is loaded when something is wanted that is not kept yet."""
         device = "cpu" if self.profile == "embedded" else "auto"
         model = lm.loaded(self.model, hub.identity(self.model), device, "auto")
-        kept = model if self._folder is None else Cached(model, self._folder / "tokens")
+        kept = model if self._folder is None else Cached(model, self._folder)
         return lm.Reader(kept)
 
     def keep_in(self, folder: Path, progress: bool) -> None:
