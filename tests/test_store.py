@@ -13,7 +13,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-import tests.attack.jobs  # noqa: F401  which sets what the server of forks imports
+import tests.attack.jobs  # which sets what the server of forks imports
 import tstmeta as tst
 from tests.scored import contents
 from tstmeta import scoring
@@ -106,9 +106,7 @@ def log() -> list[list[str]]:
 
 
 def stored() -> int:
-    if not Path("store/store.sqlite").exists():
-        return 0
-    return len(contents(Path("store"))["scores"])
+    return tests.attack.jobs.rows(Path(), "scores")
 
 
 def test_two_metrics_are_scored_at_the_same_time(start):

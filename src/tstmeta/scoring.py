@@ -251,7 +251,8 @@ def _stored(
     by_key = [(_keys(key_of(str(signature), unit), len(unit)), unit) for _, unit in units]
     wanted = [key for keys, _ in by_key for key in keys]
     table = _known(rows, wanted)
-    known, todo, blocks = set(table["key"]), {}, {}
+    known, todo = set(table["key"]), {}
+    blocks: dict[int, list[str]] = {}
     # a unit's block does not depend on what is known, so that batches of a model seldom do
     size = min(LARGEST_BLOCK, max(LEAST_BLOCK, len(units) // 8))
     for place, (keys, unit) in enumerate(by_key):

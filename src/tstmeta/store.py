@@ -10,7 +10,7 @@ import os
 import re
 import sqlite3
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache, lru_cache
 from pathlib import Path
@@ -111,7 +111,7 @@ class Rows:
                 db.executemany(f"INSERT OR IGNORE INTO {self._table} VALUES ({marks})", self._fresh)
         self._fresh, self._due = [], time.monotonic() + PAUSE
 
-    def shares(self, blocks: list[list[str]]) -> Iterator[list[str]]:
+    def shares(self, blocks: list[list[str]]) -> Generator[list[str], None, None]:
         """Of each block the keys to compute and to add here; none while others compute the rest.
 
         Ends when each key is stored or was tried here.  To be closed if it is left early.

@@ -1,6 +1,6 @@
 """Fluency as the likelihood of the output under a language model, whatever it was made from.
 
-Three metrics read the same token log-probabilities, kept in the score store's folder ``tokens``.
+Three metrics read the same token log-probabilities, which are in the score store.
 """
 
 import json
