@@ -222,7 +222,8 @@ def edited(statement: str):
 
 def overwritten(data: bytes):
     def write(path: Path) -> None:
-        path.unlink()
+        for file in path.parent.glob(f"{FILE}*"):
+            file.unlink()
         path.write_bytes(data)
 
     return write
