@@ -22,13 +22,15 @@ LIBRARIES = ("tstmeta", "pandas", "pyarrow", "filelock", "openai", "torch", "pyt
 ATTACKS = [
     ("kill", "", "attack/test_attacks.py", "killed"),
     ("two at once", "", "attack/test_attacks.py", "two_runs"),
+    ("two at once", "scores, log-probabilities", "test_store.py", "two"),
+    ("kill", "scores of two runs", "test_store.py", "the_work"),
     ("two at once", "fetched files", "data/test_fetch.py", "a_second_run"),
     ("disk full", "", "attack/test_attacks.py", "where_there_is_no_room"),
     ("disk full", "answers of a judge", "judge/test_cache.py", "a_full_disk"),
     ("broken file", "data, ratings, scores", "data/test_broken.py"),
     ("broken file", "data, ratings, scores", "data/test_files.py", "a_cell_that"),
     ("broken file", "kept scores", "test_scoring_store.py", "a_damaged", "a_broken"),
-    ("broken file", "log-probabilities", "models/test_tokencache.py", "a_da"),
+    ("broken file", "log-probabilities", "models/test_tokencache.py", "a_row", "the_files"),
     (
         "broken file",
         "answers of a judge",

@@ -11,10 +11,12 @@ from __future__ import annotations
 
 import gc
 import multiprocessing
+import sqlite3
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import closing
 from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple, cast
@@ -23,7 +25,7 @@ import measure
 import pandas as pd
 import texts
 
-from tstmeta import metrics, schema, scoring
+from tstmeta import metrics, schema, scoring, store
 from tstmeta.data import Card, Dataset
 from tstmeta.metrics import Metric, Request, Score
 
@@ -111,7 +113,7 @@ def stored(data: Dataset, metric: Metric | Stopping, folder: Path) -> pd.DataFra
 
 
 def half_done(data: Dataset, name: str, folder: Path) -> None:
-    """Leave behind what a run that was killed half-way leaves: a journal and no table."""
+    """Leave behind what a run that was stopped half-way leaves: half of the rows."""
     try:
         stored(data, Stopping(named(name), len(data.items) // 2), folder)
     except KeyboardInterrupt:
@@ -155,8 +157,10 @@ def _timed(seconds: dict[str, float], phase: str, run: Callable[[], Any]) -> Any
     return made
 
 
-def _contents(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in folder.glob("*.parquet")}
+def _contents(folder: Path) -> list[tuple[str, float, str, str]]:
+    with closing(sqlite3.connect(folder / store.FILE)) as file:
+        query = "SELECT key, value, status, detail FROM scores ORDER BY key"
+        return file.execute(query).fetchall()
 
 
 # ------------------------------------------------------------------------------------ memory

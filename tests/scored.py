@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import sqlite3
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 
 import pandas as pd
@@ -12,8 +14,10 @@ from tstmeta import scoring
 from tstmeta.data import Card, Dataset
 from tstmeta.data.tables import items_table, ratings_table
 from tstmeta.metrics import PairMetric, Request
+from tstmeta.store import FILE
 
 NAN = math.nan
+TABLES = ("scores", "tokens", "claims")
 
 
 def dataset(*rows: dict, ratings: dict | None = None, name: str = "tiny", **tables) -> Dataset:
@@ -56,8 +60,12 @@ def run(data: Dataset, metric: PairMetric, store: Path, basis: str = "source") -
     return scoring.score(data, [metric], bases=[basis], store=store, progress=False)
 
 
-def contents(store: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in store.iterdir()}
+def contents(store: Path) -> dict[str, list[tuple]]:
+    """All rows of a store, by table, with signatures for their ids."""
+    joined = "SELECT s.signature, r.* FROM {} r JOIN signatures s ON s.id = r.signature"
+    with closing(sqlite3.connect(store / FILE)) as file:
+        rows = {table: file.execute(joined.format(table)).fetchall() for table in TABLES}
+    return {table: sorted((row[0], *row[2:]) for row in rows[table]) for table in TABLES}
 
 
 THREE = dataset({}, {}, {})

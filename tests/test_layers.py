@@ -12,6 +12,7 @@ LAYERS = [
     ["secrecy"],
     ["schema"],
     ["storage", "retrying", "extras", "plugins"],
+    ["store"],
     ["data", "models"],
     ["metrics", "likelihood", "judge"],
     ["scoring"],

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.scored import NAN, THREE, Logged, dataset, run
+from tests.scored import NAN, THREE, Logged, contents, dataset, run
 from tstmeta import schema, scoring
 from tstmeta.analysis import choice
 from tstmeta.analysis.frame import pairs
@@ -110,7 +110,7 @@ def test_a_request_carries_what_a_judge_needs():
 def test_what_is_computed_sooner_than_looked_up_is_not_stored(tmp_path):
     table = scoring.score(THREE, ["random", "pinc"], ["source"], store=str(tmp_path))
     assert table["value"].notna().all()
-    assert {file.name.partition("-")[0] for file in tmp_path.iterdir()} == {"pinc"}
+    assert {row[0].partition("|")[0] for row in contents(tmp_path)["scores"]} == {"pinc"}
 
 
 # ---------------------------------------------------------------------- units of other sizes

@@ -3,7 +3,11 @@
 import hashlib
 import json
 import math
+import sqlite3
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -15,6 +19,7 @@ from tests.scored import NAN, THREE, Logged, contents, dataset, run
 from tstmeta import scoring
 from tstmeta.metrics import PairMetric, Request, Score, wrap
 from tstmeta.schema import Signature, Status, TstmetaError
+from tstmeta.store import FILE
 
 
 class Scripted(PairMetric):
@@ -133,7 +138,7 @@ def test_a_wrapped_function_is_known_by_its_code_alone():
     assert str(wrap(function(edited), "f").signature("source")) != signature
 
 
-def test_the_file_does_not_depend_on_the_order_of_scoring(tmp_path):
+def test_the_rows_do_not_depend_on_the_order_of_scoring(tmp_path):
     rows = [{"source": f"s{i}", "output": "o" * i} for i in range(1, 9)]
     whole, parts = tmp_path / "whole", tmp_path / "parts"
     run(dataset(*rows), Logged(), whole)
@@ -201,47 +206,130 @@ def test_an_interruption_keeps_what_was_finished(tmp_path):
     assert metric.calls == ["output 3"]
 
 
-# ------------------------------------------------------------------------- crashes, simulated
+# ------------------------------------------------------------------- what a file may hold
 
 
-@pytest.fixture
-def crashed(tmp_path, monkeypatch):
-    """A store whose run ended before the journal became a table; gives the journal's bytes."""
-    four = dataset({}, {"output": "ü 😀"}, {"output": "line\nend"}, {})
-    with monkeypatch.context() as patch:
-        patch.setattr("pyarrow.parquet.write_table", lambda *_: 1 / 0)
-        with pytest.raises(ZeroDivisionError):
-            run(four, Logged(), tmp_path / "s")
-    [journal] = (tmp_path / "s").glob("*.journal")
-    return four, journal, journal.read_bytes()
+def edited(statement: str):
+    """What changes a store of three rows by SQL; K stands for the key of the second item."""
+
+    def edit(path: Path) -> None:
+        key = scoring.key_of(Logged().signature("source"), scoring.requests(THREE, "source")[1][1])
+        with closing(sqlite3.connect(path)) as file, file:
+            file.execute(statement.replace("K", f"'{key}'"))
+
+    return edit
 
 
-def test_a_journal_beside_a_table_is_added_to_it(crashed):
-    four, journal, written = crashed
-    lines = written.splitlines(keepends=True)
-    for first, second in [(lines[:2], lines[2:]), (lines, []), ([], lines), (lines[1:], lines[:3])]:
-        for part in (first, second):
-            journal.write_bytes(b"".join(part) + b'["torn')
-            scoring._Store(journal.parent, Logged().signature("source"))._kept([])
-        metric = Logged()
-        run(four, metric, journal.parent)
-        assert metric.calls == []
-        journal.with_suffix(".parquet").unlink()
+def overwritten(data: bytes):
+    def write(path: Path) -> None:
+        for file in path.parent.glob(f"{FILE}*"):
+            file.unlink()
+        path.write_bytes(data)
+
+    return write
 
 
-@pytest.mark.parametrize(
-    "step", ["pyarrow.parquet.write_table", "os.replace", "pathlib.Path.unlink"]
-)
-def test_a_run_that_dies_while_it_writes_the_table_loses_nothing(tmp_path, monkeypatch, step):
-    with monkeypatch.context() as patch:
-        patch.setattr(step, lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
-        with pytest.raises(KeyboardInterrupt):
-            run(THREE, Logged(), tmp_path / "cut")
-    metric = Logged()
-    run(THREE, metric, tmp_path / "cut")
-    run(THREE, Logged(), tmp_path / "whole")
+#: What is wrong with a store, and words of the message.
+BROKEN = {
+    "another file": (overwritten(b"PAR1 and then nothing" * 99), "file is not a database"),
+    "another table": (edited("ALTER TABLE scores RENAME COLUMN key TO x"), "no such column"),
+    "NaN with status ok": (edited("UPDATE scores SET value = NULL WHERE key = K"), "value nan"),
+    "a value that is none": (
+        edited("UPDATE scores SET status = 'refused' WHERE key = K"),
+        "value 8.0 with status 'refused', key '[0-9a-f]{32}'",
+    ),
+    "an unknown status": (
+        edited("UPDATE scores SET status = 'fine' WHERE key = K"),
+        "value 8.0 with status 'fine'",
+    ),
+}
+
+
+@pytest.mark.parametrize(("broken", "message"), BROKEN.values(), ids=BROKEN)
+def test_a_broken_store_names_file_row_and_remedy(broken, message, tmp_path):
+    expected, metric = run(THREE, Logged(), tmp_path), Logged()
+    file = tmp_path / FILE
+    broken(file)
+    with pytest.raises(TstmetaError, match=f"{file}: .*{message}.*Remedy: delete this file"):
+        run(THREE, metric, tmp_path)
     assert metric.calls == []
-    assert contents(tmp_path / "cut") == contents(tmp_path / "whole")
+    file.unlink()
+    pd.testing.assert_frame_equal(run(THREE, metric, tmp_path), expected)
+    assert len(metric.calls) == 3
+
+
+def test_a_store_that_cannot_be_written_is_named_with_a_remedy(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(TstmetaError, match=f"{tmp_path}/file/{FILE}.* Remedy: see that there is"):
+        run(THREE, Logged(), tmp_path / "file")
+    (tmp_path / FILE).mkdir()
+    with pytest.raises(TstmetaError, match=f"{tmp_path}/{FILE}.* Remedy: see that there is"):
+        run(THREE, Logged(), tmp_path)
+
+
+def test_a_detail_with_half_a_character_is_kept_and_stops_no_later_run(tmp_path):
+    halves = Scripted(*[(Score(NAN, Status.REFUSED, "no \ud83d"),)] * 3)
+    details = [run(THREE, metric, tmp_path)["detail"] for metric in (halves, Scripted())]
+    assert details[0].tolist() == details[1].tolist() == ["no ?"] * 3
+    failed = run(THREE, Scripted(ValueError("no \ud83d")), tmp_path / "error")
+    assert set(failed["detail"]) == {"ValueError: no ?"}
+
+
+def test_only_the_owner_reads_a_store(tmp_path):
+    run(THREE, Logged(), tmp_path / "s")
+    files = list((tmp_path / "s").glob("store.sqlite*"))
+    assert {path.stat().st_mode & 0o777 for path in files} == {0o600}
+
+
+def test_a_store_that_is_moved_away_or_deleted_is_begun_anew_in_the_same_process(tmp_path):
+    run(THREE, Logged(), tmp_path / "s")
+    (tmp_path / "s").rename(tmp_path / "moved")
+    metric, moved = Logged(), Logged()
+    run(THREE, metric, tmp_path / "s")
+    run(THREE, moved, tmp_path / "moved")
+    assert (len(metric.calls), moved.calls) == (3, [])
+
+
+def test_threads_share_a_store(tmp_path):
+    with ThreadPoolExecutor(4) as pool:
+        metrics = [Logged(version=number % 2) for number in range(8)]
+        tables = list(pool.map(lambda metric: run(THREE, metric, tmp_path), metrics))
+    assert sum(len(metric.calls) for metric in metrics) == 6
+    assert all(table["value"].equals(tables[0]["value"]) for table in tables)
+    assert list((tmp_path / "claims").iterdir()) == contents(tmp_path)["claims"] == []
+
+
+# ------------------------------------------------------------------ files of earlier versions
+
+
+def earlier(folder: Path, parted: int) -> Path:
+    """A store as earlier versions left it: some rows in a table, the others in a journal."""
+    run(THREE, Logged(), folder / "new")
+    rows = [row[1:] for row in contents(folder / "new")["scores"]]
+    signature, old = Logged().signature("source"), folder / "old"
+    old.mkdir()
+    file = old / f"{signature.name}-{signature.hash}.parquet"
+    if parted:
+        columns = ["key", "value", "status", "detail"]
+        pd.DataFrame(rows[:parted], columns=columns).to_parquet(file, index=False)
+    lines = [json.dumps([key, [[value, status, detail]]]) for key, value, status, detail in rows]
+    if parted < 3:
+        journal = "\n".join([*lines[parted:], lines[0][:20]])
+        file.with_suffix(".journal").write_text(journal)
+    file.with_suffix(".lock").touch()
+    return file
+
+
+@pytest.mark.parametrize("parted", range(4))
+def test_the_files_of_earlier_versions_are_moved_in_and_removed(parted, tmp_path):
+    earlier(tmp_path, parted)
+    other = tmp_path / "old" / "another-0123456789abcdef.parquet"
+    other.write_bytes(b"stays")
+    metric = Logged()
+    run(THREE, metric, tmp_path / "old")
+    assert (metric.calls, contents(tmp_path / "old")) == ([], contents(tmp_path / "new"))
+    files = {path.name for path in (tmp_path / "old").iterdir()} - {"claims"}
+    assert {name for name in files if not name.startswith(FILE)} == {other.name}
 
 
 #: Lines of a journal; KEY is that of an item which was scored.
@@ -256,75 +344,20 @@ DAMAGED += [
 
 
 @pytest.mark.parametrize("damage", DAMAGED, ids=range(len(DAMAGED)))
-def test_a_damaged_line_of_a_journal_is_scored_again_and_no_other(damage, tmp_path):
-    run(THREE, Logged(), tmp_path)
-    (table,) = tmp_path.glob("*.parquet")
-    rows = pd.read_parquet(table)
-    lines = [json.dumps([row.key, [[row.value, row.status, ""]]]) for row in rows.itertuples()]
-    table.unlink()
-    lines[1] = damage.replace("KEY", rows["key"][1])
-    journal = table.with_suffix(".journal")
-    journal.write_bytes("\n".join([*lines, ""]).encode(errors="surrogateescape"))
+def test_a_damaged_line_of_an_earlier_journal_is_scored_again_and_no_other(damage, tmp_path):
+    journal = earlier(tmp_path, 0).with_suffix(".journal")
+    lines = journal.read_text().split("\n")
+    lines[1] = damage.replace("KEY", json.loads(lines[1])[0])
+    journal.write_bytes("\n".join(lines).encode(errors="surrogateescape"))
     metric = Logged()
-    found = run(THREE, metric, tmp_path)
-    assert (len(metric.calls), found["value"].notna().all()) == (1, True)
-    pd.testing.assert_frame_equal(pd.read_parquet(table), rows)
+    table = run(THREE, metric, tmp_path / "old")
+    assert (len(metric.calls), table["value"].notna().all()) == (1, True)
 
 
-def altered(**cells):
-    """What makes the second row of a table another one."""
-    return lambda rows: rows.assign(
-        **{name: [*rows[name][:1], cell, *rows[name][2:]] for name, cell in cells.items()}
-    )
-
-
-#: What is wrong with a table of the store, how it came about, and words of the message.
-BROKEN = {
-    "no file": (lambda _: b"", "not a table of what was computed"),
-    "another file": (lambda _: b"PAR1 and then nothing", "not a table of what was computed"),
-    "another table": (lambda _: pd.DataFrame({"other": [1]}), "not a table of what was computed"),
-    "NaN with status ok": (altered(value=NAN), "row 2: value nan with status 'ok'"),
-    "a value that is none": (altered(status="refused"), "row 2: value 8.0 with status 'refused'"),
-    "an unknown status": (altered(status="fine"), "row 2: value 8.0 with status 'fine'"),
-    "a key of no hash": (altered(key="key"), "row 2: .* key 'key'"),
-    "a key twice": (lambda rows: pd.concat([rows, rows[:1]]), "row 4: .* key"),
-}
-
-
-@pytest.mark.parametrize(("broken", "message"), BROKEN.values(), ids=BROKEN)
-def test_a_broken_table_names_file_row_and_remedy_and_nothing_else_is_lost(
-    broken, message, tmp_path
-):
-    expected = run(THREE, Logged(), tmp_path)
-    (table,) = tmp_path.glob("*.parquet")
-    run(THREE, Logged(version=2), tmp_path)
-    damaged = broken(pd.read_parquet(table))
-    table.unlink()
-    if isinstance(damaged, bytes):
-        table.write_bytes(damaged)
-    else:
-        damaged.to_parquet(table, index=False)
-    before, metric = contents(tmp_path), Logged()
-    with pytest.raises(TstmetaError, match=f"{table}[,:] {message}.*Remedy: delete this file"):
-        run(THREE, metric, tmp_path)
-    assert (metric.calls, contents(tmp_path)) == ([], before)
-    table.unlink()
-    pd.testing.assert_frame_equal(run(THREE, metric, tmp_path), expected)
-    again = Logged(version=2)
-    run(THREE, again, tmp_path)
-    assert (len(metric.calls), again.calls) == (3, [])
-
-
-def test_a_detail_with_half_a_character_is_kept_and_stops_no_later_run(tmp_path):
-    halves = Scripted(*[(Score(NAN, Status.REFUSED, "no \ud83d"),)] * 3)
-    details = [run(THREE, metric, tmp_path)["detail"] for metric in (halves, Scripted())]
-    assert details[0].tolist() == details[1].tolist() == ["no ?"] * 3
-    failed = run(THREE, Scripted(ValueError("no \ud83d")), tmp_path / "error")
-    assert set(failed["detail"]) == {"ValueError: no ?"}
-
-
-def test_only_the_owner_reads_a_store(crashed):
-    four, journal, _ = crashed
-    assert journal.stat().st_mode & 0o777 == 0o600
-    run(four, Logged(), journal.parent)
-    assert journal.with_suffix(".parquet").stat().st_mode & 0o777 == 0o600
+def test_a_damaged_table_of_an_earlier_version_is_named_with_a_remedy(tmp_path):
+    file = earlier(tmp_path, 3)
+    file.write_bytes(b"PAR1 and then nothing")
+    with pytest.raises(TstmetaError, match=f"{file}: .*Remedy: delete this file"):
+        run(THREE, Logged(), tmp_path / "old")
+    file.unlink()
+    assert run(THREE, Logged(), tmp_path / "old")["value"].notna().all()

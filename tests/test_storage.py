@@ -1,4 +1,4 @@
-"""Files that survive a kill, journals, locks; and requests that are made again."""
+"""Files that survive a kill, locks; and requests that are made again."""
 
 import subprocess
 import sys
@@ -10,7 +10,7 @@ import pytest
 
 from tstmeta.retrying import Again, retry_after, retrying
 from tstmeta.schema import TstmetaError
-from tstmeta.storage import Journal, locked, whole, write
+from tstmeta.storage import locked, whole, write
 
 
 def test_a_file_is_written_whole_or_stays_as_it_was(tmp_path):
@@ -24,7 +24,7 @@ def test_a_file_is_written_whole_or_stays_as_it_was(tmp_path):
     assert [file.name for file in path.parent.iterdir()] == ["file"]
 
 
-def test_a_file_a_lock_or_a_journal_that_cannot_be_made_is_named_with_a_remedy(tmp_path):
+def test_a_file_or_a_lock_that_cannot_be_made_is_named_with_a_remedy(tmp_path):
     (tmp_path / "file").write_text("")
     (tmp_path / "folder").mkdir()
     with pytest.raises(TstmetaError, match=r"cannot write .*file/x: .* Remedy: see that there is"):
@@ -33,8 +33,6 @@ def test_a_file_a_lock_or_a_journal_that_cannot_be_made_is_named_with_a_remedy(t
         locked(tmp_path / "file" / "x.lock").__enter__()
     with pytest.raises(TstmetaError, match=r"cannot write .*folder: .* Remedy"):
         locked(tmp_path / "folder").__enter__()
-    with pytest.raises(TstmetaError, match=r"cannot write .*folder: .* Remedy"):
-        Journal(tmp_path / "folder").add([1])
 
 
 @pytest.mark.parametrize("name", [".", "half \udcff"])
@@ -43,37 +41,6 @@ def test_a_name_that_is_none_is_refused_and_leaves_nothing(tmp_path, monkeypatch
     with pytest.raises(TstmetaError, match=r"cannot write (\.|half)"):
         write(Path(name), "text")
     assert list(tmp_path.iterdir()) == []
-
-
-def test_what_is_private_is_for_the_owner_alone_whatever_a_kill_left(tmp_path):
-    (tmp_path / ".file.part").write_text("a draft that anybody reads")
-    with whole(tmp_path / "file", private=True) as draft:
-        draft.write_text("text")
-    Journal(tmp_path / "journal").add(["text"])
-    assert {path.stat().st_mode & 0o777 for path in tmp_path.iterdir()} == {0o600}
-
-
-LINES = b'["a", 1]\n["b", 2]\n'
-
-
-@pytest.mark.parametrize("end", range(len(LINES) + 1))
-def test_a_journal_cut_anywhere_loses_the_cut_line_alone(tmp_path, end):
-    journal = Journal(tmp_path / "journal")
-    journal.path.write_bytes(LINES[:end])
-    with journal:
-        journal.add([["c", 3]])
-        journal.add([["d", 4], ["e", 5]])
-    kept = [["a", 1], ["b", 2]][: LINES[: end + 1].count(b"\n")]
-    assert list(journal) == [*kept, ["c", 3], ["d", 4], ["e", 5]]
-
-
-def test_a_damaged_line_is_left_out_and_no_journal_is_an_empty_one(tmp_path):
-    journal = Journal(tmp_path / "journal")
-    assert list(journal) == []
-    journal.add([1])
-    journal.path.write_bytes(journal.path.read_bytes() + b"\xff{\n")
-    journal.add([2])
-    assert list(journal) == [1, 2]
 
 
 HOLD = "import sys\nfrom pathlib import Path\nfrom tstmeta.storage import locked\n" + (

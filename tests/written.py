@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[1]
 BUILT = ("book/_generated", "book/results", "book/_build/html", "data/scores")
 #: Parts of other people's software in the built book.
 NOT_OURS = ("_static/vendor", "_sphinx_design_static", "_static/locales", "_static/scripts")
-BINARY = {".png", ".svg.gz", ".woff", ".woff2", ".ttf", ".mo", ".inv", ".ico", ".lock", ".journal"}
+BINARY = {".png", ".svg.gz", ".woff", ".woff2", ".ttf", ".mo", ".inv", ".ico", ".lock"}
 
 
 @cache

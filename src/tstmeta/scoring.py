@@ -1,14 +1,14 @@
 """(data set x metric) -> scores, kept in a store that resumes and never computes a score twice.
 
-A score's key is a hash of the metric's signature and of every text of its unit.  Each signature has
-one Parquet file, sorted by key, and during a run a journal beside it: one line a finished unit,
-which the next run merges after a kill.  Rows with status ``error`` are not kept.
+A score's key is a hash of the metric's signature and of every text of its unit.  Units go to the
+metric in blocks, which processes at work on one metric share.  Rows with status ``error`` are not
+stored.
 """
 
 import hashlib
 import math
-import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
 from functools import cache
 from itertools import chain
 from pathlib import Path
@@ -16,19 +16,17 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 from tqdm import tqdm
 
 from . import metrics as registry
 from . import schema
 from .data import Dataset, paths, shipped
 from .data.base import RATING
-from .data.checks import check, fault
 from .data.tables import scores_table
 from .metrics.base import Metric, Request, Score, spoken
 from .schema import Signature, Status, TstmetaError
 from .secrecy import conceal
-from .storage import KEPT_REMEDY, Kept, locked
+from .store import REMEDY, Rows
 
 #: The mean human rating of style, shown as if it were a metric.
 HUMAN_STYLE = "human-style"
@@ -36,9 +34,9 @@ HUMAN_STYLE = "human-style"
 STYLE_LABEL = "style-label"
 #: Scores that came with a data set: the family, and how their names begin.
 RELEASED = "released"
+#: Units that a metric takes at a time, and that a process claims: an eighth, within these bounds.
+LEAST_BLOCK, LARGEST_BLOCK = 2**8, 2**10
 _TYPES = {"key": str, "value": float, "status": str, "detail": str}
-_COLUMNS = {"value": pa.float64(), "status": pa.string(), "detail": pa.string()}
-_KEY = r"[0-9a-f]{32}(/\d+)?"
 _Row = tuple[str, float, str, str]
 
 
@@ -209,12 +207,10 @@ def _score_one(
     done = set(given["item_id"]) if len(given) else set()
     units = [unit for unit in units if not done.issuperset(unit[0])]
     if not metric.stored:
-        scores = chain.from_iterable(answers(metric, [unit for _, unit in units]))
-        rows = _frame([("", score.value, str(score.status), score.detail) for score in scores])
-    elif units:
-        rows = _Store(folder, metric.signature(basis)).score(metric, units, progress)
+        scores = chain.from_iterable(answers(metric, [[unit for _, unit in units]]))
+        rows = _frame([("", *score) for score in scores])
     else:
-        rows = _frame([])
+        rows = _stored(folder, metric, metric.signature(basis), units, progress)
     table = _table(data, metric, basis, [i for ids, _ in units for i in ids], rows, signature)
     return schema.together(table, given)  # of two empty ones the first, which has columns
 
@@ -226,11 +222,10 @@ def _lacking(data: Dataset, metric: Metric, basis: str, signature: str) -> pd.Da
         items = items[items["references"].str.len() > 0]
     lack = f"its texts are not here, and {metric.name} was not passed on: get them with: "
     lack += f"tstmeta data fetch {data.name.partition('@')[0]}"
-    own = [spoken(metric, language) for language in items["language"]]
     rows: list[_Row] = []
-    for why in own:
+    for why in (spoken(metric, language) for language in items["language"]):
         status, words = (Status.REFUSED, why) if isinstance(why, str) else (Status.ERROR, lack)
-        rows.append(("", math.nan, str(status), words))
+        rows.append(("", math.nan, status, words))
     return _table(data, metric, basis, list(items["item_id"]), _frame(rows), signature)
 
 
@@ -245,86 +240,97 @@ def key_of(signature: Signature | str, unit: Sequence[Request]) -> str:
     return digest.hexdigest()[:32]
 
 
-class _Store(Kept):
-    def __init__(self, folder: Path, signature: Signature):
-        super().__init__(folder, f"{signature.name}-{signature.hash}", _COLUMNS)
-        self.signature = signature
-
-    def score(self, metric: Metric, units: list[Unit], progress: bool) -> pd.DataFrame:
-        """Values for every request of the units, in order: key, value, status, detail."""
-        name = str(self.signature)
-        by_key = [(key_of(name, unit), unit) for _, unit in units]
-        wanted = [key for stem, unit in by_key for key in _keys(stem, len(unit))]
-        with locked(self.lock):
-            known = self._kept(wanted)
-            have = set(known["key"])
-            todo = {stem: unit for stem, unit in by_key if _keys(stem, len(unit))[0] not in have}
-            if todo:
-                failed = self._compute(metric, todo, progress)
-                known = (
-                    pd.concat([self._kept(wanted), failed]) if len(failed) else self._kept(wanted)
-                )
-        return known.set_index("key").reindex(wanted).reset_index()
-
-    def _compute(self, metric: Metric, todo: dict, progress: bool) -> pd.DataFrame:
-        """Score the missing units and journal each; returns those with an error, not journalled."""
-        failed: list[_Row] = []
-        disable = None if progress else True
-        bar = tqdm(total=len(todo), desc=self.signature.name, unit="unit", disable=disable)
-        with self.journal, bar:
-            for key, scores in zip(todo, answers(metric, list(todo.values())), strict=True):
-                values = [(score.value, str(score.status), score.detail) for score in scores]
-                if any(score.status is Status.ERROR for score in scores):
-                    failed += _rows(key, values)
-                else:
-                    self.journal.add([[key, values]])
-                bar.update()
-        return _frame(failed)
-
-    def _kept(self, wanted: list[str]) -> pd.DataFrame:
-        """What is known of the wanted keys; all rows must be such as this module writes."""
-        table = self.read(_journalled).to_pandas()
-        sound = table["key"].str.fullmatch(_KEY, na=False) & ~table["key"].duplicated()
-        sound &= table["status"].isin([str(status) for status in Status])
-        sound &= np.isfinite(table["value"]) == table["status"].isin(schema.USABLE)
-        check(
-            fault(
-                self.table,
-                f"value {value} with status {status!r}, key {key!r}",
-                row + 1,
-                remedy=KEPT_REMEDY,
-            )
-            for row, key, value, status, _ in table[~sound].itertuples()
-        )
-        return table[table["key"].isin(wanted)]
+def _stored(
+    folder: Path, metric: Metric, signature: Signature, units: list[Unit], progress: bool
+) -> pd.DataFrame:
+    """A row for every request of the units, in order, from the store or computed now."""
+    if not units:
+        return _frame([])
+    rows = Rows(folder, "scores", str(signature))
+    rows.adopt(folder, f"{signature.name}-{signature.hash}", _earlier)
+    by_key = [(_keys(key_of(str(signature), unit), len(unit)), unit) for _, unit in units]
+    wanted = [key for keys, _ in by_key for key in keys]
+    table = _known(rows, wanted)
+    known, todo = set(table["key"]), {}
+    blocks: dict[int, list[str]] = {}
+    # a unit's block does not depend on what is known, so that batches of a model seldom do
+    size = min(LARGEST_BLOCK, max(LEAST_BLOCK, len(units) // 8))
+    for place, (keys, unit) in enumerate(by_key):
+        if (key := keys[0]) not in known and key not in todo:
+            todo[key] = unit
+            blocks.setdefault(place // size, []).append(key)
+    if todo:
+        failed = _compute(rows, metric, todo, [*blocks.values()], progress)
+        table = _known(rows, wanted)
+        table = schema.together(table, failed[~failed["key"].isin(table["key"])])
+    return table.set_index("key").reindex(wanted).reset_index()
 
 
-def _journalled(entry: Any) -> list[_Row]:
-    """The rows of a journal's entry, which are scored anew where it is damaged."""
-    stem, values = entry
-    rows = _rows(stem, [(float(v), str(Status(s)), str(d).encode().decode()) for v, s, d in values])
-    for key, value, status, _ in rows:
-        if not re.fullmatch(_KEY, key) or math.isfinite(value) != (status in schema.USABLE):
-            raise ValueError(key)
+def _compute(
+    rows: Rows, metric: Metric, todo: dict, blocks: list[list[str]], progress: bool
+) -> pd.DataFrame:
+    """Score the units that nobody else scores; returns those with an error, which no store has."""
+    failed: list[_Row] = []
+    keys: list[str] = []  # of the units in the order of the answers
+    hidden = None if progress else True
+    bar = tqdm(total=len(todo), desc=conceal(metric.name), unit="unit", disable=hidden)
+
+    def claimed() -> Iterator[list[tuple[Request, ...]]]:
+        for block in filter(None, shares):
+            keys.extend(block)
+            yield [todo[key] for key in block]
+
+    with closing(rows.shares(blocks)) as shares, bar:
+        for place, scores in enumerate(answers(metric, claimed())):
+            stems = _keys(keys[place].partition("/")[0], len(scores))
+            fresh = [(key, *score) for key, score in zip(stems, scores, strict=True)]
+            if any(score.status is Status.ERROR for score in scores):
+                failed += fresh
+            else:
+                rows.add(fresh)
+            bar.update()
+    return _frame(failed)
+
+
+def _known(rows: Rows, wanted: list[str]) -> pd.DataFrame:
+    """What is stored of the wanted keys; all must be such as this module writes."""
+    table = _frame(rows.read(wanted))
+    sound = np.isfinite(table["value"]) == table["status"].isin(schema.USABLE)
+    for key, value, status, _ in table[~(sound & table["status"].isin([*Status]))].to_numpy():
+        fault = f"value {value} with status {status!r}, key {key!r}"
+        raise TstmetaError(f"{rows.path}: {fault}. Remedy: {REMEDY}")
+    return table
+
+
+def _earlier(stem: str, values: list[list]) -> list[_Row]:
+    """The rows of a unit that earlier versions wrote."""
+    rows = [
+        (key, float(value), str(Status(status)), str(detail).encode().decode())
+        for key, (value, status, detail) in zip(_keys(str(stem), len(values)), values, strict=True)
+    ]
+    if any(math.isfinite(value) != (status in schema.USABLE) for _, value, status, _ in rows):
+        raise ValueError(values)
     return rows
 
 
-def answers(metric: Metric, units: list[tuple[Request, ...]]) -> Iterator[tuple[Score, ...]]:
+def answers(metric: Metric, blocks: Iterable[list]) -> Iterator[tuple[Score, ...]]:
     """The metric's answers; whatever it raises becomes ``error`` rows for the units left."""
-    done = 0
-    try:
-        for scores, unit in zip(metric.score(units), units, strict=False):
-            if len(scores) != len(unit):
-                raise ValueError(f"{len(scores)} scores for {len(unit)} rewrites")
-            sound = tuple(map(_sound, scores))
-            done += 1
-            yield sound
-        reason = "the metric returned too few scores"
-    except (Exception, SystemExit) as error:
-        ours = isinstance(error, TstmetaError)  # says by itself what to do
-        reason = str(error) if ours else conceal(f"{type(error).__name__}: {error}")
-    for unit in units[done:]:
-        yield tuple(_sound(Score(math.nan, Status.ERROR, reason)) for _ in unit)
+    reason = ""
+    for units in blocks:
+        done = 0
+        try:
+            for scores, unit in zip(() if reason else metric.score(units), units, strict=False):
+                if len(scores) != len(unit):
+                    raise ValueError(f"{len(scores)} scores for {len(unit)} rewrites")
+                sound = tuple(map(_sound, scores))
+                done += 1
+                yield sound
+            reason = reason or "the metric returned too few scores" * (done < len(units))
+        except (Exception, SystemExit) as error:
+            ours = isinstance(error, TstmetaError)  # says by itself what to do
+            reason = str(error) if ours else conceal(f"{type(error).__name__}: {error}")
+        for unit in units[done:]:
+            yield tuple(_sound(Score(math.nan, Status.ERROR, reason)) for _ in unit)
 
 
 def _sound(score: Score) -> Score:
@@ -343,10 +349,6 @@ def _keys(stem: str, count: int) -> list[str]:
 
 def _frame(rows: list[_Row]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=[*_TYPES]).astype(_TYPES)
-
-
-def _rows(key: str, values: Sequence[Sequence]) -> list[_Row]:
-    return [(own, *value) for own, value in zip(_keys(key, len(values)), values, strict=True)]
 
 
 def human_style(dataset: Dataset) -> pd.DataFrame:

@@ -35,7 +35,7 @@ PACE = 0.02
 #: Answers under way at once.
 CONCURRENCY = 4
 #: Files that hold other bytes after each run: SQLite's, and what was begun.
-OTHERWISE = (".sqlite", ".sqlite-wal", ".sqlite-shm", ".log", ".pyc")
+OTHERWISE = (".sqlite", ".sqlite-wal", ".sqlite-shm", ".log", ".pyc", ".lock")
 #: Slow metric; it holds what Python names anew in each process (an inner function, a set of texts).
 METRIC = """
 import time
@@ -166,18 +166,21 @@ def logged(place: Path) -> int:
     return lines(place / "begun.log")
 
 
-def rows(place: Path, folder: str) -> int:
-    """Lines of journals and rows of tables."""
-    tables = [len(pd.read_parquet(path)) for path in (place / folder).glob("*.parquet")]
-    return lines(*(place / folder).glob("*.journal")) + sum(tables)
+def rows(place: Path, table: str) -> int:
+    return count(place / "store" / "store.sqlite", table)
 
 
 def answers(place: Path, file: str) -> int:
+    return count(place / file, "answers")
+
+
+def count(path: Path, table: str) -> int:
+    """Rows of a table of SQLite."""
     with (
         contextlib.suppress(sqlite3.OperationalError),  # the file is being made
-        closing(sqlite3.connect(f"file:{place / file}?mode=ro", uri=True)) as kept,
+        closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as file,
     ):
-        return kept.execute("SELECT count(*) FROM answers").fetchone()[0]
+        return file.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
     return 0
 
 
@@ -203,13 +206,13 @@ def score_words(metric: str) -> list[str]:
 def scoring() -> Iterator[Job]:
     files = {"mine.csv": texts(ROWS), "slow/__init__.py": "", "slow/metric.py": METRIC}
     words = score_words("slow.metric:logged")
-    yield Job(words, lambda place: rows(place, "store"), logged, 1, files)
+    yield Job(words, lambda place: rows(place, "scores"), logged, 1, files)
 
 
 @contextmanager
 def likelihood() -> Iterator[Job]:
     files = {"mine.csv": texts(ROWS)}
-    kept = lambda place: rows(place, "store/tokens")  # noqa: E731
+    kept = lambda place: rows(place, "tokens")  # noqa: E731
     yield Job(score_words("likelihood"), kept, logged, ROWS // 2, files, ANSWERS)
 
 

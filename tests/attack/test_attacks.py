@@ -101,10 +101,11 @@ def test_killed_at_any_moment_a_run_goes_on_and_ends_byte_by_byte_the_same(
     assert landed >= kills / 2, "most kills have to come while something is written"
 
 
-#: Bytes of the largest file that there is room for, and which file then cannot be written.
+#: Bytes of the largest file that there is room for, and which file then cannot be written; 0 is no
+#: limit, and the file that takes the place of the named one is on a full device.
 ROOM = (
-    ("scores", 1500, "journal"),
-    ("scores", 5000, "out.csv"),
+    ("scores", 100_000, "store.sqlite"),
+    ("scores", 0, "out.csv"),
     ("answers of a judge", 200_000, "answers.sqlite"),
     ("a style classifier", 100_000, "checkpoint.safetensors"),
 )
@@ -118,6 +119,9 @@ def test_where_there_is_no_room_the_file_is_named_and_the_next_run_goes_on(
     place = tmp_path / "full"
     before = attacked.job.begun(place)
     record("tried", 1)
+    if not limit:
+        place.mkdir()
+        place.joinpath(f".{file}.part").symlink_to("/dev/full")
     code, said = end(attacked.job.start(place, limit=limit), place)
     assert code == 2
     assert "Traceback" not in said

@@ -1,14 +1,22 @@
 """Log-probabilities that are kept: keys, bytes, damage, and runs that were killed."""
 
+import base64
+import json
+import sqlite3
+from contextlib import closing
+
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.models import tiny
+from tests.scored import contents
 from tstmeta.models.causal import Continuation, LanguageModel
 from tstmeta.models.tokencache import Cached, key_of
 from tstmeta.schema import TstmetaError
+from tstmeta.store import FILE
 
 
 class Fake:
@@ -36,15 +44,10 @@ def drawn(count=60):
     return [Continuation((i % 7, i), tuple(range(1 + i % 4))) for i in range(count)]
 
 
-def table(folder):
-    [path] = folder.glob("*.parquet")
-    return path.read_bytes()
-
-
 def whole(tmp_path):
-    """The table of a run that nobody stopped."""
+    """The rows of a run that nobody stopped."""
     tiny.answers(Cached(Fake(), tmp_path / "whole"), drawn())
-    return table(tmp_path / "whole")
+    return contents(tmp_path / "whole")
 
 
 def interrupted(cached, requests, after):
@@ -53,7 +56,6 @@ def interrupted(cached, requests, after):
     for _, _batch in zip(range(after), batches, strict=False):
         pass
     batches.close()
-    return cached.journal.path
 
 
 # -------------------------------------------------------------------------------- what is kept
@@ -76,26 +78,40 @@ def test_what_was_answered_once_is_not_computed_again_and_keeps_its_bytes(tmp_pa
     assert other.calls == [10, 15]
 
 
-def test_the_names_of_keys_and_files_stay_as_they_are(tmp_path, monkeypatch):
-    monkeypatch.setattr("tstmeta.models.tokencache.version", lambda package: "1.2.3")
+def test_keys_stay_as_they_are():
     assert key_of(Continuation((1, 2), (3,))) == "ffb94601c10ebf3a2ebf9ae3db6b19b8"
     assert key_of(Continuation((1,), (2, 3))) != key_of(Continuation((1, 2), (3,)))
-    assert (
-        Cached(Fake("hub/id@a|float32|sdpa"), tmp_path).table.name
-        == "hub-id-a-float32-sdpa-ffcdae30bf9195b5.parquet"
-    )
 
 
-def test_each_identity_has_a_file_of_its_own(tmp_path):
+def test_no_identity_is_answered_by_another(tmp_path):
     names = ["hub/id@a|float32|sdpa", "hub/id@b|float32|sdpa", "hub-id@a|float32|sdpa"]
     names += ["hub/id@a|float32|sdpa".upper(), "x" * 300, "../../évil"]
     for name in names:
         model = Fake(name)
         tiny.answers(Cached(model, tmp_path), drawn(5))
         assert model.calls == [0]
-    assert {path.parent for path in tmp_path.rglob("*")} == {tmp_path}
-    # names of files differ by more than case, for some file systems do not tell case apart
-    assert len({path.name.lower() for path in tmp_path.glob("*.parquet")}) == len(names)
+    assert len(contents(tmp_path)["tokens"]) == 5 * len(names)
+
+
+def test_the_files_of_earlier_versions_are_moved_in_and_removed(tmp_path, monkeypatch):
+    monkeypatch.setattr("tstmeta.models.tokencache.version", lambda package: "1.2.3")
+    name = "hub/id@a|float32|sdpa"
+    tiny.answers(Cached(Fake(name), tmp_path / "new"), drawn())
+    rows = [(key, logs) for _, key, logs in contents(tmp_path / "new")["tokens"]]
+    folder = tmp_path / "old" / "tokens"
+    folder.mkdir(parents=True)
+    file = folder / "hub-id-a-float32-sdpa-ffcdae30bf9195b5.parquet"
+    parted = [(key, np.frombuffer(logs, "<f4")) for key, logs in rows[:30]]
+    pd.DataFrame(parted, columns=["key", "logprobs"]).to_parquet(file, index=False)
+    lines = [json.dumps([key, base64.b64encode(logs).decode()]) for key, logs in rows[30:]]
+    # two lines are damaged, the last was cut by a kill
+    lines[1:3] = ["17", json.dumps([rows[32][0], "no base64"])]
+    file.with_suffix(".journal").write_text("\n".join([*lines[:-1], lines[-1][:-9]]))
+    model = Fake(name)
+    tiny.answers(Cached(model, tmp_path / "old"), drawn())
+    assert contents(tmp_path / "old") == contents(tmp_path / "new")
+    assert len(model.calls) <= 3
+    assert list(folder.iterdir()) == []
 
 
 # ------------------------------------------------------------------------------------- the bytes
@@ -108,22 +124,18 @@ def test_however_often_a_run_is_stopped_the_bytes_are_the_same(tmp_path_factory,
     for after in stops:
         interrupted(Cached(Fake(), folder / "parts"), drawn(), after)
     tiny.answers(Cached(Fake(), folder / "parts"), drawn())
-    assert table(folder / "parts") == whole(folder)
+    assert contents(folder / "parts") == whole(folder)
 
 
-# ------------------------------------------------------------------------------------ the killed
+# ----------------------------------------------------------------------------- what is no answer
 
 
-@pytest.mark.parametrize("damage", [b"17", b'["key"]', b'["key", "no base64"]'])
-def test_a_damaged_line_is_computed_again_and_no_other(tmp_path, damage):
-    journal = interrupted(Cached(Fake(), tmp_path / "cut"), drawn(), 8)
-    before = journal.read_bytes().split(b"\n")
-    before[7] = damage
-    journal.write_bytes(b"\n".join(before))
-    model = Fake()
-    tiny.answers(Cached(model, tmp_path / "cut"), drawn())
-    assert model.calls == [5, *range(35, 60, 5)]
-    assert table(tmp_path / "cut") == whole(tmp_path)
+def test_a_row_with_another_number_of_values_is_named_with_a_remedy(tmp_path):
+    tiny.answers(Cached(Fake(), tmp_path), drawn())
+    with closing(sqlite3.connect(tmp_path / FILE)) as file, file:
+        file.execute("UPDATE tokens SET logprobs = x'00' WHERE key = ?", [key_of(drawn()[7])])
+    with pytest.raises(TstmetaError, match=f"{FILE}: .*{key_of(drawn()[7])}.* Remedy: delete"):
+        tiny.answers(Cached(Fake(), tmp_path), drawn())
 
 
 @pytest.mark.parametrize(

@@ -178,7 +178,7 @@ def of_metric(metric: Metric, basis: str, items: pd.DataFrame) -> pd.DataFrame:
                 refusal = Score(math.nan, Status.REFUSED, conceal(own_metric))
                 scores, signature = [(refusal,)] * len(some), str(metric.signature(basis))
             else:
-                scores = list(answers(own_metric, [unit for _, unit in some]))
+                scores = list(answers(own_metric, [[unit for _, unit in some]]))
                 signature = str(own_metric.signature(basis))
             rows += [(p, signature, s) for (p, _), (s,) in zip(some, scores, strict=True)]
     names = ["place", "signature", "value", "status", "detail"]

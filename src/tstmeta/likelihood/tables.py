@@ -38,7 +38,7 @@ def token_scores(
             item_id where rows have names.
         metric: ``likelihood``, or with a model, variant and instructions after the colon.
         items: item ids; all by default.
-        store: the score store, whose token cache is used (default ``data/scores``).
+        store: the score store, which has token log-probabilities, too (default ``data/scores``).
 
     Returns:
         One row a token, in the order of the items: item_id, place (0, 1, … within the rewrite),

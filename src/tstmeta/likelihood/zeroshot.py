@@ -1,6 +1,6 @@
 """The likelihood method as two metrics: ``likelihood`` (content) and ``likelihood-style``.
 
-Both take the same tokens' log-probabilities, which are kept in the score store's folder ``tokens``.
+Both take the same tokens' log-probabilities, which are in the score store.
 ``likelihood:8b+released`` names a model and a variant of the method: words are joined by ``+`` in
 any order, one of each kind (:data:`_OPTIONS`).  A model beside a server names the tokenizer.
 """
@@ -133,7 +133,7 @@ class Likelihood(ModelMetric):
             model = _connected(self.model)
         else:
             model = self.model
-        kept = model if self._folder is None else Cached(model, self._folder / "tokens")
+        kept = model if self._folder is None else Cached(model, self._folder)
         return Scorer(kept, self.instructions, self.method.name)
 
     def values(self, requests: Sequence[Request]) -> list[Score]:

@@ -1,6 +1,6 @@
 """Fluency as the likelihood of the output under a language model, whatever it was made from.
 
-Three metrics read the same token log-probabilities, kept in the score store's folder ``tokens``.
+Three metrics read the same token log-probabilities, which are in the score store.
 """
 
 import json
@@ -77,7 +77,7 @@ class Perplexity(ModelMetric):
         """The model, which is loaded when something is wanted that is not kept yet."""
         device = "cpu" if self.profile == "embedded" else "auto"
         model = lm.loaded(self.model, hub.identity(self.model), device, "auto")
-        kept = model if self._folder is None else Cached(model, self._folder / "tokens")
+        kept = model if self._folder is None else Cached(model, self._folder)
         return lm.Reader(kept)
 
     def keep_in(self, folder: Path, progress: bool) -> None:

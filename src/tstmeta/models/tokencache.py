@@ -1,28 +1,22 @@
-"""Log-probabilities of tokens, kept: a content-addressed cache around any backend.
+"""Log-probabilities of tokens: a content-addressed cache around any backend.
 
-Each identity (with the version of transformers) has one Parquet file (key, log-probabilities as a
-ragged list), and while a run is under way a journal beside it, to which each batch is added.  A
-killed run goes on where it was stopped, with the same bytes.
+They stand in the store under the model's identity, with the version of transformers, and a hash of
+the tokens.  A killed run goes on where it was stopped, with the same bytes.
 """
 
 import base64
 import hashlib
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import closing
 from importlib.metadata import version
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from ..schema import TstmetaError
-from ..storage import Kept, locked
+from ..store import REMEDY, Rows
 from .causal import Answer, Continuation, LanguageModel
-
-# the list's member is called as Parquet calls it, so that a table that was read is written the same
-_LIST = pa.list_(pa.field("element", pa.float32()))
 
 
 def key_of(request: Continuation) -> str:
@@ -44,15 +38,16 @@ def check_answer(values: np.ndarray, request: Continuation, identity: str) -> No
         )
 
 
-class Cached(Kept):
-    """A backend that looks into its folder first; itself a backend."""
+class Cached:
+    """A backend that looks into the store of a folder first; itself a backend."""
 
     def __init__(self, model: LanguageModel, folder: Path):
         self.model = model
         # another version of transformers may write other tokens or compute other numbers
         described = f"{model.identity}|transformers {version('transformers')}"
         digest = hashlib.sha256(described.encode()).hexdigest()[:16]
-        super().__init__(folder, f"{model.identity[:60]}-{digest}", {"logprobs": _LIST})
+        self._rows = Rows(folder, "tokens", described)
+        self._rows.adopt(folder / "tokens", f"{model.identity[:60]}-{digest}", _earlier)
 
     identity = property(lambda self: self.model.identity)
     window = property(lambda self: self.model.window)
@@ -66,36 +61,39 @@ class Cached(Kept):
         known: Collection[int] = (),
         progress: bool = False,
     ) -> Iterator[list[Answer]]:
-        keys, identity = [key_of(request) for request in requests], self.identity
-        with locked(self.lock):
-            kept = self._known(set(keys))
-            skip = {place for place, key in enumerate(keys) if key in kept} | set(known)
-            yield [(place, kept[keys[place]]) for place in sorted(skip - set(known))]
-            if len(skip) == len(requests):
-                return
-            for batch in self.model.logprobs(requests, known=skip, progress=progress):
-                for place, values in batch:
-                    check_answer(values, requests[place], identity)
-                self.journal.add(
-                    [keys[place], base64.b64encode(values.astype("<f4").tobytes()).decode()]
-                    for place, values in batch
-                )
-                yield batch
-            self._known(set())
+        keys, known = [key_of(request) for request in requests], set(known)
+        places: dict[str, list[int]] = {}
+        for place, key in enumerate(keys):
+            if place not in known:
+                places.setdefault(key, []).append(place)
+        yield self._stored(places, requests)
+        # all in one block: the model's batches do not depend on what is known
+        with closing(self._rows.shares([[*places]])) as shares:
+            for claimed in filter(None, shares):
+                wanted = {place for key in claimed for place in places.pop(key)}
+                skip = set(range(len(keys))) - wanted
+                for batch in self.model.logprobs(requests, known=skip, progress=progress):
+                    for place, logs in batch:
+                        check_answer(logs, requests[place], self.identity)
+                    self._rows.add((keys[p], logs.astype("<f4").tobytes()) for p, logs in batch)
+                    yield batch
+        yield self._stored(places, requests)
 
-    def _known(self, wanted: set[str]) -> dict[str, np.ndarray]:
-        """Answers to the wanted keys."""
-        table = self.read(_journalled)
-        kept = table.filter(pc.is_in(table["key"], pa.array(sorted(wanted), pa.string())))
-        lists = kept["logprobs"].combine_chunks()
-        values = lists.values.to_numpy(zero_copy_only=False)
-        bounds = pairwise(lists.offsets.to_pylist())
-        return {
-            key: values[a:b] for key, (a, b) in zip(kept["key"].to_pylist(), bounds, strict=True)
-        }
+    def _stored(self, places: dict[str, list[int]], requests: Sequence[Continuation]) -> list:
+        """The answers that are stored; takes their keys out of the places."""
+        answers: list[Answer] = []
+        for key, logs in self._rows.read([*places]):
+            if len(logs) != 4 * len(requests[places[key][0]].tokens):
+                raise TstmetaError(f"{self._rows.path}: {logs!r}, key {key}. Remedy: {REMEDY}")
+            answers += [(place, np.frombuffer(logs, dtype="<f4")) for place in places.pop(key)]
+        return answers
 
 
-def _journalled(entry: Any) -> list[tuple[str, np.ndarray]]:
-    key, data = entry
-    logs = np.frombuffer(base64.b64decode(data, validate=True), dtype="<f4")
-    return [(str(key).encode().decode(), logs)]
+def _earlier(key: str, logs: Any) -> list[tuple[str, bytes]]:
+    """A row that earlier versions wrote: a list in a table, base64 in a journal."""
+    data = (
+        base64.b64decode(logs, validate=True)
+        if isinstance(logs, str)
+        else np.array(logs, "<f4").tobytes()
+    )
+    return [(key.encode().decode(), data)]

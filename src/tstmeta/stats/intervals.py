@@ -45,7 +45,7 @@ class Interval(NamedTuple):
     reason: str = ""
 
 
-class Rows(NamedTuple):
+class Estimates(NamedTuple):
     """Values of metrics, or of differences of two: estimates ``[R]``, and in every draw ``[R, D]``.
 
     Attributes:
@@ -73,8 +73,8 @@ class Resample(NamedTuple):
         single: whether each unit is one item.
     """
 
-    metrics: Rows
-    pairs: Rows
+    metrics: Estimates
+    pairs: Estimates
     groups: Array
     single: bool
     setting: Setting
@@ -146,7 +146,7 @@ def resample_draws(
     numbers = systems_of(plan, x.shape[1])
     systems = (rated.any(axis=1) @ (numbers[:, None] == np.unique(numbers))).sum(axis=1)
     m = len(y)
-    both = Rows(
+    both = Estimates(
         estimates[m:],
         values[m:],
         tuple(jackknife[m:] for jackknife in jackknives),
@@ -155,7 +155,7 @@ def resample_draws(
         np.minimum(systems[i], systems[j]),
     )
     alone = tuple(jackknife[:m] for jackknife in jackknives)
-    rows = Rows(estimates[:m], values[:m], alone, present, counts, systems)
+    rows = Estimates(estimates[:m], values[:m], alone, present, counts, systems)
     drawn_alone = plan.units != "both" and plan.clusters is None and plan.columns is None
     items = rated.sum(axis=2 if plan.units == "sources" else 1)
     single = setting.level == "system" or (drawn_alone and bool(items.max(initial=0) <= 1))
@@ -165,7 +165,7 @@ def resample_draws(
 def _left_out(
     rated: Array, plan: ResamplingPlan, values_in: Callable[[Draws], Array]
 ) -> tuple[tuple[Array, ...], tuple[Array, ...], dict[str, Array]]:
-    """Jackknives, what is present, and counts; see :class:`Rows`."""
+    """Jackknives, what is present, and counts; see :class:`Estimates`."""
     jackknives: list[Array] = []
     present: list[Array] = []
     counts: dict[str, Array] = {}
@@ -246,8 +246,8 @@ def confidence_intervals(resample: Resample, *, confidence: float = 0.95) -> lis
     return [_limits(resample, rows, place, bounds, confidence) for place in places]
 
 
-def pair_of(resample: Resample, first: int, second: int) -> tuple[Rows, int, int]:
-    """Rows, the row among them and its sign (0 of itself), of one metric minus another."""
+def pair_of(resample: Resample, first: int, second: int) -> tuple[Estimates, int, int]:
+    """The rows, the row among them and its sign (0 of itself), of one metric minus another."""
     m = len(resample.estimates)
     if not (-m <= first < m and -m <= second < m):
         raise IndexError(f"there are {m} metrics, and no rows {first} and {second}")
@@ -278,7 +278,7 @@ def difference(
 
 
 def _limits(
-    resample: Resample, rows: Rows, place: int, bounds: tuple[float, float], confidence: float
+    resample: Resample, rows: Estimates, place: int, bounds: tuple[float, float], confidence: float
 ) -> Interval:
     """The limits of a row."""
     return interval(
