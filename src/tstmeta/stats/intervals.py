@@ -45,7 +45,7 @@ class Interval(NamedTuple):
     reason: str = ""
 
 
-class Estimates(NamedTuple):
+class Sampled(NamedTuple):
     """Values of metrics, or of differences of two: estimates ``[R]``, and in every draw ``[R, D]``.
 
     Attributes:
@@ -73,8 +73,8 @@ class Resample(NamedTuple):
         single: whether each unit is one item.
     """
 
-    metrics: Estimates
-    pairs: Estimates
+    metrics: Sampled
+    pairs: Sampled
     groups: Array
     single: bool
     setting: Setting
@@ -146,7 +146,7 @@ def resample_draws(
     numbers = systems_of(plan, x.shape[1])
     systems = (rated.any(axis=1) @ (numbers[:, None] == np.unique(numbers))).sum(axis=1)
     m = len(y)
-    both = Estimates(
+    both = Sampled(
         estimates[m:],
         values[m:],
         tuple(jackknife[m:] for jackknife in jackknives),
@@ -155,7 +155,7 @@ def resample_draws(
         np.minimum(systems[i], systems[j]),
     )
     alone = tuple(jackknife[:m] for jackknife in jackknives)
-    rows = Estimates(estimates[:m], values[:m], alone, present, counts, systems)
+    rows = Sampled(estimates[:m], values[:m], alone, present, counts, systems)
     drawn_alone = plan.units != "both" and plan.clusters is None and plan.columns is None
     items = rated.sum(axis=2 if plan.units == "sources" else 1)
     single = setting.level == "system" or (drawn_alone and bool(items.max(initial=0) <= 1))
@@ -165,7 +165,7 @@ def resample_draws(
 def _left_out(
     rated: Array, plan: ResamplingPlan, values_in: Callable[[Draws], Array]
 ) -> tuple[tuple[Array, ...], tuple[Array, ...], dict[str, Array]]:
-    """Jackknives, what is present, and counts; see :class:`Estimates`."""
+    """Jackknives, what is present, and counts; see :class:`Sampled`."""
     jackknives: list[Array] = []
     present: list[Array] = []
     counts: dict[str, Array] = {}
@@ -246,7 +246,7 @@ def confidence_intervals(resample: Resample, *, confidence: float = 0.95) -> lis
     return [_limits(resample, rows, place, bounds, confidence) for place in places]
 
 
-def pair_of(resample: Resample, first: int, second: int) -> tuple[Estimates, int, int]:
+def pair_of(resample: Resample, first: int, second: int) -> tuple[Sampled, int, int]:
     """The rows, the row among them and its sign (0 of itself), of one metric minus another."""
     m = len(resample.estimates)
     if not (-m <= first < m and -m <= second < m):
@@ -278,7 +278,7 @@ def difference(
 
 
 def _limits(
-    resample: Resample, rows: Estimates, place: int, bounds: tuple[float, float], confidence: float
+    resample: Resample, rows: Sampled, place: int, bounds: tuple[float, float], confidence: float
 ) -> Interval:
     """The limits of a row."""
     return interval(
