@@ -11,6 +11,7 @@ from xml.dom import minidom
 import pandas as pd
 import pytest
 
+from experiments.transfer import configuration
 from tests.command import CSV, command_line
 from tstmeta import console, plot
 from tstmeta.analysis import render
@@ -19,7 +20,6 @@ from tstmeta.judge import prompts, ratings
 from tstmeta.likelihood import instructions
 from tstmeta.models import causal, hub, lexicon, parses, vectors
 from tstmeta.schema import DataError, TstmetaError
-from tstmeta.transfer import configuration
 
 ESC, HALF = "red\x1b[31m\x9bm", os.fsdecode(b"half\xff")
 CONTROLS = ("\x1b", "\x9b")
