@@ -117,7 +117,6 @@ def test_every_figure_is_valid_xml(draw, sign):
         ("evaluate", "--data", "mine.csv", "--scores", f"{HALF}.csv"),
         ("evaluate", "--data", "mine.csv", "--ratings", f"{HALF}.csv"),
         ("score", "--data", "mine.csv", "--metric", "copy-rate", "--out", f"{HALF}.csv"),
-        ("score", "--data", "mine.csv", "--metric", "chrf", "--store", HALF),
         ("judge", "show", f"{HALF}.toml", "--data", "mine.csv"),
         *(
             ("evaluate", "--data", "mine.csv", "--metric", "copy-rate", "--draws", "9", *words)

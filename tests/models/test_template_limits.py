@@ -135,11 +135,14 @@ for Tokenizer.chat_template in json.loads(sys.argv[1]):
         print(len(Template(Tokenizer()).prompt("", "x")))
     except Exception as error:
         assert "512 MiB" in str(error), error
-for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN):
-    print(resource.getrusage(who).ru_maxrss // 1024)
+# Linux counts what the process that started this one had into ru_maxrss, not into VmHWM
+peak = [line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM")]
+print(int(peak[0]) // 1024)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)
 """
 
 
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory is limited on Linux")
 def test_no_process_takes_more_memory_than_it_may():
     templates = [WAYS[way] for way in ("a constant is repeated", "doubled", "a doubled list")]
     words = [sys.executable, "-c", SCRIPT, json.dumps(templates)]
