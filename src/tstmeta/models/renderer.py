@@ -13,6 +13,9 @@ import threading
 import time
 from pathlib import Path
 
+#: Exit code where a text takes more memory than it may; SIGPROF ends one that computes too long.
+NO_ROOM = 3
+
 
 def main(seconds: float, room: int) -> None:
     """Answer requests: each may compute for some seconds, and all share ``room`` bytes."""
@@ -32,7 +35,7 @@ def main(seconds: float, room: int) -> None:
                 raise ValueError(f"the text has {len(text):,} characters")
             answer = json.dumps({"text": text})
         except MemoryError:
-            raise
+            os._exit(NO_ROOM)
         except Exception as error:  # jinja's errors, and those that a template raises itself
             answer = json.dumps({"error": f"does not take these messages: {str(error)[:1000]}"})
         print(answer, flush=True)
@@ -46,7 +49,7 @@ def _watch(room: int) -> None:
     while (peak - first) * unit < room:
         time.sleep(0.02)
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    os._exit(1)
+    os._exit(NO_ROOM)
 
 
 if __name__ == "__main__":

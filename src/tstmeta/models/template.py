@@ -7,6 +7,7 @@ as ``<|eot_id|>``, it is tokenised as those letters, so no rewrite can end its o
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import threading
@@ -17,6 +18,7 @@ from typing import Any
 
 from ..schema import TstmetaError
 from ..secrecy import excerpt
+from .renderer import NO_ROOM
 
 #: The date that Llama 3's own template prints when nobody names one.
 DATE = "26 Jul 2024"
@@ -162,4 +164,9 @@ def _answer(request: str) -> dict[str, str]:
                 _renderer.cache_clear()
     if line.endswith("\n"):
         return json.loads(line)
-    return {"error": f"takes more than {_SECONDS:g} s or {_ROOM} MiB of memory for a text"}
+    limits = {
+        -signal.SIGPROF: f"takes more than {_SECONDS:g} s for a text",
+        NO_ROOM: f"takes more than {_ROOM} MiB of memory for a text",
+    }
+    code = process.returncode
+    return {"error": limits.get(code, f"ends the process that renders it (exit code {code})")}
