@@ -133,8 +133,24 @@ def test_ids_are_no_formulas_in_the_key_and_come_back_exactly(toy, tmp_path):
 
 def test_tasks_of_another_form_are_not_mixed_in(toy, tmp_path):
     write_form(toy, tmp_path)
-    with pytest.raises(TstmetaError, match=r"another form \(tasks-2.json, tasks-3.json"):
+    files = r"\(key.csv, tasks-1.json, tasks-2.json, tasks-3.json"
+    with pytest.raises(TstmetaError, match=f"another form, or answers {files}"):
         write_form(studio.dataset([1, 1]), tmp_path)
+
+
+def test_a_form_is_written_again_but_not_over_a_sheet_with_answers_or_the_key_of_other_raters(
+    toy, tmp_path
+):
+    write_form(toy, tmp_path, form=PAIRWISE)
+    before = {path: path.read_bytes() for path in write_form(toy, tmp_path, form=PAIRWISE)}
+    with pytest.raises(TstmetaError, match=r"another form, or answers \(comparisons.csv, key.csv"):
+        write_form(toy, tmp_path, seed=1, form=PAIRWISE)
+    assert {path: path.read_bytes() for path in before} == before
+    sheet = tmp_path / "comparisons.csv"
+    sheet.write_text(filled := sheet.read_text().replace(",,", ",A,", 1))
+    with pytest.raises(TstmetaError, match=r"answers \(comparisons.csv\): name an empty one"):
+        write_form(toy, tmp_path, form=PAIRWISE)
+    assert sheet.read_text() == filled
 
 
 def test_ratings_come_back(toy, save):

@@ -139,9 +139,13 @@ def write_form(dataset: Dataset, folder: Path, seed: int = 0, form: Form = RATIN
     key = todo.rename(columns={form.key: "form_id"})[["form_id", "batch"]].reset_index()
     files["key.csv"] = to_csv(key[["form_id", *form.ids, "batch"]], for_people=True)
     there = {path.name for kind in ("label_*.xml", "tasks-*.json") for path in folder.glob(kind)}
-    if strangers := sorted(there - set(files)):
-        listed = ", ".join(strangers)
-        raise TstmetaError(f"{folder} holds another form ({listed}): name an empty one")
+    # a key of other raters, or a sheet that was filled in, is not written over
+    there |= {name for name in files if (folder / name).exists()}
+    if differing := sorted(
+        n for n in there if (folder / n).read_bytes() != files.get(n, "").encode()
+    ):
+        listed = ", ".join(differing)
+        raise TstmetaError(f"{folder} holds another form, or answers ({listed}): name an empty one")
     for name, text in files.items():
         storage.write(folder / name, text)
     return [folder / name for name in files]
