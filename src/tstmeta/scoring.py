@@ -276,9 +276,11 @@ def _compute(
     bar = tqdm(total=len(todo), desc=conceal(metric.name), unit="unit", disable=hidden)
 
     def claimed() -> Iterator[list[tuple[Request, ...]]]:
-        for block in filter(None, shares):
-            keys.extend(block)
-            yield [todo[key] for key in block]
+        for block in shares:
+            bar.set_postfix_str("" if block else "another run computes the rest")
+            if block:
+                keys.extend(block)
+                yield [todo[key] for key in block]
 
     with closing(rows.shares(blocks)) as shares, bar:
         for place, scores in enumerate(answers(metric, claimed())):
