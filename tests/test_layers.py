@@ -30,7 +30,10 @@ ANYWHERE = {"console", "plot"}
 #: ``stats`` knows nothing of texts, files or data sets, ``metrics`` nothing of human judgement.
 STRANGERS = {"stats": {"data", "metrics", "scoring"}, "metrics": {"data", "stats", "scoring"}}
 #: Words that tell a reader nothing of what they hold.
-EMPTY = {"found", "made", "one", "told", "said", "asked", "bench", "crew"}
+EMPTY = {
+    *("found", "made", "one", "told", "said", "asked", "bench", "crew"),
+    *("spoken", "turned", "abroad", "blotted", "like"),
+}
 FILES = sorted(
     path for part in ("src", "tools", "experiments") for path in (ROOT / part).rglob("*.py")
 )

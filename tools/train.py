@@ -245,11 +245,11 @@ def style_corpus(strengths: bool, scenes: int = 1500) -> pd.DataFrame:
     rows = []
     for task, styles in STYLES.items():
         for number in range(scenes):
-            turned = task in ("sentiment", "formal") and number % 2
-            name = "informal" if task == "formal" and turned else task
-            drawn = scene(f"style corpus/{number}", name, style=styles[0 if turned else 1])
+            is_reversed = task in ("sentiment", "formal") and number % 2
+            name = "informal" if task == "formal" and is_reversed else task
+            drawn = scene(f"style corpus/{number}", name, style=styles[0 if is_reversed else 1])
             for level, strength in levels.items():
-                value = 1 - strength if turned else strength
+                value = 1 - strength if is_reversed else strength
                 rows.append((drawn.tell(level), task, styles[int(value > 0.5)], "", value))
     return pd.DataFrame(rows, columns=["text", "task", "style", "split", "value"])
 

@@ -23,7 +23,7 @@ from . import schema
 from .data import Dataset, paths, shipped
 from .data.base import RATING
 from .data.tables import scores_table
-from .metrics.base import Metric, Request, Score, spoken
+from .metrics.base import Metric, Request, Score, for_language
 from .schema import Signature, Status, TstmetaError
 from .secrecy import conceal
 from .store import REMEDY, Rows
@@ -151,7 +151,7 @@ def by_language(metric: Metric, units: Iterable[Any]) -> list[tuple[Metric | str
     """Units by the metric that stands for it in their language, or the reason that none does."""
     groups: dict[str | int, tuple[Metric | str, list[Unit]]] = {}
     for unit in units:
-        own = spoken(metric, unit[1][0].language)
+        own = for_language(metric, unit[1][0].language)
         groups.setdefault(own if isinstance(own, str) else id(own), (own, []))[1].append(unit)
     return list(groups.values())
 
@@ -223,7 +223,7 @@ def _lacking(data: Dataset, metric: Metric, basis: str, signature: str) -> pd.Da
     lack = f"its texts are not here, and {metric.name} was not passed on: get them with: "
     lack += f"tstmeta data fetch {data.name.partition('@')[0]}"
     rows: list[_Row] = []
-    for why in (spoken(metric, language) for language in items["language"]):
+    for why in (for_language(metric, language) for language in items["language"]):
         status, words = (Status.REFUSED, why) if isinstance(why, str) else (Status.ERROR, lack)
         rows.append(("", math.nan, status, words))
     return _table(data, metric, basis, list(items["item_id"]), _frame(rows), signature)

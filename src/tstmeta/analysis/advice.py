@@ -17,7 +17,7 @@ from scipy.special import ndtri
 from .. import console, stats
 from .. import metrics as registry
 from ..data import Dataset, load, paths
-from ..metrics.base import code_of, spoken
+from ..metrics.base import code_of, for_language
 from ..schema import USABLE
 from ..scoring import score
 from .frame import judged
@@ -149,8 +149,10 @@ def advise(
         for side in ("source", "reference")[: 1 + references]:
             table = verdicts(known, name, side == "reference", task, language)
             table = table.rename(columns={"mean": "accuracy", "own": "alike"})
-            spoke = {each: spoken(registry.get(each), language or "en") for each in table["metric"]}
-            mute |= (away := {each: "" for each, how in spoke.items() if isinstance(how, str)})
+            variants = {
+                each: for_language(registry.get(each), language or "en") for each in table["metric"]
+            }
+            mute |= (away := {each: "" for each, how in variants.items() if isinstance(how, str)})
             if len(table := table[~table["metric"].isin(away)]):
                 table = _numbers(table, known[known["panel"] == "pool"], side, own)
                 parts.append(table.assign(dimension=name))
@@ -228,10 +230,10 @@ def _notes(
         copied = evidence().merge(rated["dataset"])
         copied = copied[(copied["metric"] == "copy-rate") & (copied["basis"] == "source")]
         copied = copied[(copied["statistic"] == ACCURACY) & (copied["level"] == SAME_SOURCE)]
-        like = f", as in your ratings (r = {number(r)})" if r > 0 else ""
+        agreement = f", as in your ratings (r = {number(r)})" if r > 0 else ""
         yield (
-            f"Similarity looks worse where the stronger style has the better content{like}: shared"
-            f" words are wrong on {', '.join(copied['dataset'][copied['value'] < CHANCE])}."
+            f"Similarity looks worse where the stronger style has the better content{agreement}:"
+            f" shared words are wrong on {', '.join(copied['dataset'][copied['value'] < CHANCE])}."
         )
     lacks = []
     for name in dimensions:

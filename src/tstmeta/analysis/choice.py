@@ -14,7 +14,7 @@ from .. import metrics as registry
 from .. import scoring
 from ..data import Dataset
 from ..metrics import Metric
-from ..metrics.base import spoken
+from ..metrics.base import for_language
 from ..schema import TstmetaError, failures, together
 from .agreement import WITHOUT, correlate
 from .frame import METRIC, ORACLES, SENTINELS, kind_of, of_dimension, pairs
@@ -63,7 +63,7 @@ def check_new(data: Dataset, metrics: Iterable[str], bases: Any, known: pd.DataF
     named = [name for name in metrics if name.partition(":")[0] != scoring.RELEASED]
     for name in {*registry.resolve(named)} & {*known["metric"]} - {*ORACLES}:
         metric = registry.get(name, imports=True)
-        variants = (spoken(metric, code) for code in data.items["language"].unique())
+        variants = (for_language(metric, code) for code in data.items["language"].unique())
         for variant in (variant for variant in variants if not isinstance(variant, str)):
             signatures = {str(variant.signature(str(basis))) for basis in bases or metric.bases}
             if signatures & {*known["signature"]}:

@@ -71,9 +71,9 @@ def effects(
     known = panels().set_index("dataset")["level"]
     parts = []
     for name, own in pairs.groupby("dataset", sort=False, observed=True):
-        turned = own[own["metric"].isin(EITHER_WAY)]
-        turned = turned.assign(metric=turned["metric"] + FLIPPED, score=-turned["score"])
-        own = pd.concat([own, turned], ignore_index=True)
+        flipped = own[own["metric"].isin(EITHER_WAY)]
+        flipped = flipped.assign(metric=flipped["metric"] + FLIPPED, score=-flipped["score"])
+        own = pd.concat([own, flipped], ignore_index=True)
         at = level or known.get(str(name), "") or SAME_SOURCE
         table = bootstrap(own, statistic, at, draws=draws, seed=seed)
         counts = {"sources": table["groups"].astype(float), "pairs": separated(own)}
@@ -152,10 +152,10 @@ def against(effects: pd.DataFrame, metric: str, basis: str) -> pd.DataFrame:
     """Differences of all others to one metric: the other minus it, whichever way they stand."""
     second = (effects["against"] == metric) & (effects["against_basis"] == basis)
     first = (effects["metric"] == metric) & (effects["basis"] == basis) & (effects["against"] != "")
-    turned = effects[first].assign(value=-effects["value"][first])
+    flipped = effects[first].assign(value=-effects["value"][first])
     names = {"metric": "against", "basis": "against_basis"}
-    turned = turned.rename(columns=names | {other: name for name, other in names.items()})
-    return pd.concat([effects[second], turned[effects.columns]], ignore_index=True)
+    flipped = flipped.rename(columns=names | {other: name for name, other in names.items()})
+    return pd.concat([effects[second], flipped[effects.columns]], ignore_index=True)
 
 
 def pool(effects: pd.DataFrame, method: TauMethod = "pm", panel: str = "pool") -> pd.DataFrame:

@@ -240,8 +240,8 @@ def corpus_values(totals: Sequence[list], job: Job) -> pd.DataFrame:
     rows = []
     for system, name, basis, signature, n, vector in totals:
         metric: Any = metrics[name]
-        if str(metric.signature(basis)) != signature:  # the one that stands for it abroad
-            metric = metric.abroad or metric
+        if str(metric.signature(basis)) != signature:  # the one for other languages
+            metric = metric.for_other_languages or metric
         value = metric.aggregate(np.array([float(Fraction(number)) for number in vector]))
         rows.append((job.name, system, name, basis, signature, n, float(value)))
     return pd.DataFrame(rows, columns=columns)

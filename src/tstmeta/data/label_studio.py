@@ -84,11 +84,11 @@ def _drawn(both: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
     """One order of each comparison; of two systems each is A equally often, give or take one."""
     first = both[both["system_a"] < both["system_b"]]
     first = first.assign(system=first["system_a"] + "\0" + first["system_b"])
-    turned = first.groupby("system")["system"].transform(
+    swapped = first.groupby("system")["system"].transform(
         lambda own: (rng.permutation(len(own)) + rng.integers(2)) % 2 == 1
     )
     sides = {f"{name}_{s}": f"{name}_{o}" for name in ("item", "output") for s, o in ("ab", "ba")}
-    return pd.concat([first[~turned], first[turned].rename(columns=sides)]).sort_index()
+    return pd.concat([first[~swapped], first[swapped].rename(columns=sides)]).sort_index()
 
 
 def tasks(dataset: Dataset, seed: int = 0, form: Form = RATING) -> pd.DataFrame:
@@ -196,9 +196,9 @@ def read_export(
     table["value"] = table["value"].map(form.answers)
     if form is PAIRWISE:
         system = items.set_index("item_id")["system"]
-        turned = table["item_a"].map(system) > table["item_b"].map(system)
-        table.loc[turned, form.ids] = table.loc[turned, form.ids[::-1]].to_numpy()
-        table["value"] = table["value"].mask(turned, table["value"].replace({"a": "b", "b": "a"}))
+        swapped = table["item_a"].map(system) > table["item_b"].map(system)
+        table.loc[swapped, form.ids] = table.loc[swapped, form.ids[::-1]].to_numpy()
+        table["value"] = table["value"].mask(swapped, table["value"].replace({"a": "b", "b": "a"}))
     rename_raters(table)
     places = [pd.Index(items["item_id"]).get_indexer(table[name]) for name in form.ids[::-1]]
     dimension = table["dimension"].map([*form.questions.values()].index)

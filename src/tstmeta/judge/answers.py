@@ -66,8 +66,8 @@ def read(reply: Reply, prompt: Prompt, items: int) -> list[dict[str, Rating]]:
         rows = readings(reply.text, prompt, items, cut=reply.finish == "length")
         ratings = [{name: _rating(row[name], reply, prompt) for name in row} for row in rows]
         is_rated = any(rating.status is Status.OK for row in ratings for rating in row.values())
-        spoken = aloud(reply.text).lstrip()[:300].replace("’", "'")
-        if is_rated or not _REFUSAL.match(spoken):
+        opening = aloud(reply.text).lstrip()[:300].replace("’", "'")
+        if is_rated or not _REFUSAL.match(opening):
             if prompt.unit == "pair":
                 [(name, second)] = ratings[1].items()
                 value, expected = 1 - second.value, 1 - second.expected

@@ -62,12 +62,12 @@ class PairMetric:
     #: Codes of the languages it is made for; empty = any.  Others are refused by scoring.
     languages: tuple[str, ...] = ()
     #: The metric that stands for it outside English; None: itself.
-    abroad: "PairMetric | None" = None
+    for_other_languages: "PairMetric | None" = None
     #: ``embedded`` (runs anywhere) or ``real`` (needs a model or a file from outside).
     profile: str = "embedded"
     higher_is_better: bool = True
     #: The bases on which the other direction is better.
-    turned: tuple[str, ...] = ()
+    flipped_bases: tuple[str, ...] = ()
     #: Longest text in whitespace tokens; longer ones are cut and get status ``truncated``.
     max_tokens: int | None = 2000
     #: The value when a text is blank (nothing matches), unless :meth:`value` scores that, too.
@@ -196,19 +196,19 @@ def code_of(language: str) -> str:
     return language.partition("-")[0].lower()
 
 
-def spoken(metric: Metric, language: str) -> Metric | str:
+def for_language(metric: Metric, language: str) -> Metric | str:
     """The metric as it is for a language, or why it says nothing of a rewrite in it."""
     code = code_of(language)
     if metric.languages and code not in metric.languages:
         known = " and ".join(LANGUAGES.get(own, own) for own in metric.languages)
         name = f"{LANGUAGES[code]} ({language})" if code in LANGUAGES else language
         return f"{metric.name} is made for {known}; this rewrite is in {name}"
-    return metric if code == "en" else metric.abroad or metric
+    return metric if code == "en" else metric.for_other_languages or metric
 
 
 def more_is_better(metric: Metric, basis: str) -> bool:
     """Whether a larger value is better: style should be far from the source, near a reference."""
-    return metric.higher_is_better != (basis in metric.turned)
+    return metric.higher_is_better != (basis in metric.flipped_bases)
 
 
 class _Wrapped(PairMetric):

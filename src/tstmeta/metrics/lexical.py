@@ -60,8 +60,8 @@ class SentenceBleu(_Lexical):
         self.languages = ("en",) * (variant == "lai2023")
         self._bleu = BLEU(tokenize="intl" if variant == "intl" else "13a", effective_order=True)
         if not variant:
-            self.abroad = SentenceBleu("intl")
-            self.abroad.name = self.name
+            self.for_other_languages = SentenceBleu("intl")
+            self.for_other_languages.name = self.name
 
     def value(self, request: Request) -> float:
         output, texts = request.output, request.against
@@ -94,8 +94,8 @@ class CorpusBleu(_Lexical, CorpusMetric):
         # force: no advice on the log about texts that look tokenised.
         self._bleu = BLEU(tokenize=tokens, smooth_method=self._smoothing, force=True)
         if not variant:
-            self.abroad = CorpusBleu("intl")
-            self.abroad.name = self.name
+            self.for_other_languages = CorpusBleu("intl")
+            self.for_other_languages.name = self.name
 
     def statistics(self, request: Request) -> np.ndarray:
         # sacreBLEU leaves empty references out and fails when none is left; a blank one passes.

@@ -181,7 +181,7 @@ class StyleEmd(StyleConfidence):
         super().__init__(words)
         self._directed = "direction" in self.chosen
         # with a direction more is stronger style, whatever the other text is
-        self.turned = () if self._directed else ("reference",)
+        self.flipped_bases = () if self._directed else ("reference",)
 
     def fields(self) -> dict[str, object]:
         return {"refs": "nearest", **self.rule, **super().fields()}
