@@ -174,7 +174,7 @@ def checks(cases_measured: Sequence[tuple[Case, Row]], of_ranks: Sequence[Row]) 
 
 NOTES = (
     "coverage: share of data sets whose 95 % interval holds the true value; naive takes items for"
-    " independent; percentile is the default",
+    " independent",
     "matrix: sources x systems; all above, all below: share of percentile intervals that miss, by"
     " the side they miss on; width of rank sets in ranks; doubted: share of intervals that give a"
     " reason for doubt; sources and systems drawn: half as many data sets",
