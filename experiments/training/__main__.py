@@ -5,14 +5,14 @@ from typing import Annotated, Literal
 
 import typer
 
-from experiments.options import Out, Seed, Settings
+from experiments.options import APP, Out, Seed, Settings
 from tstmeta.cli import main
 from tstmeta.cli.options import Command, FormatOption
 from tstmeta.cli.train import KeepOut, StyleCorpus, show_result
 from tstmeta.console import Format, mistake
 from tstmeta.extras import needs
 
-training_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+training_app = typer.Typer(**APP)
 
 
 @training_app.callback()

@@ -5,13 +5,13 @@ from typing import Annotated
 
 import typer
 
-from experiments.options import Out, Seed
+from experiments.options import APP, Out, Seed
 from tstmeta.cli import main
 from tstmeta.cli.options import Command, FormatOption
 from tstmeta.console import Format, note, show_table
 from tstmeta.extras import needs
 
-transfer_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+transfer_app = typer.Typer(**APP)
 
 
 @transfer_app.callback()
