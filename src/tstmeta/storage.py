@@ -24,6 +24,12 @@ def apart(outputs: Sequence[tuple[str, Any]], inputs: Sequence[tuple[str, Any]] 
             raise TstmetaError(f"{words}. Remedy: name another file or folder with {option}")
 
 
+def no_input(path: Path) -> None:
+    """Refuse a file that the command at work reads."""
+    options, inputs = protected.get()
+    apart([(options, path)], inputs)
+
+
 @contextmanager
 def whole(path: Path) -> Iterator[Path]:
     """Where to write a file: what is written there takes the place of ``path`` in one move.
@@ -35,8 +41,7 @@ def whole(path: Path) -> Iterator[Path]:
     """
     if any("\ud800" <= sign <= "\udfff" for sign in str(path)):  # Parquet cannot be written there
         raise TstmetaError(f"cannot write {path}: the name is not UTF-8. Remedy: rename it")
-    options, inputs = protected.get()
-    apart([(options, path)], inputs)
+    no_input(path)
     draft = path.parent / f".{path.name}.part"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -37,10 +37,22 @@ _ROOM = re.compile("full|I/O|locked|readonly|open")
 _AMONG = "WHERE signature = ? AND key IN (SELECT value FROM json_each(?))"
 
 
+class _Connection(sqlite3.Connection):
+    """Closes itself where nobody holds it any more, but not in a fork."""
+
+    process = 0
+
+    def __del__(self) -> None:
+        if self.process == os.getpid():
+            self.close()
+
+
 @lru_cache(maxsize=8)
 def _connection(path: Path, process: int, inode: int) -> tuple[sqlite3.Connection, RLock]:
     """The connection of a process to a file, for its threads in turn; no other after a fork."""
-    db = sqlite3.connect(path, PATIENCE, isolation_level=None, check_same_thread=False)
+    options: dict[str, Any] = {"isolation_level": None, "check_same_thread": False}
+    db = sqlite3.connect(path, PATIENCE, factory=_Connection, **options)
+    db.process = process
     with suppress(sqlite3.OperationalError):  # another process opens the file and does the same
         db.execute("PRAGMA journal_mode = WAL")
     db.executescript(f"PRAGMA synchronous = NORMAL; {_TABLES}")

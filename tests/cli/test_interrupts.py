@@ -10,6 +10,7 @@ import pytest
 #: The program, which an interrupt reaches so many seconds after Python has started.
 PROGRAM = """
 import os, signal, sys, threading, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
 from tstmeta.__main__ import main
 threading.Timer({after}, os.kill, (os.getpid(), signal.SIGINT)).start()
 sys.argv = ["tstmeta", "data", "list"]

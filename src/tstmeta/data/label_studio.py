@@ -139,6 +139,8 @@ def write_form(dataset: Dataset, folder: Path, seed: int = 0, form: Form = RATIN
     key = todo.rename(columns={form.key: "form_id"})[["form_id", "batch"]].reset_index()
     files["key.csv"] = to_csv(key[["form_id", *form.ids, "batch"]], for_people=True)
     there = {path.name for kind in ("label_*.xml", "tasks-*.json") for path in folder.glob(kind)}
+    for name in files:
+        storage.no_input(folder / name)
     # a key of other raters, or a sheet that was filled in, is not written over
     there |= {name for name in files if (folder / name).exists()}
     if differing := sorted(
