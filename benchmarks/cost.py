@@ -20,9 +20,8 @@ from typing import Any
 
 import measure
 
-from tstmeta import metrics
 from tstmeta.data import load
-from tstmeta.metrics import Metric, Request
+from tstmeta.metrics import Metric, Request, registry
 
 LIBRARIES = ("tstmeta", "torch", "transformers", "sentence-transformers", "scikit-learn", "nltk")
 #: The measure of all: what everybody knows the cost of.
@@ -52,7 +51,7 @@ def wanted(quick: bool) -> list[str]:
     """
     found = {
         family: [name for name in members if ":" not in name and runs(name)]
-        for family, members in metrics.families().items()
+        for family, members in registry.families().items()
         if family != IDLE
     }
     if quick:
@@ -63,13 +62,13 @@ def wanted(quick: bool) -> list[str]:
 
 def runs(name: str) -> bool:
     """Whether a metric needs no model of a hub and all that it needs is here."""
-    metric = metrics.get(name)
+    metric = registry.get(name)
     return metric.profile == "embedded" and not metric.missing
 
 
 def seconds(name: str, given: Sequence[Unit]) -> tuple[float, int]:
     """Wall-clock seconds of one pass, and how many rewrites got a value."""
-    metric = metrics.get(name)
+    metric = registry.get(name)
     start = time.perf_counter()
     scores = [one for unit in metric.score(given) for one in unit]
     taken = time.perf_counter() - start
@@ -91,7 +90,7 @@ def parameters() -> int:
 def cost(name: str, n: int) -> Row:
     """One metric's row."""
     warnings.simplefilter("ignore")  # the embedded model says what it is; the book says it as well
-    metric: Metric = metrics.get(name)
+    metric: Metric = registry.get(name)
     given, plain = units(n + WARM, metric.bases[0]), units(n + WARM, "source")
     gc.collect()
     known = measure.high_water(reset=True)

@@ -19,8 +19,7 @@ from sacrebleu.metrics import BLEU, CHRF, TER
 from sacrebleu.tokenizers import tokenizer_13a, tokenizer_re, tokenizer_ter
 from texts import Pair
 
-from tstmeta import metrics
-from tstmeta.metrics import Request, wordnet
+from tstmeta.metrics import Request, registry, wordnet
 from tstmeta.metrics.lexical import Meteor
 
 Peer = Callable[[str, str], float]
@@ -141,7 +140,7 @@ def forget() -> None:
 
 def ours(duel: Duel, pairs: Sequence[Pair]) -> Callable[[], list[float]]:
     forget()
-    metric = metrics.get(duel.metric)
+    metric = registry.get(duel.metric)
     units = [(Request(pair.output, (pair.source,), pair.source),) for pair in pairs]
     return lambda: [score.value for unit in metric.score(units) for score in unit]
 
@@ -168,7 +167,7 @@ def compare(duel: Duel, name: str, pairs: Sequence[Pair], calls: int) -> dict[st
         "peer_per_second": round(len(pairs) / measure.median(times["peer"])),
         **measure.summary(measure.ratios(times["peer"], times["ours"])),
         "difference": difference,
-        "signature": str(metrics.get(duel.metric).signature("source")),
+        "signature": str(registry.get(duel.metric).signature("source")),
     }
 
 

@@ -20,9 +20,8 @@ import numpy as np
 import texts
 from texts import Pair
 
-from tstmeta import metrics
 from tstmeta.extras import lacking
-from tstmeta.metrics import Request
+from tstmeta.metrics import Request, registry
 from tstmeta.models import encoders, lm
 from tstmeta.models.encoders import MINILM
 
@@ -119,7 +118,7 @@ DUELS = (
 
 
 def ours(duel: Duel, pairs: Sequence[Pair]) -> Callable[[], np.ndarray]:
-    metric = metrics.get(duel.metric)
+    metric = registry.get(duel.metric)
     if duel.reads_one:
         lm.loaded.cache_clear()
         next(metric.score([(Request("Warm.", ()),)]))  # loading does not count
@@ -156,7 +155,7 @@ def compare(duel: Duel, name: str, pairs: Sequence[Pair], calls: int) -> dict[st
         "peer_per_second": round(len(pairs) / measure.median(times["peer"])),
         **measure.summary(measure.ratios(times["peer"], times["ours"])),
         "difference": difference,
-        "signature": str(metrics.get(duel.metric).signature("source")),
+        "signature": str(registry.get(duel.metric).signature("source")),
     }
 
 

@@ -25,9 +25,9 @@ import measure
 import pandas as pd
 import texts
 
-from tstmeta import metrics, schema, scoring, store
+from tstmeta import schema, scoring, store
 from tstmeta.data import Card, Dataset
-from tstmeta.metrics import Metric, Request, Score
+from tstmeta.metrics import Metric, Request, Score, registry, wrap
 
 LIBRARIES = ("tstmeta", "pandas", "pyarrow", "pandera", "numpy", "nltk")
 TRIVIAL, COSTLY = "trivial", "meteor:no-synonyms"
@@ -44,8 +44,8 @@ def length_difference(source: str, output: str) -> float:
 def named(name: str) -> Metric:
     """A fresh metric with empty memories."""
     if name == TRIVIAL:
-        return metrics.wrap(length_difference, name, bases=("source",))
-    return metrics.get(name)
+        return wrap(length_difference, name, bases=("source",))
+    return registry.get(name)
 
 
 def dataset(n: int) -> Dataset:

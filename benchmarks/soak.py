@@ -26,8 +26,7 @@ import pandas as pd
 import psutil
 from scale import pairs
 
-from tstmeta import metrics
-from tstmeta.metrics import Request
+from tstmeta.metrics import Request, registry
 
 LIBRARIES = ("tstmeta", "sacrebleu", "openai", "pyarrow")
 METRICS = ("bleu", "pinc")
@@ -157,7 +156,7 @@ def compare(scores: pd.DataFrame, table: pd.DataFrame, counts: dict[str, int]) -
     counts["rows twice"] += int(scores.duplicated(["item_id", "metric", "basis"]).sum())
     sample = table.sample(200, random_state=0)
     for name in METRICS:
-        metric = metrics.get(name)
+        metric = registry.get(name)
         units = [(Request(o, (s,), s),) for s, o in zip(sample["source"], sample["output"])]  # noqa: B905
         expected = [score[0].value for score in metric.score(units)]
         own = scores[scores["metric"] == name].set_index("item_id")["value"]

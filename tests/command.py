@@ -10,9 +10,9 @@ import pytest
 from typer import Typer
 from typer.testing import CliRunner
 
-from tstmeta import cli, metrics
+from tstmeta import cli
 from tstmeta.data import paths
-from tstmeta.metrics import Request
+from tstmeta.metrics import Request, registry
 
 #: a file of somebody's own: four rewrites by two systems, rated for content and style
 CSV = """\
@@ -59,6 +59,6 @@ def values(result) -> tuple[dict, str]:
 
 def score(name: str, *units: Request) -> list[float]:
     """Values of a metric, all of which must be ok."""
-    scores = [row for (row,) in metrics.get(name).score([(unit,) for unit in units])]
+    scores = [row for (row,) in registry.get(name).score([(unit,) for unit in units])]
     assert {row.status for row in scores} == {"ok"}
     return [row.value for row in scores]

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tstmeta import metrics
+from tstmeta.metrics import registry
 
 ROOT = Path(__file__).resolve().parents[1]
 BENCHMARKS = ROOT / "benchmarks"
@@ -126,6 +126,6 @@ def test_each_attack_that_is_counted_is_a_test_and_was_survived(monkeypatch):
 def test_the_committed_costs_are_of_metrics_that_there_are():
     report = committed("cost")
     timed = {row["metric"] for row in report["rows"]}
-    assert timed <= set(metrics.names(variants=True))
+    assert timed <= set(registry.names(variants=True))
     assert {"bleu", "bertscore", "likelihood"} <= timed
     assert {check["holds"] for check in report["checks"]} == {True}

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from tests.helpers import needs
-from tstmeta import metrics, scoring
+from tstmeta import scoring
 from tstmeta.data import available, load
+from tstmeta.metrics import registry
 from tstmeta.schema import Status
 
 pytest.importorskip("bert_score")
@@ -34,8 +35,8 @@ PUBLIC = [
 def test_every_embedded_metric_gives_a_score(name: str, store: Path):
     wanted = [
         metric
-        for metric in metrics.names(variants=True)
-        if metrics.get(metric).profile == "embedded" and (available("mir") or metric not in OF_MIR)
+        for metric in registry.names(variants=True)
+        if registry.get(metric).profile == "embedded" and (available("mir") or metric not in OF_MIR)
     ]
     data = load(name)
     items = data.items.iloc[:: max(1, len(data.items) // ITEMS)].head(ITEMS)

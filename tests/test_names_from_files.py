@@ -9,10 +9,10 @@ import pandas as pd
 import pytest
 
 from tests.command import CSV, command_line
-from tstmeta import metrics
 from tstmeta.combine.parts import lower_is_better
 from tstmeta.data import load
 from tstmeta.data.own import read_scores
+from tstmeta.metrics import registry
 
 #: A module that leaves a mark when it is imported, and holds a function that could be a metric.
 PLANTED = """\
@@ -64,11 +64,11 @@ def test_the_same_name_typed_as_a_metric_is_computed(tmp_path, monkeypatch, mark
 
 
 def test_no_lookup_about_a_name_imports(mark):
-    assert not any(metrics.lower_is_better(NAME, basis) for basis in BASES)
+    assert not any(registry.lower_is_better(NAME, basis) for basis in BASES)
     assert not any(lower_is_better(NAME, basis) for basis in BASES)
-    assert metrics.known(NAME) is None
-    with pytest.raises(metrics.UnknownMetric):
-        metrics.get(NAME)
+    assert registry.known(NAME) is None
+    with pytest.raises(registry.UnknownMetric):
+        registry.get(NAME)
     assert not mark.exists()
 
 
@@ -102,7 +102,7 @@ def test_parts_of_gm_from_a_file_run_no_code(tmp_path, mark):
     ],
 )
 def test_any_words_in_a_file_have_a_direction(name, lower, mark):
-    assert metrics.lower_is_better(name, "none") is lower
+    assert registry.lower_is_better(name, "none") is lower
     assert not mark.exists()
 
 
@@ -121,5 +121,5 @@ def test_no_file_that_a_name_names_is_opened(tmp_path, monkeypatch, form, ending
 
     monkeypatch.setattr("builtins.open", watched)
     monkeypatch.setattr("io.open", watched)
-    assert not metrics.lower_is_better(form.format(file), "reference") or form == "wmd:{}"
+    assert not registry.lower_is_better(form.format(file), "reference") or form == "wmd:{}"
     assert not [path for path in opened if "named" in path]

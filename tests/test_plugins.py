@@ -65,13 +65,14 @@ PROGRAM = """
 import json, sys, tempfile, warnings
 from pathlib import Path
 from typer.testing import CliRunner
-from tstmeta import cli, data, metrics, schema
+from tstmeta import cli, data, schema
 from tstmeta.data import catalogue
+from tstmeta.metrics import registry
 from tstmeta.models import lexicon
 
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
-    results = {"names": metrics.names(), "data": data.names()}
+    results = {"names": registry.names(), "data": data.names()}
     results["warnings"] = [str(each.message) for each in caught]
 heavy = {"nltk", "sacrebleu", "rouge_score", "torch", "tstmeta.metrics.lexical", "their_sound"}
 results["imported"] = sorted(heavy & set(sys.modules))
@@ -80,11 +81,11 @@ with warnings.catch_warnings(record=True) as caught:
     rows = CliRunner().invoke(cli.app, ["metrics", "--format", "csv"])
     results["list"] = rows.stdout
     results["warnings"] += [str(each.message) for each in caught]
-    results["all"] = metrics.resolve(["all"])
+    results["all"] = registry.resolve(["all"])
 results["errors"] = {}
 for name in (*json.loads(sys.argv[1]), "theirs:variant"):
     try:
-        metrics.get(name)
+        registry.get(name)
     except schema.TstmetaError as error:
         results["errors"][name] = str(error)
 try:
@@ -95,7 +96,7 @@ store = tempfile.mkdtemp()
 words = ["score", "--data", "theirs", "-m", "theirs", "-m", "bleu", "--store", store]
 scored = CliRunner().invoke(cli.app, words)
 results["score"] = [scored.exit_code, scored.output, str(scored.exception)]
-results["bleu"] = type(metrics.get("bleu")).__name__
+results["bleu"] = type(registry.get("bleu")).__name__
 catalogue.names = lambda: ["contrast", "theirs", "broken"]  # all of them take seconds
 shown = CliRunner().invoke(cli.app, ["data", "list"])
 results["sets"] = [shown.exit_code, shown.output + str(shown.exception)]
@@ -115,7 +116,8 @@ def results(tmp_path_factory) -> dict:
         f"[tstmeta.metrics]\n{METRICS}\n[tstmeta.datasets]\ntheirs = their_texts\n"
         "broken = their_fails\n[tstmeta.lexicons]\nfails = their_fails:place\n"
     )
-    environment = {**os.environ, "PYTHONPATH": str(site), "TSTMETA_DATA": str(site)}
+    path = os.pathsep.join([str(site), os.environ.get("PYTHONPATH", "")])
+    environment = {**os.environ, "PYTHONPATH": path, "TSTMETA_DATA": str(site)}
     command = [sys.executable, "-c", PROGRAM, json.dumps(list(BROKEN))]
     done = subprocess.run(command, cwd=site, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

@@ -13,12 +13,13 @@ import pytest
 from tests.command import command_line
 from tests.models.fake_server import TEXTS, Fake, serving, tiny_engine, tiny_tokenizer
 from tests.test_notebook import written
-from tstmeta import metrics, notebook
+from tstmeta import notebook
 from tstmeta.bulk.parts import PartFolder
 from tstmeta.data import load
 from tstmeta.data.files import files_of
 from tstmeta.likelihood.tables import metric_of
 from tstmeta.likelihood.zeroshot import read
+from tstmeta.metrics import registry
 from tstmeta.models.causal import Continuation
 from tstmeta.models.server import ServerError, ServerModel
 from tstmeta.schema import DataError, Problem, TstmetaError
@@ -68,7 +69,7 @@ def test_names_without_secrets_stay_as_they_are(text):
 
 
 def test_every_error_of_ours_goes_through_it():
-    for error in (TstmetaError, ServerError, metrics.UnknownMetric):
+    for error in (TstmetaError, ServerError, registry.UnknownMetric):
         assert not secret_in(error(f"no answer from {URL}"))
     assert not secret_in(DataError([Problem("f", 1, "metric", f"{URL} is none", f"not {URL}")]))
 
@@ -91,7 +92,7 @@ def test_every_error_of_ours_goes_through_it():
 def test_a_name_that_is_refused_is_told_without_its_secrets(name, monkeypatch):
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     with pytest.raises(TstmetaError) as caught:
-        metrics.get(name, imports=True)
+        registry.get(name, imports=True)
     assert not secret_in(caught.value, repr(caught.value))
 
 
@@ -103,10 +104,10 @@ def test_a_name_that_is_refused_is_told_without_its_secrets(name, monkeypatch):
     ],
 )
 def test_a_metric_is_called_without_the_secrets_of_its_server(words, name):
-    metric = metrics.get(f"likelihood:{words}")
+    metric = registry.get(f"likelihood:{words}")
     assert metric.name == name
-    assert metrics.get(f"style-accuracy:{URL}").name == "style-accuracy:http://127.0.0.1:9/v1"
-    assert str(metric.signature("source")) == str(metrics.get(name).signature("source"))
+    assert registry.get(f"style-accuracy:{URL}").name == "style-accuracy:http://127.0.0.1:9/v1"
+    assert str(metric.signature("source")) == str(registry.get(name).signature("source"))
     assert metric.model.url == words.split("+")[1].partition("#")[0]
 
 

@@ -20,11 +20,11 @@ from torch import nn
 from experiments.training import loop
 from experiments.training.classifier import vocabulary
 from experiments.training.loop import Learner
-from tstmeta import metrics as registry
 from tstmeta import storage
 from tstmeta.console import note
 from tstmeta.data import Dataset
 from tstmeta.data.tables import items_table
+from tstmeta.metrics import registry
 from tstmeta.metrics.base import Request
 from tstmeta.models import hub
 from tstmeta.models.classifiers import UNKNOWN, numbered, padded

@@ -42,7 +42,9 @@ _WHERE = {
 __all__ = [*_WHERE, "metrics", "plot"]
 
 if TYPE_CHECKING:  # what editors know of the names
-    from . import metrics, plot
+    import pandas as pd
+
+    from . import plot
     from .analysis import (
         alpha,
         bootstrap,
@@ -73,6 +75,22 @@ if TYPE_CHECKING:  # what editors know of the names
     from .scoring import score
 
 
+# The subpackage has the name of the function below.  Whichever import comes first puts it in the
+# function's place, and only that one does: so it comes here.
+import_module(".metrics", __name__)
+
+
+def metrics() -> pd.DataFrame:
+    """All metrics: name, family, profile, dimension, unit, bases, languages, better, ...
+
+    One row a metric and variant; ``status`` says whether it runs here, ``remedy`` what to do if
+    not.
+    """
+    from .metrics.catalogue import overview
+
+    return overview()
+
+
 def __getattr__(name: str) -> Any:
     if name == "__version__":
         from importlib.metadata import version  # takes time to import
@@ -82,8 +100,7 @@ def __getattr__(name: str) -> Any:
         from .extras import needs
 
         needs("matplotlib", "seaborn", "IPython", extra="book")
-    if name in ("metrics", "plot"):  # the package of metrics is also the function that lists them
-        return import_module(f".{name}", __name__)
+        return import_module(".plot", __name__)
     if name not in _WHERE:
         raise AttributeError(f"module 'tstmeta' has no attribute {name!r}")
     value = getattr(import_module(f".{_WHERE[name]}", __name__), name)

@@ -18,11 +18,11 @@ import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
-from . import metrics as registry
 from . import schema
 from .data import Dataset, paths, shipped
 from .data.base import RATING
 from .data.tables import scores_table
+from .metrics import registry
 from .metrics.base import Metric, Request, Score, for_language
 from .schema import Signature, Status, TstmetaError
 from .secrecy import conceal

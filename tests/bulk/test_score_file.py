@@ -16,6 +16,7 @@ from tstmeta import bulk
 from tstmeta.bulk import parts, score_file
 from tstmeta.data import own
 from tstmeta.data.files import parts_of
+from tstmeta.metrics import get
 from tstmeta.metrics.base import CorpusMetric, PairMetric, Request, wrap
 from tstmeta.schema import DataError, TstmetaError
 
@@ -111,7 +112,7 @@ def test_corpus_values_are_those_of_all_items_at_once(file, tmp_path):
     data = tst.read(file)
     table = tst.score(data, ["corpus-bleu"], ["source"], store=tmp_path, progress=False)
     details = table.groupby(data.items["system"].to_numpy())["detail"]
-    metric = tst.metrics.get("corpus-bleu")
+    metric = get("corpus-bleu")
     whole = details.agg(lambda some: metric.combine(list(some)))
     assert ours.corpus.set_index("system")["value"].to_dict() == whole.to_dict()
     assert ours.corpus["n"].sum() == ROWS

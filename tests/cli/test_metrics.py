@@ -4,10 +4,10 @@ import pandas as pd
 import pytest
 
 from tests.command import table
-from tstmeta import metrics, schema
+from tstmeta import schema
 from tstmeta.ledger.cells import cells
 from tstmeta.ledger.ledger import COLUMNS
-from tstmeta.metrics import catalogue
+from tstmeta.metrics import catalogue, registry
 from tstmeta.models import hub
 from tstmeta.schema import TstmetaError
 
@@ -20,11 +20,11 @@ def test_metrics_lists_each_with_what_it_measures_and_what_to_do_for_a_missing_m
     rows = table(listed).set_index("name")
     own = (rows["status"] == "ok") & (rows["family"] != catalogue.COMBINED_FAMILY)
     assert f"{own.sum()} of {len(rows)} names run here as they stand" in listed.stderr
-    ours = [name for members in metrics.families().values() for name in members]
+    ours = [name for members in registry.families().values() for name in members]
     assert rows.index.tolist() == [*ours, *catalogue.OPEN, *catalogue.COMBINED]
     runs = rows[rows["status"] == "ok"]
     assert set(runs["profile"]) == {"embedded"} == {*rows["profile"]} - {"real"}
-    assert runs.loc[runs.index.isin(metrics.names(variants=True)), "signature"].ne("").all()
+    assert runs.loc[runs.index.isin(registry.names(variants=True)), "signature"].ne("").all()
     assert "hf download meta-llama/Llama-3.1-8B" in rows.loc["likelihood:8b+released", "remedy"]
     assert rows.loc["corpus-bleu", "unit"] == "corpus"
     assert rows.loc["ter", "better"] == "lower"

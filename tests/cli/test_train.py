@@ -3,8 +3,7 @@
 import pytest
 
 from tests.command import command_line, score, values, write_csv
-from tstmeta import metrics
-from tstmeta.metrics import Request
+from tstmeta.metrics import Request, registry
 from tstmeta.models import encoders, lexicon, vectors
 from tstmeta.schema import DataError, MissingData, TstmetaError
 
@@ -52,7 +51,7 @@ def test_counts_in_ones_own_file_change_the_score_and_the_signature(train, tmp_p
     request = Request("he went", ("he ran to the shop",), "he ran to the shop")
     assert len({score(name, request)[0] for name in names}) == 3
     for name, counts in names.items():
-        assert f"idf:{counts}" in str(metrics.get(name).signature("source"))
+        assert f"idf:{counts}" in str(registry.get(name).signature("source"))
 
 
 # --------------------------------------------------------------------------------------- mistakes

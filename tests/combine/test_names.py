@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from tests.combine.examples import noisy, rated, score
-from tstmeta import combine, metrics
+from tstmeta import combine
 from tstmeta.combine import (
     CombineError,
     Settings,
@@ -15,6 +15,7 @@ from tstmeta.combine import (
     learned_gm,
     overall_scores,
 )
+from tstmeta.metrics import registry
 from tstmeta.metrics.catalogue import COMBINED
 
 DATA = rated()
@@ -109,8 +110,8 @@ def test_an_unknown_combination_is_told_with_those_that_there_are(name):
 
 @pytest.mark.parametrize("name", COMBINED)
 def test_a_combination_as_a_metric_is_refused_with_the_option_that_makes_it(name):
-    with pytest.raises(metrics.UnknownMetric) as error:
-        metrics.get(name)
+    with pytest.raises(registry.UnknownMetric) as error:
+        registry.get(name)
     word = str(error.value).partition("--combine ")[2].split()[0].strip(";")
     combine.known(word)
     assert word.partition(":")[0] == name

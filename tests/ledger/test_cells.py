@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 
 import tstmeta as tst
 from tests import written
-from tstmeta import metrics
 from tstmeta.data import paths
 from tstmeta.ledger.cells import PAPERS, Cell, cells, matches, names, remarks, round_half_up
-from tstmeta.metrics import catalogue
+from tstmeta.metrics import catalogue, registry
 
 
 def cell(printed: str, **fields) -> Cell:
@@ -113,11 +112,11 @@ def test_each_printed_name_is_ours_or_says_what_is_needed_and_metrics_are_listed
         if row["kind"] == "metric":
             listed[row["paper"], row["printed"]] = row["listed"].split()
             if row["ours"] and not row["ours"].startswith("released:"):
-                assert metrics.get(row["ours"]).name == row["ours"]
+                assert registry.get(row["ours"]).name == row["ours"]
                 assert row["ours"] in row["listed"].split()
     printed = {(cell.paper, cell.metric) for cell in cells() if cell.metric not in NO_METRICS}
     assert set(listed) == printed
-    known = {*metrics.names(variants=True), *catalogue.OPEN, *catalogue.COMBINED}
+    known = {*registry.names(variants=True), *catalogue.OPEN, *catalogue.COMBINED}
     assert all(own and set(own) <= known for own in listed.values())
     assert {cell.metric for cell in cells()} >= NO_METRICS
 

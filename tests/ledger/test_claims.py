@@ -14,7 +14,7 @@ from scipy.stats import norm
 from tests.analysis import many
 from tests.helpers import needs
 from tests.ledger.canned import Canned
-from tstmeta import metrics, stats
+from tstmeta import stats
 from tstmeta.analysis.agreement import analyses, resample
 from tstmeta.analysis.committed import whole
 from tstmeta.analysis.frame import pairs
@@ -25,6 +25,7 @@ from tstmeta.data import Card, names, paths
 from tstmeta.ledger import Claims, Inputs, claims, evidence
 from tstmeta.ledger.cells import cells
 from tstmeta.ledger.evidence import Finding, Setup
+from tstmeta.metrics import registry
 from tstmeta.schema import MissingData
 
 rules = import_module("tstmeta.ledger.claims")  # the package has a function of that name
@@ -171,7 +172,7 @@ def test_the_file_names_only_kinds_metrics_and_cells_that_exist(text):
         for metric in rules.flat(given):
             name, basis = evidence.name_and_basis(metric)
             if not name.startswith("released:") and name not in ("human-style", "second slot"):
-                assert basis in metrics.get(name).bases
+                assert basis in registry.get(name).bases
         for key in {entry.get("cell")} - {None}:
             assert key in {cell.cell for cell in cells()}
 

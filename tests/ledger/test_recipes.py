@@ -5,11 +5,11 @@ import math
 import pytest
 
 from tests.ledger.canned import Canned
-from tstmeta import metrics
 from tstmeta.ledger import Inputs, recipes
 from tstmeta.ledger.cells import cells, names
 from tstmeta.ledger.inputs import Needs
 from tstmeta.ledger.ledger import answer
+from tstmeta.metrics import registry
 from tstmeta.models.causal import BACKBONES
 
 
@@ -35,7 +35,7 @@ def here(monkeypatch):
     def say(yes: bool) -> None:
         monkeypatch.setattr(recipes.hub, "here", lambda model: yes and model.gated)
         for name in recipes.LEARNED.values():
-            monkeypatch.setattr(type(metrics.get(name)), "missing", "" if yes else "get it")
+            monkeypatch.setattr(type(registry.get(name)), "missing", "" if yes else "get it")
 
     return say
 

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from tstmeta import metrics
-from tstmeta.metrics import Metric, Request, Score
+from tstmeta.metrics import Metric, Request, Score, registry
 from tstmeta.models import encoders
 
 #: Words that hurt: emoji, right-to-left, combining marks, joiners, numbers, marks, look-alikes.
@@ -25,7 +24,7 @@ texts = st.lists(st.sampled_from(WORDS), min_size=1, max_size=12).map(" ".join) 
 @cache
 def metric(name: str) -> Metric:
     """One metric of each name for all tests."""
-    return metrics.get(name)
+    return registry.get(name)
 
 
 def item(output: str, *against: str, style: str = "", language: str = "en") -> tuple[Request]:

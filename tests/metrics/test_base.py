@@ -7,8 +7,7 @@ import torch
 
 from tests.metrics import item, scored, scores, single
 from tests.models import tiny_encoder, tiny_text
-from tstmeta import metrics
-from tstmeta.metrics import PairMetric, Request, Score, UnknownMetric, catalogue, wrap
+from tstmeta.metrics import PairMetric, Request, Score, UnknownMetric, catalogue, registry, wrap
 from tstmeta.metrics.batched import BatchedMetric
 from tstmeta.metrics.bertscore import BertScore
 from tstmeta.metrics.learned import Bleurt
@@ -71,8 +70,8 @@ def test_scores_are_given_as_soon_as_they_are_known():
 
 def test_every_registered_metric_is_complete_and_no_two_share_a_signature():
     signatures = []
-    for name in metrics.names(variants=True):
-        metric = metrics.whole(metrics.get(name))
+    for name in registry.names(variants=True):
+        metric = registry.whole(registry.get(name))
         assert metric.name == name
         assert metric.unit in ("item", "source", "corpus")
         assert metric.profile in ("embedded", "real")
@@ -81,30 +80,30 @@ def test_every_registered_metric_is_complete_and_no_two_share_a_signature():
 
 
 def test_families_and_all_expand_without_repeats():
-    names = metrics.resolve(["sentinel", "constant", "all"])
-    assert names[0] in metrics.families()["sentinel"]
+    names = registry.resolve(["sentinel", "constant", "all"])
+    assert names[0] in registry.families()["sentinel"]
     assert len(set(names)) == len(names)
     assert set(names) == {
-        each for each in metrics.names(variants=True) if metrics.get(each).profile == "embedded"
+        each for each in registry.names(variants=True) if registry.get(each).profile == "embedded"
     }
 
 
 def test_a_model_from_a_hub_is_asked_for_by_name_and_never_comes_with_a_family():
-    zeroshot = metrics.resolve(["zeroshot"])
+    zeroshot = registry.resolve(["zeroshot"])
     assert "likelihood:released" in zeroshot
-    assert metrics.resolve(["zeroshot", "likelihood:3b"]) == [*zeroshot, "likelihood:3b"]
-    assert metrics.resolve(["synwmd"]) == ["synwmd"]  # a metric and the family of that name
+    assert registry.resolve(["zeroshot", "likelihood:3b"]) == [*zeroshot, "likelihood:3b"]
+    assert registry.resolve(["synwmd"]) == ["synwmd"]  # a metric and the family of that name
     with pytest.raises(UnknownMetric, match="smatch-amr, smatch-dep"):
-        metrics.resolve(["graph"])
-    assert set(metrics.resolve(["all"], "real")) == set(metrics.names(variants=True))
-    assert metrics.resolve(["zeroshot"], "real") == metrics.families()["zeroshot"]
+        registry.resolve(["graph"])
+    assert set(registry.resolve(["all"], "real")) == set(registry.names(variants=True))
+    assert registry.resolve(["zeroshot"], "real") == registry.families()["zeroshot"]
 
 
 def test_a_metric_that_cannot_be_made_does_not_hide_the_others(monkeypatch):
     def broken(name):
         if name == "ter":
             raise ValueError("no such file")
-        return metrics.get(name)
+        return registry.get(name)
 
     monkeypatch.setattr(catalogue, "get", broken)
     rows = catalogue.overview().set_index("name")

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from tests.metrics import item, scores
 from tests.models import tiny_text
-from tstmeta import metrics
-from tstmeta.metrics import factual
+from tstmeta.metrics import factual, registry
 from tstmeta.metrics.base import Score
 from tstmeta.metrics.batched import BatchedMetric
 from tstmeta.metrics.factual import (
@@ -136,7 +135,7 @@ def test_two_models_are_named_by_words(tmp_path):
     folders = [
         tiny_text.folder(tmp_path / use, tiny_text.t5(seed)) for seed, use in enumerate("ga")
     ]
-    scorer = metrics.get(f"questeval:qg={folders[0]}+qa={folders[1]}")
+    scorer = registry.get(f"questeval:qg={folders[0]}+qa={folders[1]}")
     assert scorer.missing == ""
     assert "questions:g@" in str(scorer.signature("source"))
     assert "answers:a@" in str(scorer.signature("source"))

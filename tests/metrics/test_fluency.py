@@ -9,7 +9,8 @@ import torch
 
 from tests.metrics import item, scores
 from tests.models import tiny
-from tstmeta import data, metrics
+from tstmeta import data
+from tstmeta.metrics import registry
 from tstmeta.metrics.fluency import CorpusPerplexity, Perplexity, Slor
 from tstmeta.models import lm
 from tstmeta.schema import DemonstrationWarning, Status
@@ -89,7 +90,7 @@ def test_corpus_perplexity_sums_losses_and_lengths_before_it_divides(models):
 
 def test_the_embedded_model_says_that_it_is_a_demonstration(models):
     with pytest.warns(DemonstrationWarning, match="demonstrates how fluency metrics work"):
-        run(metrics.get("perplexity"), "the soup was cold")
+        run(registry.get("perplexity"), "the soup was cold")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         run(Perplexity(f"{models / 'gpt2'}"), "the soup was cold")
@@ -102,7 +103,7 @@ def test_the_embedded_model_prefers_sentences_to_their_words_in_disorder():
         for seed, text in enumerate(rows)
     ]
     for name in ("perplexity", "slor", "perplexity:word"):
-        metric = metrics.get(name)
+        metric = registry.get(name)
         assert metric.profile == "embedded"
         sign = 1 if metric.higher_is_better else -1
         values = np.array([score.value for score in run(metric, *rows, *mixed)]) * sign

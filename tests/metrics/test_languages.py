@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from tests.metrics import metric, single
 from tests.scored import dataset
-from tstmeta import metrics, score
-from tstmeta.metrics import Request
+from tstmeta import score
+from tstmeta.metrics import Request, registry
 from tstmeta.metrics.text import UnicodeWords, respelt, spelt, word_spans
 
-ANY = [name for name in metrics.resolve(["lexical"]) if not metric(name).languages]
+ANY = [name for name in registry.resolve(["lexical"]) if not metric(name).languages]
 CORPUS_BLEU = ("corpus-bleu", "corpus-bleu:intl", "corpus-bleu:multi-bleu")
 JOINER, NON_JOINER, NUKTA, VIRAMA = "\u200d", "\u200c", "\u093c", "\u094d"
 #: Letters, signs, joiners, digits and marks of both scripts, and some of ours.

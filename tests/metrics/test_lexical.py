@@ -19,15 +19,15 @@ from rouge_score.rouge_scorer import RougeScorer
 
 from tests.helpers import needs
 from tests.metrics import metric, score, texts, value
-from tstmeta import data, metrics
+from tstmeta import data
 from tstmeta.data import paths
-from tstmeta.metrics import wordnet
+from tstmeta.metrics import registry, wordnet
 from tstmeta.metrics.base import Request
 from tstmeta.metrics.lexical import penn_sentences, set_rouge_l, set_rouge_n
 from tstmeta.metrics.text import sentences, tokens13a
 from tstmeta.schema import Status
 
-NAMES = metrics.resolve(["lexical"])
+NAMES = registry.resolve(["lexical"])
 #: Best and worst value; TER has no worst one.
 RANGES = {
     "bleu": (100, 0),
@@ -323,7 +323,7 @@ def test_recomputed_scores_are_the_released_ones(name, released, basis):
         (Request(output, (source,) if basis == "source" else tuple(references), source),)
         for output, source, references in zip(*columns, strict=True)
     ]
-    ours = np.array([score.value for (score,) in metrics.get(name).score(units)])
+    ours = np.array([score.value for (score,) in registry.get(name).score(units)])
     scores = loaded.scores
     rows = scores[(scores["metric"] == f"released:{released}") & (scores["basis"] == basis)]
     theirs = rows.set_index("item_id")["value"].reindex(loaded.items["item_id"]).to_numpy()

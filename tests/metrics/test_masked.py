@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 
 from tests.metrics import metric, needs_encoder, single, texts
-from tstmeta import metrics
-from tstmeta.metrics import Request
+from tstmeta.metrics import Request, registry
 from tstmeta.metrics.masked import Mask, MaskedBleu
 from tstmeta.models.lexicon import Lexicon, StyleWord
 from tstmeta.schema import Status
@@ -57,7 +56,7 @@ def test_masked_bleu_is_bleu_of_the_masked_texts(tmp_path):
 
 
 def test_blank_texts_and_texts_without_a_list_do_not_shift_the_others():
-    scorer = metrics.get("masked-bleu")
+    scorer = registry.get("masked-bleu")
     rows = [("a fine day", "polite"), (" ", "polite"), ("a fine day", "odd"), ("x", "polite")]
     units = [(Request(text, ("a fine day",), "a fine day", style),) for text, style in rows]
     result = [first for (first,) in scorer.score(units)]
@@ -70,7 +69,7 @@ def test_blank_texts_and_texts_without_a_list_do_not_shift_the_others():
 def test_a_registered_lexicon_that_is_not_here_gives_rows_with_the_remedy(monkeypatch, tmp_path):
     monkeypatch.setenv("TSTMETA_DATA", str(tmp_path))
     monkeypatch.setattr("tstmeta.data.paths.home", lambda: tmp_path)
-    scorer = metrics.get("masked-bleu:sentiment")
+    scorer = registry.get("masked-bleu:sentiment")
     assert "tstmeta data fetch mir" in scorer.missing
     assert "sentiment@missing" in str(scorer.signature("source"))
     result = single(scorer, "a", "a")
@@ -83,7 +82,7 @@ def test_masked_cosine_is_the_cosine_of_the_masked_texts(tmp_path):
     path = tmp_path / "words.csv"
     path.write_text(f"{HEADER}good,s,1\nawful,s,1\n")
     pairs = [("The food was good.", "The food was awful."), ("The food was cold", "No soup today")]
-    scorer, hide = metrics.get(f"masked-cosine:{path}"), Mask(lexicon("good", "awful"), "[MASK]")
+    scorer, hide = registry.get(f"masked-cosine:{path}"), Mask(lexicon("good", "awful"), "[MASK]")
     for output, source in pairs:
         plain = single(metric("cosine"), hide(output), hide(source))
         assert single(scorer, output, source).value == pytest.approx(plain.value, abs=1e-6)

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.metrics import score, value
-from tstmeta import metrics
+from tstmeta.metrics import registry
 from tstmeta.schema import Status
 
 
@@ -49,4 +49,4 @@ def test_a_draw_is_pinned():
 def test_seeds_give_other_draws_and_other_signatures():
     names = ["random", "random:1", "random:-1", "random:12345678901234567890"]
     assert len({value(name, "output", "source") for name in names}) == len(names)
-    assert "|seed:-1" in str(metrics.get("random:-1").signature("source"))
+    assert "|seed:-1" in str(registry.get("random:-1").signature("source"))

@@ -13,8 +13,9 @@ from scipy.spatial.distance import cosine, jensenshannon
 from scipy.stats import entropy
 
 from tests.metrics import item, scores
-from tstmeta import data, metrics
-from tstmeta.metrics import Request
+from tstmeta import data
+from tstmeta.metrics import Request, registry
+from tstmeta.metrics.base import more_is_better
 from tstmeta.metrics.style import StyleCosine, StyleEmd, StyleJs, StyleKl
 from tstmeta.models import classifiers
 from tstmeta.models.classifiers import About, Estimates, StyleModel, Task
@@ -53,7 +54,7 @@ item = partial(item, style="good")
 
 
 def scored(name, *units):
-    return scores(metrics.get(name), *units)
+    return scores(registry.get(name), *units)
 
 
 def value(name, output, *against, **style):
@@ -71,7 +72,7 @@ def test_accuracy_counts_outputs_whose_target_style_is_most_probable(fake):
     result = scored("style-accuracy", *rows)
     assert [score.value for score in result] == [1, 0, 0, 0, 1]
     assert [score.status.value for score in result] == ["ok", "ok", "ok", "empty", "ok"]
-    metric = metrics.get("style-accuracy")
+    metric = registry.get("style-accuracy")
     assert metric.combine([score.detail for score in result]) == pytest.approx(2 / 5)
     assert json.loads(result[0].detail) == [1, 1]
     assert math.isnan(metric.aggregate(np.zeros(2)))
@@ -140,14 +141,14 @@ def test_a_regressor_is_mirrored_where_the_target_is_the_low_style(fake):
 @pytest.mark.parametrize("name", DISTANCES)
 def test_far_from_the_source_is_good_and_near_a_reference_is(name):
     likeness = name == "style-cosine"
-    metric = metrics.get(name)
-    assert metrics.more_is_better(metric, "source") is not likeness
-    assert metrics.more_is_better(metric, "reference") is likeness
+    metric = registry.get(name)
+    assert more_is_better(metric, "source") is not likeness
+    assert more_is_better(metric, "reference") is likeness
     source, half, reference = (np.array([1 - good, good]) for good in (0.1, 0.5, 0.9))
     moved = metric.measure(reference, source) > metric.measure(half, source)
-    assert moved is metrics.more_is_better(metric, "source")
+    assert moved is more_is_better(metric, "source")
     near = metric.measure(half, reference) > metric.measure(source, reference)
-    assert near is metrics.more_is_better(metric, "reference")
+    assert near is more_is_better(metric, "reference")
 
 
 def test_the_embedded_models_know_every_style_of_our_world_and_rank_strong_over_light():

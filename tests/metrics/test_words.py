@@ -8,8 +8,8 @@ import pytest
 from tests.metrics import item, scores
 from tests.models import tiny, tiny_encoder, tiny_text
 from tests.parsing import CAT, DOG, sentence
-from tstmeta import metrics
 from tstmeta.judge import prompts
+from tstmeta.metrics import registry
 from tstmeta.metrics.batched import parse
 from tstmeta.metrics.catalogue import OPEN
 from tstmeta.models import hub, lm
@@ -63,7 +63,7 @@ REFUSED = [
 @pytest.mark.parametrize(("name", "message"), REFUSED)
 def test_words_that_name_nothing_or_contradict_each_other_are_refused(name, message):
     with pytest.raises(TstmetaError, match=message):
-        metrics.get(name)
+        registry.get(name)
 
 
 REMEDIES = [
@@ -86,7 +86,7 @@ REMEDIES = [
 @pytest.mark.parametrize(("name", "remedy"), REMEDIES)
 def test_what_is_not_here_gives_rows_with_the_remedy(name, remedy, monkeypatch):
     monkeypatch.setattr(hub, "here", lambda model: False)
-    metric = metrics.get(name)
+    metric = registry.get(name)
     assert remedy in metric.missing
     for score in scores(metric, item("so", "so", style="formal"), item("a", "b", style="formal")):
         assert (score.status, score.detail) == ("error", metric.missing)
@@ -161,7 +161,7 @@ SIGNATURES = {
 
 
 def signature(name, root):
-    metric = metrics.get(name.format(root))
+    metric = registry.get(name.format(root))
     return str(metric.signature(metric.bases[0]))
 
 

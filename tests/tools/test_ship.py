@@ -8,8 +8,9 @@ import pytest
 
 from tests import written
 from tools import ship
-from tstmeta import data, metrics
+from tstmeta import data
 from tstmeta.data import shipped
+from tstmeta.metrics import registry
 
 KEYS = ["item_id", "metric", "basis", "signature", "sample"]
 
@@ -31,7 +32,7 @@ def test_every_score_that_is_passed_on_comes_out_again(name, tmp_path):
     assert len(fresh) == len(old)
     both = old.merge(fresh, "left", KEYS, suffixes=("", "_fresh"), validate="one_to_one")
     assert both["status"].equals(both["status_fresh"])
-    exact = both["metric"].isin(metrics.resolve(["lexical", "sentinel"]))
+    exact = both["metric"].isin(registry.resolve(["lexical", "sentinel"]))
     digits = np.where(exact | both["metric"].str.startswith("random"), 0, 1e-6)
     # a perplexity is the exponential of what a network gives
     shown = both["metric"].str.startswith("perplexity")

@@ -15,8 +15,8 @@ import pandas as pd
 from scipy.special import ndtri
 
 from .. import console, stats
-from .. import metrics as registry
 from ..data import Dataset, load, paths
+from ..metrics import registry
 from ..metrics.base import code_of, for_language
 from ..schema import USABLE
 from ..scoring import score

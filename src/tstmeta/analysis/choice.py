@@ -10,10 +10,9 @@ from typing import Any
 
 import pandas as pd
 
-from .. import metrics as registry
 from .. import scoring
 from ..data import Dataset
-from ..metrics import Metric
+from ..metrics import Metric, registry
 from ..metrics.base import for_language
 from ..schema import TstmetaError, failures, together
 from .agreement import WITHOUT, correlate

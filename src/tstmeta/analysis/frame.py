@@ -5,10 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from .. import metrics as registry
 from .. import schema
 from ..data import Dataset
-from ..metrics import CorpusMetric
+from ..metrics import CorpusMetric, registry
 from ..schema import USABLE, TstmetaError
 from ..scoring import HUMAN_STYLE, STYLE_LABEL
 

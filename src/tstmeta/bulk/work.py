@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from .. import metrics as registry
 from ..data import own
 from ..data.files import Part
+from ..metrics import registry
 from ..metrics.base import CorpusMetric, Metric, Score
 from ..schema import DataError, Problem, Status, TstmetaError
 from ..scoring import HUMAN_STYLE, RELEASED, answers, by_language, requests_of

@@ -13,8 +13,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from .. import metrics, scoring
+from .. import scoring
 from ..data import Dataset
+from ..metrics import registry
 from .gm import PARTS, PRINTED, gm_scores, j, learned_gm
 from .hybrids import HYBRID, KINDS, Settings, hybrid, overall_scores
 from .parts import CombineError
@@ -58,7 +59,7 @@ def combined(
     """
     known(name)
     # without what stands beside metrics in a table and must not be combined
-    beside = {*metrics.family("sentinel"), scoring.HUMAN_STYLE}
+    beside = {*registry.family("sentinel"), scoring.HUMAN_STYLE}
     beside |= {name.partition(":")[0] for name in NAMES}
     scores = scores[~scores["metric"].astype(str).str.partition(":")[0].isin(beside)]
     stem, _, word = name.partition(":")

@@ -14,8 +14,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from .. import metrics, schema
+from .. import schema
 from ..data import Dataset
+from ..metrics import registry
 from ..schema import Signature, Status, TstmetaError
 
 Array = npt.NDArray[np.float64]
@@ -117,7 +118,7 @@ def lower_is_better(name: str, basis: str, lower: Collection[str] = ()) -> bool:
     unless ``lower`` names it.
     """
     registered = not name.startswith("released:")
-    return name in lower or (registered and metrics.lower_is_better(name, basis))
+    return name in lower or (registered and registry.lower_is_better(name, basis))
 
 
 def pick(

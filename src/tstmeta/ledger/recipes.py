@@ -13,10 +13,11 @@ import numpy as np
 import pandas as pd
 from scipy.stats import rankdata
 
-from .. import metrics, stats
+from .. import stats
 from ..analysis import correlate
 from ..combine.gm import PRINTED, gm
 from ..data import Dataset
+from ..metrics import registry
 from ..metrics.base import CorpusMetric, Request
 from ..models import hub
 from ..models.causal import BACKBONES
@@ -61,7 +62,7 @@ def metric_of(cell: Cell) -> str:
     known = next((known for known in BACKBONES.values() if known.where == model), None)
     if not model:
         return ours
-    if learned and not getattr(metrics.get(learned), "missing", ""):
+    if learned and not getattr(registry.get(learned), "missing", ""):
         return learned
     if learned or known is None or not hub.here(known):
         raise Needs(model, _JUDGE if cell.metric == "LLaMA3-prompt" else _WEIGHTS)
@@ -236,7 +237,7 @@ def yelp_bleu(inputs: Inputs, system: str) -> tuple[CorpusMetric, dict[str, np.n
     With two preparations of the references.  ``raw``: those of Li et al. (2018), case kept and
     untokenised.  ``tokenised``: the same as Luo et al. (2019) distribute them.
     """
-    metric = cast(CorpusMetric, metrics.get("corpus-bleu:multi-bleu"))
+    metric = cast(CorpusMetric, registry.get("corpus-bleu:multi-bleu"))
     table = inputs.data("li2018@yelp").items
     # all systems have the same 1,000 sources; without one the source is its own output
     table = table[table["system"] == (system or "StyleEmbedding")]

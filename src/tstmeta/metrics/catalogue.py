@@ -10,7 +10,8 @@ from pathlib import Path
 import pandas as pd
 
 from ..schema import TstmetaError
-from . import families, get, more_is_better
+from .base import more_is_better
+from .registry import families, get
 
 COLUMNS = (
     *("name", "family", "profile", "dimension", "unit", "bases", "languages", "better"),

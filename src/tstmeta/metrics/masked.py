@@ -79,7 +79,7 @@ class MaskedBleu(BatchedMetric):
     token: ClassVar[str] = "■"
 
     def __init__(self, words: str = ""):
-        from . import get
+        from .registry import get
 
         known = (*lexicons.names(), "FILE.csv", "FILE.json")
         chosen, rest = choose(words, {"lexicon": known})

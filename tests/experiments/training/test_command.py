@@ -9,8 +9,7 @@ from experiments.training.loop import CHECKPOINT, REPORT
 from experiments.training.splits import read_corpus
 from tests.command import command_line, score, values, write_csv
 from tests.models import style, tiny
-from tstmeta import metrics
-from tstmeta.metrics import Request
+from tstmeta.metrics import Request, registry
 from tstmeta.models import lm
 from tstmeta.schema import DataError, MissingData, TstmetaError
 
@@ -84,7 +83,7 @@ def test_a_csv_becomes_a_metric_of_fluency(train, tmp_path):
     held = rows.loc[(rows["part"] == "test") & (rows["style"] == "good"), "text"].tolist()
     trained = int(shown["corpus: train"])
     assert 0 < len(held) < trained <= 16 - len(held)
-    corpus = metrics.get("corpus-perplexity:./model")
+    corpus = registry.get("corpus-perplexity:./model")
     details = [one.detail for (one,) in corpus.score([(Request(text, ()),) for text in held])]
     per_token = float(shown["perplexity: held out: per token"])
     assert per_token == pytest.approx(corpus.combine(details), rel=1e-3)

@@ -1,0 +1,228 @@
+"""Metrics by name: entry points of the group ``tstmeta.metrics``, loaded when they are needed.
+
+An entry point names a class or a factory that takes an optional ``variant``, as in
+``bleu:pauli2025``, or a function ``(source, output) -> float``.  ``module:function`` and
+``./file.py:function`` name such things where the user is at work.
+"""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import importlib
+import inspect
+import os
+import re
+import runpy
+import sys
+import warnings
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from .. import plugins
+from ..plugins import BrokenPlugin
+from ..schema import BASES, DIMENSIONS, TstmetaError
+from ..secrecy import conceal
+from .base import Metric, more_is_better, wrap
+
+GROUP = "tstmeta.metrics"
+
+
+class UnknownMetric(TstmetaError):
+    """A metric name that nobody registered, or that names no metric."""
+
+
+def names(variants: bool = False) -> list[str]:
+    """All registered metrics, of which nothing is imported; or, imported, with their variants."""
+    stems = plugins.points(GROUP)
+    return [name for stem in stems for name in (_with_variants(stem) if variants else (stem,))]
+
+
+def families() -> dict[str, list[str]]:
+    """Metric names by family: the module that defines them, e.g. ``lexical``, ``sentinel``."""
+    return {name: family(name) for name in dict.fromkeys(map(_family, names()))}
+
+
+def family(name: str) -> list[str]:
+    """The metrics of a family with their variants; nothing else is imported."""
+    return [each for stem in names() if _family(stem) == name for each in _with_variants(stem)]
+
+
+def _family(stem: str) -> str:
+    return plugins.points(GROUP)[stem].module.rpartition(".")[2]
+
+
+def _with_variants(stem: str) -> list[str]:
+    try:
+        listed = getattr(plugins.load(plugins.points(GROUP)[stem]), "VARIANTS", ())
+        return [stem, *(f"{stem}:{variant}" for variant in listed)]
+    except BrokenPlugin as error:
+        warnings.warn(str(error), stacklevel=2)
+        return [stem]
+
+
+def get(name: str, *, imports: bool = False) -> Metric:
+    """The metric of that name.
+
+    Args:
+        imports: whether ``module:function`` and ``./file.py:function`` may be imported, which runs
+            code: only for a name that the user gave as a metric to compute.
+
+    Raises:
+        UnknownMetric: with the nearest known names, or what is wrong with the code.
+        BrokenPlugin: what is registered under that name cannot be used.
+    """
+    stem, _, variant = name.partition(":")
+    if re.search(r"[\x00-\x1f\x7f\ud800-\udfff]", name):
+        raise UnknownMetric(f"no metric is called {name!r:.100}: it holds control characters")
+    metric: Metric | None
+    if point := plugins.points(GROUP).get(stem):
+        thing = plugins.load(point)
+        if not variant or _takes(thing, variant):
+            try:
+                metric = _metric(thing, stem, *filter(None, [variant]))
+                metric.name = conceal(metric.name)  # a URL may hold a key
+            except (TstmetaError, OSError):
+                raise
+            except (Exception, SystemExit) as error:
+                raise plugins.broken(point, plugins.place(error)) from error
+            return metric
+    elif imports and (metric := _imported(*name.rpartition(":")[::2])):
+        return metric
+    from .catalogue import how  # it lists what is here, so it imports this module
+
+    if remedy := how(name):
+        raise UnknownMetric(f"{name!r} combines other metrics, and is had so: {remedy}")
+    words = f"no metric is called {name!r:.100}"
+    if imports and not point and variant.isidentifier():
+        words += f", and there is no module {stem!r:.100} here"
+    if name.endswith(".py"):
+        raise UnknownMetric(f"{words}; name a function of it, {name}:FUNCTION")
+    lowered = {each.lower(): each for each in names(variants=True)}
+    near = difflib.get_close_matches(name.lower(), lowered, n=3, cutoff=0.4)
+    meant = " or ".join(lowered[each] for each in near)
+    hint = f"did you mean {meant}?" if near else "see them with: tstmeta metrics"
+    raise UnknownMetric(f"{words}; {hint}")
+
+
+def _takes(factory: Any, variant: str) -> bool:
+    listed = getattr(factory, "VARIANTS", ()).__contains__
+    return bool(getattr(factory, "accepts_variant", listed)(variant))
+
+
+def _metric(thing: Any, name: str, *words: str) -> Metric:
+    """The metric that a class or a factory builds, a function of two texts is, or a thing is."""
+    if isinstance(thing, Metric):
+        return whole(thing)
+    if not isinstance(thing, type) and not _binds(thing, *words):
+        if _binds(thing, "source", "output"):
+            return wrap(thing, name)
+        what = f"{name}{inspect.signature(thing)}" if callable(thing) else f"{thing!r:.80}"
+        raise TypeError(f"{what} is no metric: write a function of (source, output)")
+    built = whole(thing(*words))
+    built.name = built.name or name
+    return built
+
+
+def whole(thing: Any) -> Metric:
+    """A thing that is a metric; TypeError for any other."""
+    if not isinstance(thing, Metric):
+        raise TypeError(f"{thing!r:.80} is no metric: tstmeta.wrap makes one of a function")
+    for part, known in (("bases", BASES), ("dimensions", DIMENSIONS)):
+        given = getattr(thing, part)
+        if not given or not set(given) <= set(known):
+            raise TypeError(f"{thing!r:.80} has {part} {given!r}: name some of {', '.join(known)}")
+    return thing
+
+
+def _binds(function: Any, *arguments: str) -> bool:
+    try:
+        return bool(inspect.signature(function).bind(*arguments)) or True
+    except TypeError:
+        return False
+
+
+def known(name: str) -> Metric | None:
+    """The registered metric that a name in a table of scores means; None if there is none.
+
+    The name may come from anybody's file, so nothing is imported and no file or folder is opened:
+    words that could name one are left out.
+    """
+    stem, _, variant = name.partition(":")
+    point = plugins.points(GROUP).get(stem)
+    with suppress(Exception):  # whatever a plug-in makes of words that a stranger wrote
+        if point is None or (variant and not _takes(plugins.load(point), variant)):
+            return None
+    words = [word for word in variant.split("+") if not re.search(r"[/\\=]|\.\w+(#|$)", word)]
+    for form in (f"{stem}:{'+'.join(words)}", stem):
+        with suppress(Exception):
+            return get(form.removesuffix(":"))
+    return None
+
+
+def lower_is_better(name: str, basis: str) -> bool:
+    """Whether less is better on that basis; what nobody registered is better when higher."""
+    metric = known(name)
+    return metric is not None and not more_is_better(metric, basis)
+
+
+def resolve(wanted: list[str] | tuple[str, ...], profile: str = "embedded") -> list[str]:
+    """Expand family names and ``all`` to metric names, without repeats, in order.
+
+    In the profile ``embedded`` such a name leaves out the metrics that need a model from a hub.
+    What cannot be used here is left out with a warning.
+    """
+    stems = names()
+    groups = {"all", *map(_family, stems)}
+    expanded: list[str] = []
+    for name in wanted:
+        if name.partition(":")[0] in stems or name not in groups:
+            expanded.append(name)
+            continue
+        every = names(variants=True) if name == "all" else family(name)
+        members = [member for member in every if _may_run(member, profile)]
+        if not members:
+            known = ", ".join(every)
+            raise UnknownMetric(f"each metric of {name!r} needs a model of yours: name {known}")
+        expanded += members
+    return list(dict.fromkeys(expanded))
+
+
+def _may_run(name: str, profile: str) -> bool:
+    try:
+        return get(name).profile == "embedded" or profile == "real"
+    except (TstmetaError, OSError) as error:
+        warnings.warn(f"{name} is left out: {error}", stacklevel=2)
+        return False
+
+
+def _imported(place: str, attribute: str) -> Metric | None:
+    """What the user named in a file or a module; None where there is no such module."""
+    name, path = f"{place}:{attribute}", os.path.abspath(os.path.expanduser(place))
+    is_file = place.endswith(".py") or re.search(r"[/\\]", place)
+    parts = [attribute] if is_file else [attribute, *place.split(".")]
+    if not all(map(str.isidentifier, parts)):
+        return None
+    if is_file and not (path.endswith(".py") and os.path.isfile(path)):
+        raise UnknownMetric(f"{name!r}: there is no file {place!r}; name one that ends in .py")
+    folder = os.path.dirname(path) if is_file else os.getcwd()
+    if folder not in sys.path:  # at its end: what is installed comes first
+        sys.path.append(folder)
+    try:
+        module = runpy.run_path(path) if is_file else vars(importlib.import_module(place))
+        source = str(module.get("__file__", place))
+        if attribute not in module:
+            raise UnknownMetric(f"cannot import metric {name}: no {attribute!r} in {source}")
+        metric = _metric(module[attribute], name)
+        if metric is not module[attribute] and hasattr(metric, "function"):
+            # what stands beside the function counts, too: an edited file is scored anew
+            text = Path(source).read_bytes() if source.endswith(".py") else b""
+            metric.version += f".{hashlib.sha256(text).hexdigest()[:8]}"  # type: ignore[attr-defined]
+        return metric
+    except TstmetaError:
+        raise
+    except (Exception, SystemExit) as error:
+        if isinstance(error, ModuleNotFoundError) and error.name == place and "." not in place:
+            return None
+        raise UnknownMetric(f"cannot import metric {name}: {plugins.place(error)}") from error
