@@ -102,7 +102,7 @@ def _chosen(
     chosen: dict[str, Metric | None] = {}
     for place, metric in enumerate(metrics):
         if not isinstance(metric, str):
-            chosen[f"object {place}"] = registry.whole(metric)
+            chosen[f"object {place}"] = registry.check(metric)
             continue
         if metric.partition(":")[0] == RELEASED:
             chosen |= dict.fromkeys(_came_with(data, metric))

@@ -71,7 +71,7 @@ def test_scores_are_given_as_soon_as_they_are_known():
 def test_every_registered_metric_is_complete_and_no_two_share_a_signature():
     signatures = []
     for name in registry.names(variants=True):
-        metric = registry.whole(registry.get(name))
+        metric = registry.check(registry.get(name))
         assert metric.name == name
         assert metric.unit in ("item", "source", "corpus")
         assert metric.profile in ("embedded", "real")

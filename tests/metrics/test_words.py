@@ -1,4 +1,4 @@
-"""Words after a metric's colon: understood, refused, or in need of what is not here; signatures."""
+"""Settings in a metric's name: understood, refused, or of what is not here; signatures."""
 
 import math
 import re
@@ -10,31 +10,34 @@ from tests.models import tiny, tiny_encoder, tiny_text
 from tests.parsing import CAT, DOG, sentence
 from tstmeta.judge import prompts
 from tstmeta.metrics import registry
-from tstmeta.metrics.batched import parse
 from tstmeta.metrics.catalogue import OPEN
 from tstmeta.models import hub, lm
-from tstmeta.models.causal import Backbone
 from tstmeta.schema import TstmetaError
 
-OPTIONS = {"part": ("p", "r"), "weights": ("idf", "idf=FILE"), "layer": ("layerN",)}
-SMALL = Backbone("small", "owner/small")
+#: Settings spelt out, and the short spelling, which is the metric's name.
+SPELLINGS = [
+    ("bleu[variant=pauli2025]", "bleu:pauli2025"),
+    ("random[seed=-7]", "random:-7"),
+    ("bertscore[idf=yes,part=p]", "bertscore:idf+p"),
+    ("bertscore[part=r,layer=9,model=other/model@main]", "bertscore:r+layer9+other/model@main"),
+    ("bertscore[rescaled=yes,model=roberta-large]", "bertscore:rescaled+roberta-large"),
+    ("cosine[model=.]", "cosine:."),
+    (f"sim[vectors={__file__},idf={__file__}]", f"sim:vectors={__file__}+idf={__file__}"),
+    (f"synwmd[parses=/a+b,c/d,vectors={__file__}]", f"synwmd:/a+b,c/d+vectors={__file__}"),
+    ("perplexity[model=gpt2,per=word]", "perplexity:gpt2+word"),
+    ("questeval[rule=released,qg=a/b]", "questeval:released+qg=a/b"),
+    ("masked-cosine[lexicon=sentiment,model=labse]", "masked-cosine:sentiment+labse"),
+    ("style-emd[directed=yes,model=a/b,LABEL_1=x]", "style-emd:directed+a/b+LABEL_1=x"),
+    ("likelihood[model=8b,variant=released,device=cpu]", "likelihood:8b+released+cpu"),
+    ("likelihood[server=http://h/v1#m,model=8b]", "likelihood:http://h/v1#m+8b"),
+]
 
 
-@pytest.mark.parametrize(
-    ("words", "model", "chosen"),
-    [
-        ("", None, {}),
-        ("idf", None, {"weights": "idf"}),
-        ("small", "owner/small", {}),
-        ("p+small+idf", "owner/small", {"part": "p", "weights": "idf"}),
-        ("layer12+idf=a b.txt", None, {"layer": "layer12", "weights": "idf=a b.txt"}),
-        ("other/model@main", "other/model", {}),
-        (".", ".", {}),
-    ],
-)
-def test_words_are_options_and_at_most_one_model(words, model, chosen):
-    named, options = parse(words, OPTIONS, {"small": SMALL})
-    assert (named and named.where, options) == (model, chosen)
+@pytest.mark.parametrize(("name", "short"), SPELLINGS)
+def test_both_spellings_of_settings_are_the_same_metric(name, short):
+    metric, same = registry.get(name), registry.get(short)
+    assert metric.name == same.name == short
+    assert all(metric.signature(basis) == same.signature(basis) for basis in metric.bases)
 
 
 REFUSED = [
@@ -44,18 +47,26 @@ REFUSED = [
     ("zzzzzz", "see them with: tstmeta metrics"),
     ("gm", "--combine gm"),
     ("judge:gpt-4", "tstmeta judge run --data DATA"),
-    ("bertscore:p+r", "two words of the kind part"),
-    ("bertscore:cosine", "use all-minilm.*, p, r, f1, rescaled, idf, idf=FILE, layerN, an id such"),
+    ("bertscore:p+r", "sets part twice, p and r"),
+    (
+        "bertscore:cosine",
+        r"use model=MODEL, part=p\|r\|f1, .*layer=N; MODEL is all.*, an id",
+    ),
+    ("bertscore[part=x]", r"part=x is no setting: use .*part=p\|r\|f1"),
+    ("bertscore[layer=nine]", "layer=nine is no setting"),
+    ("bertscore[size=3]", "'size=3' names no setting and no model"),
+    ("bleu[variant=none]", "no metric is called 'bleu.variant=none.'"),
+    ("likelihood[device=abacus]", "device=abacus is no setting"),
     ("bertscore:idf=/no/such/file", "which is no file"),
     ("bertscore:idf+layer3+roberta-large", "idf=FILE, one text a line"),
     ("bertscore:owner/unknown", "name it, as in bertscore:layer9"),
     ("bertscore:rescaled", "has no baseline for layer 5"),
-    ("wmd:owner/name", "'owner/name' names no option.*use vectors=FILE"),
-    ("bleurt:nothing", "use bleurt-large-512, an id"),
-    ("questeval:owner/model", "use released, qg=MODEL, qa=MODEL"),
+    ("wmd:owner/name", "'owner/name' names no setting: use vectors=FILE"),
+    ("bleurt:nothing", "MODEL is bleurt-large-512, an id"),
+    ("questeval:owner/model", r"use rule=equation\|released, qg=MODEL, qa=MODEL"),
     ("slor:gpt2", "slor:gpt2 needs the token frequencies"),
-    ("masked-bleu:drop", "'drop' is no lexicon: use sentiment, FILE.csv, FILE.json"),
-    ("masked-bleu:sentiment+x.csv", "two words of the kind lexicon"),
+    ("masked-bleu:drop", r"'drop' names no setting: use lexicon=sentiment\|FILE.csv\|FILE.json"),
+    ("masked-bleu:sentiment+x.csv", "sets lexicon twice"),
     ("style-cosine:directed", "directed"),
 ]
 

@@ -70,7 +70,7 @@ def job_of(name: str, wanted: Sequence[str | Metric], bases: Sequence[str] | Non
     for each in wanted:
         if isinstance(each, str) and each.partition(":")[0] in (HUMAN_STYLE, RELEASED):
             raise TstmetaError(f"{each} is no metric that can be computed of a file's rows")
-        chosen += registry.resolve([each]) if isinstance(each, str) else [registry.whole(each)]
+        chosen += registry.resolve([each]) if isinstance(each, str) else [registry.check(each)]
     job = Job(name, tuple(chosen), None if bases is None else tuple(bases), "")
     loaded = _loaded(job)
     for metric, _ in loaded:

@@ -1,8 +1,8 @@
 """The likelihood method as two metrics: ``likelihood`` (content) and ``likelihood-style``.
 
 Both take the same tokens' log-probabilities, which are in the score store.
-``likelihood:8b+released`` names a model and a variant of the method: words are joined by ``+`` in
-any order, one of each kind (:data:`_OPTIONS`).  A model beside a server names the tokenizer.
+``likelihood[model=8b,variant=released]``, short ``likelihood:8b+released``, names a model and a
+variant of the method (:class:`LikelihoodSettings`).  A model beside a server names the tokenizer.
 """
 
 import math
@@ -10,10 +10,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import ClassVar
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
 
 from ..metrics.base import Request, Score
-from ..metrics.batched import ModelMetric, installed, parse
+from ..metrics.batched import ModelMetric, installed
+from ..metrics.settings import ModelSettings, Short
 from ..models import hub
 from ..models.causal import BACKBONES, Backbone, LanguageModel, backbone, described
 from ..models.template import DATE
@@ -25,13 +28,26 @@ from .instructions import shipped
 from .scorer import Rewrite, Scorer, TokenScores
 from .tokens import VARIANTS
 
-_OPTIONS = {
-    "variant": tuple(VARIANTS),
-    "instruction set": (*shipped(), "FILE.toml", "FILE.toml#NAME"),
-    "server": ("http://HOST", "https://HOST"),
-    "dtype": hub.DTYPES,
-    "device": ("cpu", "mps", "cuda", "cuda:N"),
-}
+_DEVICE = "cpu|mps|cuda(:[0-9]{1,3})?"
+
+
+class LikelihoodSettings(ModelSettings):
+    """The model, the variant of the method, and where the model runs."""
+
+    models = BACKBONES
+    variant: Literal["equation", "released"] = "equation"
+    instructions: Annotated[
+        str,
+        Short(rf"{'|'.join(shipped())}|.+\.toml(#.+)?"),
+        Field(description=f"{'|'.join(shipped())}|FILE.toml|FILE.toml#NAME"),
+    ] = "paper"
+    server: Annotated[
+        str, Short("https?://.+"), Field(pattern="^https?://.", description="https://HOST")
+    ] = ""
+    dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
+    device: Annotated[
+        str, Short(_DEVICE), Field(pattern=f"^({_DEVICE})$", description="cpu|mps|cuda:N")
+    ] = ""
 
 
 @dataclass(frozen=True)
@@ -62,14 +78,15 @@ class Likelihood(ModelMetric):
     """Content preservation, Pauli et al. (2025), Eq. 1: <= 0, higher is better.
 
     Args:
-        words: words of the variant.
-        model: the model as an object; it wins over words.
-        name: what tables call it, for instance ``likelihood:mine``; the words by default.
+        variant: the settings, in the short spelling.
+        model: the model as an object; it wins over that of the settings.
+        name: what tables call it, for instance ``likelihood:mine``; the settings by default.
     """
 
     name = "likelihood"
     bases: tuple[str, ...] = ("source",)
     accepts_empty = fetches = True
+    Settings = LikelihoodSettings
     #: Rewrites whose tokens are held in memory at a time.
     shard = 2**16
     VARIANTS: ClassVar[tuple[str, ...]] = (
@@ -85,22 +102,21 @@ class Likelihood(ModelMetric):
 
     def __init__(
         self,
-        words: str = "",
+        variant: str = "",
         *,
         model: Backbone | LanguageModel | str | None = None,
         name: str = "",
     ):
-        super().__init__(words)
-        self.name = name or conceal(self.name)
-        named, chosen = read(words)
+        named, self.settings = read(variant)
+        self.name = name or conceal(f"{self.name}:{variant}" if variant else self.name)
         self.model = backbone(model) if isinstance(model, str) else model or named
-        self.instructions = sets.get(chosen.get("instruction set", "paper"))
-        self.method = VARIANTS[chosen.get("variant", "equation")]
+        self.instructions = sets.get(self.settings.instructions)
+        self.method = VARIANTS[self.settings.variant]
         self.profile = self.model.profile if isinstance(self.model, Backbone) else "real"
         self.languages = getattr(self.model, "languages", ())
         # The demonstration model is small: a CPU gives everybody the same bytes.
-        self._device = chosen.get("device", "cpu" if self.profile == "embedded" else "auto")
-        self._dtype = chosen.get("dtype", "auto")
+        self._device = self.settings.device or ("cpu" if self.profile == "embedded" else "auto")
+        self._dtype = self.settings.dtype
 
     @property
     def missing(self) -> str:
@@ -160,8 +176,8 @@ class LikelihoodStyle(Likelihood):
     dimensions: tuple[str, ...] = ("style",)
 
 
-def read(words: str) -> tuple[Backbone | Server, dict[str, str]]:
-    """The model that the words of a variant name, and the word of each kind of option.
+def read(words: str) -> tuple[Backbone | Server, LikelihoodSettings]:
+    """The settings of a variant, and the model or the server that they name.
 
     A password and a query are in no message: words are read without them, and the server of the
     model alone gets them back.
@@ -172,9 +188,10 @@ def read(words: str) -> tuple[Backbone | Server, dict[str, str]]:
             "likelihood: are not shown. Remedy: write %2B for it, and #NAME after the query"
         )
     shown = conceal(words)
-    model, chosen = parse(shown, _OPTIONS, BACKBONES)
-    if not (server := chosen.get("server", "")):
-        return model or BACKBONES["embedded"], chosen
+    settings = LikelihoodSettings.read(shown)
+    model, server = settings.model, settings.server
+    if not server:
+        return model or BACKBONES["embedded"], settings
     from ..models.server import address
 
     start = shown.index(server)
@@ -187,7 +204,7 @@ def read(words: str) -> tuple[Backbone | Server, dict[str, str]]:
             f"which model does {url} run? Write {url}#NAME, NAME being what the server calls it"
         )
     tokenizer = model or backbone(name)
-    return Server(url, name or tokenizer.where, tokenizer), chosen
+    return Server(url, name or tokenizer.where, tokenizer), settings
 
 
 # Content and style, one after the other, load a model once, and two are never held; a server is

@@ -20,6 +20,7 @@ import numpy as np
 
 from ..extras import remedy
 from ..schema import Signature, Status, TstmetaError
+from .settings import Settings
 
 Unit = Literal["item", "source", "corpus"]
 
@@ -44,6 +45,13 @@ class Score(NamedTuple):
     value: float
     status: Status = Status.OK
     detail: str = ""
+
+
+class Variant(Settings):
+    """The setting of a metric that has variants and no other settings."""
+
+    default_key = "variant"
+    variant: str = ""
 
 
 class PairMetric:
@@ -73,8 +81,10 @@ class PairMetric:
     #: The value when a text is blank (nothing matches), unless :meth:`value` scores that, too.
     empty_value: float = 0.0
     accepts_empty: bool = False
-    #: Words after the colon that are listed and, in a metric of no other words, taken.
+    #: Variants that are listed, as settings in the short spelling.
     VARIANTS: ClassVar[tuple[str, ...]] = ()
+    #: What can be set in its name.
+    Settings: ClassVar[type[Settings]] = Variant
     #: What changes a value, as words such as ``tok:13a sacrebleu``: facts, and names of libraries.
     facts: str = ""
     #: False where scores are sooner computed than looked up.

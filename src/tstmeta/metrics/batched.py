@@ -1,27 +1,20 @@
-"""Metrics with a model behind them: many rewrites at a time, each distinct pair of texts once.
-
-Words after a metric's colon are options, a model and files, joined by ``+``:
-``bertscore:idf+deberta-xlarge-mnli`` is BERTScore with idf weights on that model.
-"""
+"""Metrics with a model behind them: many rewrites at a time, each distinct pair of texts once."""
 
 import math
-import re
 import warnings
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
-from ..models.causal import Backbone, MissingModel, backbone
-from ..schema import DemonstrationWarning, Signature, Status, TstmetaError
+from ..models.causal import MissingModel
+from ..schema import DemonstrationWarning, Signature, Status
 from .base import PairMetric, Request, Score, failed
+from .settings import ModelSettings, Settings
 
 Pair = tuple[str, str]
-#: Kind of option -> its words; in them ``N`` stands for a number, other capitals for any letters:
-#: ``{"part": ("p", "r", "f1"), "layer": ("layerN",), "weights": ("idf", "idf=FILE")}``.
-Options = Mapping[str, Collection[str]]
 
 
 class BatchedMetric(PairMetric):
@@ -111,18 +104,22 @@ class BatchedMetric(PairMetric):
 
 
 class ModelMetric(BatchedMetric):
-    """A batched metric whose words after the colon name options, a model or files.
+    """A batched metric with settings, which are a model or files mostly.
 
-    The signature stands under the bare name, for the words may be a path.
+    The signature stands under the bare name, for a setting may be a path.
     """
 
-    def __init__(self, words: str = ""):
-        self.name = f"{self.name}:{words}" if words else self.name
+    Settings: ClassVar[type[Settings]] = ModelSettings
+    settings: Any
+
+    def __init__(self, variant: str = ""):
+        self.settings = self.Settings.read(variant)
+        self.name = f"{self.name}:{variant}" if variant else self.name
 
     @staticmethod
-    def accepts_variant(words: str) -> bool:
-        """Any words are taken; the constructor refuses those that it does not understand."""
-        return bool(words)
+    def accepts_variant(variant: str) -> bool:
+        """Any settings; the constructor refuses those that it does not understand."""
+        return bool(variant)
 
     def signature(self, basis: str) -> Signature:
         return replace(super().signature(basis), name=self.name.partition(":")[0])
@@ -139,60 +136,3 @@ def installed(package: str) -> str:
         return version(package)
     except PackageNotFoundError:
         return "none"
-
-
-def parse(
-    words: str, options: Options, models: Mapping[str, Backbone]
-) -> tuple[Backbone | None, dict[str, str]]:
-    """The model that words name, if any, and the word chosen of each kind of option.
-
-    A model is named by its short name in ``models``, by ``hub/id`` or ``hub/id@revision``, or by a
-    folder.
-    """
-    chosen, rest = choose(words, options)
-    if not rest:
-        return None, chosen
-    try:
-        [model] = [models.get(word) or backbone(word) for word in rest]
-    except TstmetaError:
-        known = [*models, *(option for every in options.values() for option in every)]
-        raise TstmetaError(
-            f"{'+'.join(rest)!r} names no option and no model: use {', '.join(known)}, "
-            "an id such as owner/name@revision, or a folder that holds a model"
-        ) from None
-    except ValueError:
-        raise TstmetaError(f"{words!r} names two models; name one") from None
-    return model, chosen
-
-
-def choose(words: str, options: Options) -> tuple[dict[str, str], list[str]]:
-    """The word chosen of each kind of option, and the words that are no options."""
-    chosen: dict[str, str] = {}
-    rest: list[str] = []
-    for word in filter(None, words.split("+")):
-        fits = (kind for kind, forms in options.items() if any(_fits(word, f) for f in forms))
-        kind = next(fits, "")
-        if kind in chosen:
-            raise TstmetaError(
-                f"{words!r} names two words of the kind {kind}, {chosen[kind]} and {word}; name one"
-            )
-        if kind:
-            chosen[kind] = word
-        else:
-            rest.append(word)
-    return chosen, rest
-
-
-def _fits(word: str, form: str) -> bool:
-    shape = re.sub("[A-Z]{2,}", ".+", re.escape(form)).replace("N", "[0-9]{1,3}")
-    return re.fullmatch(shape, word) is not None
-
-
-def file_of(word: str) -> Path | None:
-    """The file that a word such as ``idf=FILE`` names; None without any."""
-    if "=" not in word:
-        return None
-    path = Path(word.partition("=")[2]).expanduser()
-    if not path.is_file():
-        raise TstmetaError(f"{word!r} names {str(path)!r}, which is no file")
-    return path

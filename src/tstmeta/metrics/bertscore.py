@@ -5,10 +5,11 @@ from collections.abc import Sequence
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
+from pydantic import BeforeValidator, Field, ValidationInfo
 
 from ..models import encoders, hub, vectors
 from ..models.causal import Backbone
@@ -16,18 +17,13 @@ from ..models.encoders import DECIMALS, ENCODERS, MINILM, TokenVectors
 from ..models.forest import batches
 from ..schema import Status, TstmetaError
 from .base import Score, scored
-from .batched import ModelMetric, Pair, cut_note, file_of, installed, parse
+from .batched import ModelMetric, Pair, cut_note, installed
+from .settings import ModelSettings, Short, existing
 
 #: The layers of encoders that have a name here: what the bert-score library found best
 #: on WMT16.  The embedded one is not in its table and gets what that gives to six-layer BERTs.
 LAYERS = {"all-minilm-l6-v2": 5, "deberta-xlarge-mnli": 40, "roberta-large": 17}
 LAYERS |= {"xlm-roberta-large": 17, "mbert": 9}
-_OPTIONS = {
-    "part": ("p", "r", "f1"),
-    "scale": ("rescaled",),
-    "weights": ("idf", "idf=FILE"),
-    "layer": ("layerN",),
-}
 #: Pairs whose vectors are held at a time, and numbers of a padded batch: 16 MiB a side.
 _CHUNK, _BATCH = 1024, 2**22
 
@@ -40,6 +36,25 @@ class Matched(NamedTuple):
     f1: float
 
 
+def _counts(name: str, info: ValidationInfo) -> Path:
+    return vectors.COUNTS if name == "yes" else existing(name, info)
+
+
+class BertScoreSettings(ModelSettings):
+    """``idf`` is yes, or a file with texts, one a line, or a table of ``tstmeta train idf``."""
+
+    models = ENCODERS
+    part: Literal["p", "r", "f1"] = "f1"
+    rescaled: Annotated[bool, Short("rescaled", "yes"), Field(description="yes")] = False
+    idf: Annotated[
+        Path | None,
+        *(Short("idf", "yes"), BeforeValidator(_counts), Field(description="yes|FILE")),
+    ] = None
+    layer: Annotated[
+        int | None, Short("layer([0-9]{1,3})", r"\1"), Field(description="N", ge=0, lt=1000)
+    ] = None
+
+
 class BertScore(ModelMetric):
     """BERTScore (Zhang et al., 2020, Section 3): at most 1, seldom below 0; higher is better.
 
@@ -47,10 +62,6 @@ class BertScore(ModelMetric):
     nearest by cosine.  ``p`` is the mean over the output's tokens, ``r`` over the other text's,
     ``f1`` (the default) their harmonic mean.  Control tokens can be matched and have no weight.
     The best of several references counts.
-
-    Args:
-        words: a part, ``rescaled``, ``layerN``, ``idf`` or ``idf=FILE`` and a model, joined by
-            ``+``.  FILE has texts, one a line, or is a table that ``tstmeta train idf`` wrote.
     """
 
     name = "bertscore"
@@ -59,22 +70,21 @@ class BertScore(ModelMetric):
         *("roberta-large", "rescaled+roberta-large", "xlm-roberta-large", "mbert"),
     )
 
-    def __init__(self, words: str = ""):
-        super().__init__(words)
-        model, chosen = parse(words, _OPTIONS, ENCODERS)
-        self.model = model or MINILM
-        self._texts = file_of(chosen.get("weights", ""))
-        if chosen.get("weights") == "idf":
-            if self.model is not MINILM:
-                raise TstmetaError(
-                    f"the shipped counts are of tokens of {MINILM.name}; for another model name "
-                    "texts to count in: idf=FILE, one text a line"
-                )
-            self._texts = vectors.COUNTS
-        self.part = chosen.get("part", "f1")
-        layer = chosen.get("layer", "").removeprefix("layer")
-        self.layer = int(layer) if layer else _layer(self.model)
-        self.rescaled = "scale" in chosen
+    Settings = BertScoreSettings
+    settings: BertScoreSettings
+
+    def __init__(self, variant: str = ""):
+        super().__init__(variant)
+        self.model = self.settings.model or MINILM
+        self._texts = self.settings.idf
+        if self._texts is vectors.COUNTS and self.model is not MINILM:
+            raise TstmetaError(
+                f"the shipped counts are of tokens of {MINILM.name}; for another model name "
+                "texts to count in: idf=FILE, one text a line"
+            )
+        layer = self.settings.layer
+        self.layer = _layer(self.model) if layer is None else layer
+        self.rescaled = self.settings.rescaled
         here = self.rescaled and find_spec("bert_score")
         self.baseline = _baseline(self.model, self.layer) if here else None
         self.profile, self.languages = self.model.profile, self.model.languages
@@ -87,7 +97,7 @@ class BertScore(ModelMetric):
         return {
             "model": hub.identity(self.model),
             "layer": self.layer,
-            "part": self.part,
+            "part": self.settings.part,
             "idf": vectors.identity(self._texts) if self._texts else "none",
             "rescaled": f"bert-score-{installed('bert-score')}" if self.rescaled else "no",
             "refs": "max",
@@ -108,9 +118,9 @@ class BertScore(ModelMetric):
                 if min(len(a.ids), len(b.ids)) <= control:
                     answers.append(Score(self.empty_value, Status.EMPTY, "a text without a token"))
                     continue
-                value = getattr(matched, self.part)
+                value = getattr(matched, self.settings.part)
                 if self.baseline:
-                    base = getattr(self.baseline, self.part)
+                    base = getattr(self.baseline, self.settings.part)
                     value = (value - base) / (1 - base)
                 note = cut_note(max(a.length, b.length), encoder.window)
                 answers.append(scored(round(value, DECIMALS), note))

@@ -12,18 +12,19 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import ClassVar, NamedTuple
+from typing import Annotated, ClassVar, Literal, NamedTuple
 
 import numpy as np
+from pydantic import BeforeValidator, Field
 
 from ..models import hub, sequence
 from ..models.causal import Backbone, backbone
 from ..models.sequence import Prompt, Written
-from ..schema import TstmetaError
 from .base import Score, scored
-from .batched import BatchedMetric, ModelMetric, Pair, choose, cut_note, installed
+from .batched import BatchedMetric, ModelMetric, Pair, cut_note, installed
 from .bertscore import BertScore
 from .learned import absent
+from .settings import Settings
 from .text import sentences
 
 #: Upstream's models; their prompts are those of their model cards.
@@ -45,7 +46,15 @@ SENTENCES = 5
 #: What is asked about, in signatures; its number goes up when the answers of the rule change.
 RULE = f"rule-1,{SENTENCES} sentences"
 
-_OPTIONS = {"rule": ("released",), "qg": ("qg=MODEL",), "qa": ("qa=MODEL",)}
+Writer = Annotated[Backbone, BeforeValidator(backbone), Field(description="MODEL")]
+
+
+class QuestEvalSettings(Settings):
+    """How sides are summed, see :func:`summed`; what writes questions, what answers them."""
+
+    rule: Literal["equation", "released"] = "equation"
+    qg: Writer = MODELS["qg"]
+    qa: Writer = MODELS["qa"]
 
 
 class QuestEval(ModelMetric):
@@ -53,10 +62,6 @@ class QuestEval(ModelMetric):
 
     A text that leads to no question counts 0 on its side.  Questions have equal weights: the
     paper's weighting of questions by importance needs a third model and is meant for summaries.
-
-    Args:
-        words: ``released``, see :func:`summed`; ``qg=FOLDER``, ``qa=FOLDER``: models that write
-            and answer questions; joined by ``+``.
     """
 
     name = "questeval"
@@ -67,15 +72,13 @@ class QuestEval(ModelMetric):
     shard = 2**7
     VARIANTS: ClassVar[tuple[str, ...]] = ("released",)
 
-    def __init__(self, words: str = ""):
-        super().__init__(words)
-        chosen, rest = choose(words, _OPTIONS)
-        if rest:
-            known = ", ".join(form for forms in _OPTIONS.values() for form in forms)
-            raise TstmetaError(f"{rest[0]!r} is no option; use {known}")
-        named = {use: chosen[use].partition("=")[2] for use in MODELS if use in chosen}
-        self.models = MODELS | {use: backbone(name) for use, name in named.items()}
-        self.rule = chosen.get("rule", "equation")
+    Settings = QuestEvalSettings
+    settings: QuestEvalSettings
+
+    def __init__(self, variant: str = ""):
+        super().__init__(variant)
+        self.models = {"qg": self.settings.qg, "qa": self.settings.qa}
+        self.rule = self.settings.rule
         #: What compares the words expected and answered, where the rule needs that.
         self.alike: BatchedMetric | None = BertScore(ALIKE) if self.rule == "released" else None
 

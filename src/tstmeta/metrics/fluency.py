@@ -8,7 +8,7 @@ import math
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -17,7 +17,20 @@ from ..models.causal import described
 from ..models.tokencache import Cached
 from ..schema import Status, TstmetaError
 from .base import CorpusMetric, Request, Score, scored
-from .batched import ModelMetric, cut_note, installed, parse
+from .batched import ModelMetric, cut_note, installed
+from .settings import ModelSettings
+
+
+class LanguageModelSettings(ModelSettings):
+    """A language model."""
+
+    models = lm.MODELS
+
+
+class PerplexitySettings(LanguageModelSettings):
+    """A language model, and what its loss is divided by."""
+
+    per: Literal["token", "word"] = "token"
 
 
 class Perplexity(ModelMetric):
@@ -26,11 +39,8 @@ class Perplexity(ModelMetric):
     So Pang and Gimpel (2019, PP), Lai et al. (2023) and Mukherjee et al. (2025) measure fluency.
     The first token is foreseen from the model's beginning-of-text token, else its end-of-text
     token; the end of the text is not scored.  A blank text (``empty``) has the perplexity of a
-    uniform guess, the size of the vocabulary.  With ``word`` the sum is divided by white-space
+    uniform guess, the size of the vocabulary.  With ``per=word`` the sum is divided by white-space
     words.  A text beyond the model's window is ``truncated``.
-
-    Args:
-        words: ``word`` and a model: gpt2, mgpt, a folder or a model of a hub.
     """
 
     name = "perplexity"
@@ -39,16 +49,16 @@ class Perplexity(ModelMetric):
     higher_is_better = False
     accepts_empty = True
     VARIANTS: ClassVar[tuple[str, ...]] = ("word", "gpt2", "mgpt")
-    options: ClassVar = {"per": ("word",)}
+    Settings: ClassVar[type[ModelSettings]] = PerplexitySettings
     demonstration = (
         "the embedded model demonstrates how fluency metrics work: it is tiny and has read "
         "generated text only. Name a real model, for instance perplexity:gpt2"
     )
 
-    def __init__(self, words: str = ""):
-        super().__init__(words)
-        named, chosen = parse(words, self.options, lm.MODELS)
-        self.model, self.per = named or lm.MODELS["embedded"], chosen.get("per", "token")
+    def __init__(self, variant: str = ""):
+        super().__init__(variant)
+        self.model = self.settings.model or lm.MODELS["embedded"]
+        self.per = getattr(self.settings, "per", "token")
         self.profile, self.languages = self.model.profile, self.model.languages
 
     @property
@@ -139,10 +149,10 @@ class Slor(Perplexity):
     name = "slor"
     higher_is_better = True
     VARIANTS: ClassVar[tuple[str, ...]] = ()
-    options: ClassVar = {}
+    Settings = LanguageModelSettings
 
-    def __init__(self, words: str = ""):
-        super().__init__(words)
+    def __init__(self, variant: str = ""):
+        super().__init__(variant)
         self._file = self.model.folder / lm.UNIGRAMS
         if not (self._file.is_file() or self.model.course):  # or it is yet to be trained
             raise TstmetaError(

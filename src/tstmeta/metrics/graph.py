@@ -71,9 +71,6 @@ class SmatchDep(ParseMetric):
 
     F1 of the triples that agree, see :func:`tree_graph`; the trees of a text's sentences are one
     graph.  The best of several references counts.
-
-    Args:
-        words: the parses, a CoNLL-U file or a UDPipe model.
     """
 
     name = "smatch-dep"
@@ -108,9 +105,6 @@ class SmatchAmr(SmatchDep):
     """Smatch over Abstract Meaning Representations, in [0, 1] (Cai and Knight, 2013).
 
     F1 of the triples that agree; the best of several references counts.
-
-    Args:
-        words: the file of graphs (``smatch-amr:/path/parsed.amr``).
     """
 
     name = "smatch-amr"

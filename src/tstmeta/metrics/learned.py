@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 from ..extras import lacking
 from ..models import classifiers, hub
 from ..models.causal import ENGLISH, Backbone, MissingModel
 from .base import Score, scored
-from .batched import BatchedMetric, ModelMetric, Pair, cut_note, installed, parse
+from .batched import BatchedMetric, ModelMetric, Pair, cut_note, installed
+from .settings import ModelSettings
 
 #: The model of Pauli et al. (2025), converted to PyTorch.
 BLEURT = Backbone(
@@ -19,21 +20,25 @@ BLEURT = Backbone(
 )
 
 
+class BleurtSettings(ModelSettings):
+    """A regressor."""
+
+    models: ClassVar = {BLEURT.name: BLEURT}
+
+
 class Bleurt(ModelMetric):
     """BLEURT (Sellam et al., 2020): what raters would say of a text beside a reference.
 
     About 0 to 1 and not bounded by either.  Both texts, the output second, fill one window.
-
-    Args:
-        words: another model of a hub, or a folder.
     """
 
     name = "bleurt"
     profile = "real"
+    Settings = BleurtSettings
 
-    def __init__(self, words: str = ""):
-        super().__init__(words)
-        self.model = parse(words, {}, {BLEURT.name: BLEURT})[0] or BLEURT
+    def __init__(self, variant: str = ""):
+        super().__init__(variant)
+        self.model = self.settings.model or BLEURT
         self.languages = self.model.languages
 
     @property

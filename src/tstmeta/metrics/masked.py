@@ -9,13 +9,16 @@ import math
 from collections.abc import Sequence
 from functools import cache, cached_property
 from pathlib import Path
-from typing import ClassVar
+from typing import Annotated, ClassVar
+
+from pydantic import Field
 
 from ..models import lexicon as lexicons
 from ..models.lexicon import Lexicon
 from ..schema import MissingData, Status, TstmetaError
 from .base import Request, Score
-from .batched import BatchedMetric, choose
+from .batched import BatchedMetric
+from .settings import Settings, Short
 from .text import word_spans
 
 #: Our words: style that is asked for -> list that has the words of both sides.
@@ -59,15 +62,30 @@ class Mask:
         return " ".join(" ".join([*parts, text[end:]]).split()) if parts else text
 
 
+class MaskedSettings(Settings):
+    """A lexicon: ``sentiment`` (of Mir et al., 2019, once its data are here), or a file."""
+
+    lexicon: Annotated[
+        str, Short(r".+\.(csv|json)"), Field(description="sentiment|FILE.csv|FILE.json")
+    ] = ""
+
+    @classmethod
+    def pair(cls, word: str) -> tuple[str, str]:
+        return ("lexicon", word) if word in lexicons.names() else super().pair(word)
+
+
+class MaskedCosineSettings(MaskedSettings):
+    """A lexicon, and a model of ``cosine``."""
+
+    default_key = "model"
+    model: Annotated[str, Field(description="MODEL")] = ""
+
+
 class MaskedBleu(BatchedMetric):
     """Sentence BLEU (``bleu``) of the masked texts, in [0, 100]; higher is better.
 
     Several references clip together, as in ``bleu``.  Without a lexicon words of ours for the
     target style and its opposite are hidden; a style without such a list is refused.
-
-    Args:
-        words: a lexicon, ``sentiment`` (that of Mir et al., 2019, once its data are here) or a .csv
-            or .json file.
     """
 
     name = "masked-bleu"
@@ -77,24 +95,23 @@ class MaskedBleu(BatchedMetric):
     #: own for every tokenizer, and in no text.
     stem: ClassVar[str] = "bleu"
     token: ClassVar[str] = "■"
+    Settings: ClassVar[type[MaskedSettings]] = MaskedSettings
 
-    def __init__(self, words: str = ""):
+    def __init__(self, variant: str = ""):
         from .registry import get
 
-        known = (*lexicons.names(), "FILE.csv", "FILE.json")
-        chosen, rest = choose(words, {"lexicon": known})
-        if rest and self.stem == "bleu":
-            raise TstmetaError(f"{rest[0]!r} is no lexicon: use {', '.join(known)}")
-        self._inner = get(f"{self.stem}:{'+'.join(rest)}" if rest else self.stem)
-        self._words = chosen.get("lexicon", "")
-        self.name = f"{self.name}:{words}" if words else self.name
+        settings = self.Settings.read(variant)
+        model = getattr(settings, "model", "")
+        self._inner = get(f"{self.stem}:{model}" if model else self.stem)
+        self._words = settings.lexicon
+        self.name = f"{self.name}:{variant}" if variant else self.name
         if self._words not in ("", *lexicons.names()):
             self.languages = self._inner.languages
         self.profile = "real" if self._words else self._inner.profile
 
     @staticmethod
-    def accepts_variant(words: str) -> bool:
-        return bool(words)
+    def accepts_variant(variant: str) -> bool:
+        return bool(variant)
 
     @property
     def missing(self) -> str:
@@ -146,12 +163,12 @@ class MaskedCosine(MaskedBleu):
     """Cosine of sentence vectors (``cosine``) of the masked texts, in [-1, 1]; higher is better.
 
     A hidden word becomes ``[MASK]``, which encoders of BERT's kind read as their own mask.  The
-    best of several references counts.  See :class:`MaskedBleu`; a word that is no lexicon goes to
-    ``cosine``.
+    best of several references counts.  See :class:`MaskedBleu`.
     """
 
     name = "masked-cosine"
     VARIANTS: ClassVar[tuple[str, ...]] = ("sentiment", "labse", "multilingual-minilm")
+    Settings = MaskedCosineSettings
     stem: ClassVar[str] = "cosine"
     token: ClassVar[str] = "[MASK]"
 

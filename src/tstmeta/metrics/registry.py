@@ -1,11 +1,9 @@
 """Metrics by name: entry points of the group ``tstmeta.metrics``, loaded when they are needed.
 
-An entry point names a class or a factory that takes an optional ``variant``, as in
-``bleu:pauli2025``, or a function ``(source, output) -> float``.  ``module:function`` and
-``./file.py:function`` name such things where the user is at work.
+An entry point names a class or a factory that takes an optional variant, as in ``bleu:pauli2025``,
+or a function ``(source, output) -> float``.  ``module:function`` and ``./file.py:function`` name
+such things where the user is at work.  Settings may be spelt out, ``bleu[variant=pauli2025]``.
 """
-
-from __future__ import annotations
 
 import difflib
 import hashlib
@@ -25,6 +23,7 @@ from ..plugins import BrokenPlugin
 from ..schema import BASES, DIMENSIONS, TstmetaError
 from ..secrecy import conceal
 from .base import Metric, more_is_better, wrap
+from .settings import Settings
 
 GROUP = "tstmeta.metrics"
 
@@ -46,7 +45,7 @@ def families() -> dict[str, list[str]]:
 
 def family(name: str) -> list[str]:
     """The metrics of a family with their variants; nothing else is imported."""
-    return [each for stem in names() if _family(stem) == name for each in _with_variants(stem)]
+    return [member for stem in names() if _family(stem) == name for member in _with_variants(stem)]
 
 
 def _family(stem: str) -> str:
@@ -73,74 +72,84 @@ def get(name: str, *, imports: bool = False) -> Metric:
         UnknownMetric: with the nearest known names, or what is wrong with the code.
         BrokenPlugin: what is registered under that name cannot be used.
     """
-    stem, _, variant = name.partition(":")
     if re.search(r"[\x00-\x1f\x7f\ud800-\udfff]", name):
         raise UnknownMetric(f"no metric is called {name!r:.100}: it holds control characters")
-    metric: Metric | None
-    if point := plugins.points(GROUP).get(stem):
-        thing = plugins.load(point)
-        if not variant or _takes(thing, variant):
-            try:
-                metric = _metric(thing, stem, *filter(None, [variant]))
-                metric.name = conceal(metric.name)  # a URL may hold a key
-            except (TstmetaError, OSError):
-                raise
-            except (Exception, SystemExit) as error:
-                raise plugins.broken(point, plugins.place(error)) from error
-            return metric
-    elif imports and (metric := _imported(*name.rpartition(":")[::2])):
+    stem, _, variant = name.partition(":")
+    if bracketed := re.fullmatch(r"([^:\[]+)\[(.*)\]", name):
+        stem, variant = bracketed[1], bracketed[2]
+    point = plugins.points(GROUP).get(stem)
+    if point is None:
+        metric = _imported(*name.rpartition(":")[::2]) if imports else None
+        if metric is None:
+            no_module = imports and variant.isidentifier() and f"there is no module {stem!r:.100}"
+            raise _unknown(name, f", and {no_module} here" if no_module else "")
         return metric
+    factory = plugins.load(point)
+    if bracketed:
+        variant = getattr(factory, "Settings", Settings).shortened(variant)
+    if variant and not _accepts(factory, variant):
+        raise _unknown(name)
+    try:
+        metric = _metric(factory, stem, *filter(None, [variant]))
+    except (TstmetaError, OSError):
+        raise
+    except (Exception, SystemExit) as error:
+        raise plugins.broken(point, plugins.place(error)) from error
+    metric.name = conceal(metric.name)  # a URL may hold a key
+    return metric
+
+
+def _unknown(name: str, reason: str = "") -> UnknownMetric:
+    """The error of a name that is no metric, with what may have been meant."""
     from .catalogue import how  # it lists what is here, so it imports this module
 
     if remedy := how(name):
-        raise UnknownMetric(f"{name!r} combines other metrics, and is had so: {remedy}")
-    words = f"no metric is called {name!r:.100}"
-    if imports and not point and variant.isidentifier():
-        words += f", and there is no module {stem!r:.100} here"
+        return UnknownMetric(f"{name!r} combines other metrics, and is had so: {remedy}")
+    words = f"no metric is called {name!r:.100}{reason}"
     if name.endswith(".py"):
-        raise UnknownMetric(f"{words}; name a function of it, {name}:FUNCTION")
-    lowered = {each.lower(): each for each in names(variants=True)}
+        return UnknownMetric(f"{words}; name a function of it, {name}:FUNCTION")
+    lowered = {known.lower(): known for known in names(variants=True)}
     near = difflib.get_close_matches(name.lower(), lowered, n=3, cutoff=0.4)
-    meant = " or ".join(lowered[each] for each in near)
-    hint = f"did you mean {meant}?" if near else "see them with: tstmeta metrics"
-    raise UnknownMetric(f"{words}; {hint}")
+    hint = f"did you mean {' or '.join(map(lowered.__getitem__, near))}?" if near else ""
+    return UnknownMetric(f"{words}; {hint or 'see them with: tstmeta metrics'}")
 
 
-def _takes(factory: Any, variant: str) -> bool:
+def _accepts(factory: Any, variant: str) -> bool:
     listed = getattr(factory, "VARIANTS", ()).__contains__
     return bool(getattr(factory, "accepts_variant", listed)(variant))
 
 
-def _metric(thing: Any, name: str, *words: str) -> Metric:
+def _metric(thing: Any, name: str, *variant: str) -> Metric:
     """The metric that a class or a factory builds, a function of two texts is, or a thing is."""
     if isinstance(thing, Metric):
-        return whole(thing)
-    if not isinstance(thing, type) and not _binds(thing, *words):
+        return check(thing)
+    if not isinstance(thing, type) and not _binds(thing, *variant):
         if _binds(thing, "source", "output"):
             return wrap(thing, name)
         what = f"{name}{inspect.signature(thing)}" if callable(thing) else f"{thing!r:.80}"
         raise TypeError(f"{what} is no metric: write a function of (source, output)")
-    built = whole(thing(*words))
-    built.name = built.name or name
-    return built
+    metric = check(thing(*variant))
+    metric.name = metric.name or name
+    return metric
 
 
-def whole(thing: Any) -> Metric:
+def check(thing: Any) -> Metric:
     """A thing that is a metric; TypeError for any other."""
     if not isinstance(thing, Metric):
         raise TypeError(f"{thing!r:.80} is no metric: tstmeta.wrap makes one of a function")
     for part, known in (("bases", BASES), ("dimensions", DIMENSIONS)):
-        given = getattr(thing, part)
-        if not given or not set(given) <= set(known):
-            raise TypeError(f"{thing!r:.80} has {part} {given!r}: name some of {', '.join(known)}")
+        values = getattr(thing, part)
+        if not values or not set(values) <= set(known):
+            raise TypeError(f"{thing!r:.80} has {part} {values!r}: name some of {', '.join(known)}")
     return thing
 
 
 def _binds(function: Any, *arguments: str) -> bool:
     try:
-        return bool(inspect.signature(function).bind(*arguments)) or True
+        inspect.signature(function).bind(*arguments)
     except TypeError:
         return False
+    return True
 
 
 def known(name: str) -> Metric | None:
@@ -152,7 +161,7 @@ def known(name: str) -> Metric | None:
     stem, _, variant = name.partition(":")
     point = plugins.points(GROUP).get(stem)
     with suppress(Exception):  # whatever a plug-in makes of words that a stranger wrote
-        if point is None or (variant and not _takes(plugins.load(point), variant)):
+        if point is None or (variant and not _accepts(plugins.load(point), variant)):
             return None
     words = [word for word in variant.split("+") if not re.search(r"[/\\=]|\.\w+(#|$)", word)]
     for form in (f"{stem}:{'+'.join(words)}", stem):
@@ -177,7 +186,7 @@ def resolve(wanted: list[str] | tuple[str, ...], profile: str = "embedded") -> l
     groups = {"all", *map(_family, stems)}
     expanded: list[str] = []
     for name in wanted:
-        if name.partition(":")[0] in stems or name not in groups:
+        if name in stems or name not in groups:
             expanded.append(name)
             continue
         every = names(variants=True) if name == "all" else family(name)

@@ -15,10 +15,11 @@ from ..extras import lacking
 from ..models import encoders, hub, vectors
 from ..models.encoders import DECIMALS, ENCODERS, MINILM, TextVector
 from ..models.vectors import TokenTable, VectorFile, Vectors
-from ..schema import Status, TstmetaError
+from ..schema import Status
 from .base import Request, Score, scored
-from .batched import ModelMetric, choose, cut_note, file_of, installed, parse
+from .batched import ModelMetric, cut_note, installed
 from .bertscore import BertScore
+from .settings import File, ModelSettings, Settings
 
 __all__ = ["BertScore", "Cosine", "S3Bert", "Sim", "Wmd"]
 
@@ -27,23 +28,26 @@ WORDLESS = Score(math.nan, Status.INVALID, "a text has no word with a vector and
 NOWHERE_TO_TRAVEL = Score(math.nan, Status.INVALID, "empty text: no word can travel")
 
 
+class EncoderSettings(ModelSettings):
+    """A model that sentence-transformers reads."""
+
+    models = ENCODERS
+
+
 class Cosine(ModelMetric):
     """Cosine of two sentence vectors (Reimers and Gurevych, 2019): in [-1, 1]; higher is better.
 
     Tokens are pooled and normalised as the model's own settings say.  The best of several
     references counts.
-
-    Args:
-        words: a model that sentence-transformers reads; the embedded MiniLM when empty.
     """
 
     name = "cosine"
     VARIANTS: ClassVar[tuple[str, ...]] = ("labse", "multilingual-minilm")
+    Settings = EncoderSettings
 
-    def __init__(self, words: str = ""):
-        super().__init__(words)
-        model, _ = parse(words, {}, ENCODERS)
-        self.model = model or MINILM
+    def __init__(self, variant: str = ""):
+        super().__init__(variant)
+        self.model = self.settings.model or MINILM
         self.profile, self.languages = self.model.profile, self.model.languages
 
     @property
@@ -78,16 +82,13 @@ class S3Bert(Cosine):
 
     The models are trained so that slices of the vector answer to aspects of meaning, measured on
     AMR graphs; here the whole vector is compared.
-
-    Args:
-        words: the folder of such a model, which sentence-transformers reads.
     """
 
     name = "s3bert"
     VARIANTS: ClassVar[tuple[str, ...]] = ()
 
-    def __init__(self, words: str = ""):
-        super().__init__(words)
+    def __init__(self, variant: str = ""):
+        super().__init__(variant)
         self.profile, self.languages = "real", ("en",)
 
     @property
@@ -111,34 +112,41 @@ def _cosine(first: np.ndarray, second: np.ndarray) -> float:
     return min(1.0, max(-1.0, float(first @ second) / length)) if length else math.nan
 
 
-class WordMetric(ModelMetric):
-    """A metric on vectors of single words: those of ``vectors=FILE``, or the embedded encoder's."""
+class WordSettings(Settings):
+    """A file of word vectors in GloVe's text format; the embedded encoder's without it."""
 
-    options: ClassVar = {"vectors": ("vectors=FILE",)}
+    vectors: File = None
+
+
+class SimSettings(WordSettings):
+    """Word vectors, and a file of texts, one a line, whose words are counted."""
+
+    idf: File = None
+
+
+class WordMetric(ModelMetric):
+    """A metric on vectors of single words."""
+
+    Settings: ClassVar[type[WordSettings]] = WordSettings
     languages: tuple[str, ...] = ("en",)
 
-    def __init__(self, words: str = ""):
-        super().__init__(words)
-        chosen, rest = choose(words, self.options)
-        if rest:
-            known = ", ".join(form for forms in self.options.values() for form in forms)
-            raise TstmetaError(f"{rest[0]!r} names no option and no word vectors: use {known}")
-        self.files = {kind: file_of(chosen.get(kind, "")) for kind in self.options}
-        if self.files["vectors"]:
+    def __init__(self, variant: str = ""):
+        super().__init__(variant)
+        if self.settings.vectors:
             self.profile, self.languages = "real", ()  # what language a file is for is not known
 
     @property
     def missing(self) -> str:
-        return "" if self.files["vectors"] else encoders.missing(MINILM)
+        return "" if self.settings.vectors else encoders.missing(MINILM)
 
     @cached_property
     def source(self) -> Vectors:
-        file = self.files["vectors"]
+        file = self.settings.vectors
         return VectorFile(file) if file else TokenTable(encoders.load(MINILM))
 
     def fields(self) -> dict[str, object]:
         """What changes a vector or a word."""
-        if file := self.files["vectors"]:
+        if file := self.settings.vectors:
             tokens = f"treebank-nltk-{installed('nltk')}"
             return {"vectors": vectors.identity(file), "tok": tokens, "case": "lower"}
         return {
@@ -153,9 +161,6 @@ class Wmd(WordMetric):
     The least total distance over which the words of one text travel to become those of the other;
     words count as often as they occur, distances are Euclidean, nothing is left out as a stop word.
     The nearest of several references counts.  A text without words has no distance: ``invalid``.
-
-    Args:
-        words: ``vectors=FILE``.
     """
 
     name = "wmd"
@@ -208,22 +213,19 @@ class Sim(WordMetric):
     A word weighs its idf, log(N / n) when n of N texts have it; one that none of them has weighs
     like a word of one text.  Without texts to count in, all words weigh the same.  Higher is
     better; the best of several references counts.
-
-    Args:
-        words: ``vectors=FILE`` and ``idf=FILE`` (one text a line), joined by ``+``.
     """
 
     name = "sim"
-    options: ClassVar = {**WordMetric.options, "idf": ("idf=FILE",)}
+    Settings = SimSettings
 
     def fields(self) -> dict[str, object]:
-        texts = self.files["idf"]
+        texts = self.settings.idf
         weights = vectors.identity(texts) if texts else "uniform"
         return {**super().fields(), "idf": weights, "refs": "max"}
 
     @cached_property
     def _idf(self) -> tuple[dict[int, int], int]:
-        if (texts := self.files["idf"]) is None:
+        if (texts := self.settings.idf) is None:
             return {}, 0
         places = self.source.places(vectors.texts_of(texts))
         return vectors.frequencies(own.tolist() for own in places)

@@ -9,6 +9,7 @@ import re
 from collections import Counter
 
 from .base import PairMetric, Request
+from .settings import Settings
 
 
 class Constant(PairMetric):
@@ -24,6 +25,13 @@ class Constant(PairMetric):
         return 0.0
 
 
+class Seed(Settings):
+    """The seed of a draw, any integer."""
+
+    default_key = "seed"
+    seed: int = 0
+
+
 class Random(Constant):
     """A draw from [0, 1): the first 53 bits of a SHA-256 of (seed, output, compared texts).
 
@@ -31,9 +39,10 @@ class Random(Constant):
     """
 
     name = "random"
+    Settings = Seed
 
     def __init__(self, variant: str = ""):
-        self.seed = int(variant or 0)
+        self.seed = Seed.read(variant).seed
         self.facts = f"seed:{self.seed}"
         self.name = f"random:{variant}" if variant else "random"
 

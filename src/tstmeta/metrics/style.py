@@ -7,14 +7,16 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
-from typing import ClassVar, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple
 
 import numpy as np
+from pydantic import Field
 
 from ..models import classifiers, hub
 from ..schema import Status, TstmetaError
 from .base import CorpusMetric, Request, Score, failed, scored
-from .batched import ModelMetric, parse
+from .batched import ModelMetric
+from .settings import ModelSettings, Short
 
 #: Probabilities below this count as this in a divergence, which would else have no bound.
 FLOOR = 1e-12
@@ -36,13 +38,22 @@ class TextStyle(NamedTuple):
     blank: bool = False
 
 
+class StyleSettings(ModelSettings, extra="allow"):
+    """A model; ``LABEL_1=positive`` says what it calls a style, and what the data do."""
+
+    models = classifiers.MODELS
+
+
+class DistanceSettings(StyleSettings):
+    """A model, and whether a distance has a sign."""
+
+    directed: Annotated[bool, Short("directed", "yes"), Field(description="yes")] = False
+
+
 class StyleConfidence(ModelMetric):
     """Probability of the target style, in [0, 1], after the model's temperature.
 
     "Classifier confidence" of Mukherjee et al. (2025, Table 1).
-
-    Args:
-        words: the model; ``LABEL_1=positive`` says what it calls a style, and what the data do.
     """
 
     name = "style-confidence"
@@ -53,16 +64,15 @@ class StyleConfidence(ModelMetric):
     default: ClassVar[str] = "embedded"
     #: How a model is asked.
     estimate: ClassVar[str] = "probabilities"
-    options: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    Settings: ClassVar[type[StyleSettings]] = StyleSettings
 
-    def __init__(self, words: str = ""):
-        super().__init__(words)
-        renamed = [word.split("=", 1) for word in words.split("+") if "=" in word]
-        rest = "+".join(word for word in words.split("+") if "=" not in word)
-        model, self.chosen = parse(rest, self.options, classifiers.MODELS)
-        self.model = model or classifiers.MODELS[self.default]
+    def __init__(self, variant: str = ""):
+        super().__init__(variant)
+        self.model = self.settings.model or classifiers.MODELS[self.default]
         self.profile, self.languages = self.model.profile, self.model.languages
-        self.wordings = {**_WORDINGS.get(self.model.where, {}), **{own: k for k, own in renamed}}
+        renamed = {style: label for label, style in self.settings.model_extra.items()}
+        #: What the data call a style -> what the model calls it.
+        self.wordings = {**_WORDINGS.get(self.model.where, {}), **renamed}
 
     @property
     def missing(self) -> str:
@@ -71,8 +81,8 @@ class StyleConfidence(ModelMetric):
     def fields(self) -> dict[str, object]:
         called = {f"called:{theirs}": own for theirs, own in sorted(self.wordings.items())}
         libraries = {package: version(package) for package in classifiers.packages(self.model)}
-        model = hub.identity(self.model)
-        return {"model": model, **self.chosen, **called, **libraries}
+        directed = {"direction": "directed"} if getattr(self.settings, "directed", False) else {}
+        return {"model": hub.identity(self.model), **directed, **called, **libraries}
 
     def values(self, requests: Sequence[Request]) -> Sequence[Score]:
         texts: dict[str, dict[str, None]] = {}
@@ -175,11 +185,11 @@ class StyleEmd(StyleConfidence):
     #: What changes :meth:`measure`.
     rule: ClassVar[Mapping[str, object]] = {}
     VARIANTS: ClassVar[tuple[str, ...]] = ("directed",)
-    options: ClassVar[Mapping[str, tuple[str, ...]]] = {"direction": ("directed",)}
+    Settings: ClassVar[type[StyleSettings]] = DistanceSettings
 
-    def __init__(self, words: str = ""):
-        super().__init__(words)
-        self._directed = "direction" in self.chosen
+    def __init__(self, variant: str = ""):
+        super().__init__(variant)
+        self._directed = getattr(self.settings, "directed", False)
         # with a direction more is stronger style, whatever the other text is
         self.flipped_bases = () if self._directed else ("reference",)
 
@@ -238,7 +248,7 @@ class StyleCosine(StyleEmd):
     name = "style-cosine"
     higher_is_better = False
     VARIANTS: ClassVar[tuple[str, ...]] = ()
-    options: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    Settings = StyleSettings
 
     def measure(self, output: np.ndarray, other: np.ndarray) -> float:
         length = math.sqrt(float(output @ output) * float(other @ other))

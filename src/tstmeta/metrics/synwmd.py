@@ -17,9 +17,9 @@ from ..models.parses import Parser, Tree
 from ..models.vectors import Vectors
 from ..schema import TstmetaError
 from .base import Request, Score, scored
-from .batched import choose, cut_note, installed
-from .semantic import NOWHERE_TO_TRAVEL, WORDLESS, WordMetric
-from .trees import ParseMetric, first
+from .batched import cut_note, installed
+from .semantic import NOWHERE_TO_TRAVEL, WORDLESS, WordMetric, WordSettings
+from .trees import ParseMetric, ParseSettings, first
 
 #: How far apart words still meet, and how deep a subtree reaches, in dependencies.
 HOPS = 3
@@ -146,6 +146,10 @@ def _directions(vectors: np.ndarray) -> np.ndarray:
     return vectors / np.where(length > 0, length, 1)
 
 
+class SynWmdSettings(ParseSettings, WordSettings):
+    """A CoNLL-U file, whose sentences make the graph of words, too, and word vectors."""
+
+
 class SynWmd(ParseMetric):
     """Syntax-aware word mover's distance, >= 0, lower is better (Wei et al., 2023).
 
@@ -153,10 +157,6 @@ class SynWmd(ParseMetric):
     speech, and the value is the distance itself, not 1 / (1 + distance).  The nearest of several
     references counts; symmetric.  The subtrees that hold a word differ, so a copy is not quite at
     0.  A text without a word that has a vector is ``invalid``.
-
-    Args:
-        words: the file of parses, whose different sentences make the graph of words, too, and
-            ``vectors=FILE`` for word vectors in GloVe's text format, joined by ``+``.
     """
 
     name = "synwmd"
@@ -167,11 +167,12 @@ class SynWmd(ParseMetric):
         "{name}:/path/parses.conllu"
     )
 
-    def __init__(self, words: str = ""):
-        chosen, rest = choose(words, WordMetric.options)
-        super().__init__("+".join(rest))
-        self.name = f"{SynWmd.name}:{words}" if words else SynWmd.name
-        self._words = WordMetric(chosen.get("vectors", ""))
+    Settings = SynWmdSettings
+
+    def __init__(self, variant: str = ""):
+        super().__init__(variant)
+        file = self.settings.vectors
+        self._words = WordMetric(f"vectors={file}" if file else "")
         self.languages = self._words.languages
         # a source comes with one output after the other; long texts take megabytes
         self._known = lru_cache(maxsize=64)(self._travellers)

@@ -13,13 +13,21 @@ from ..models.parses import Parser, Tree
 from ..schema import Status, TstmetaError
 from .base import Request, Score, failed, scored
 from .batched import ModelMetric, Pair, cut_note
+from .settings import Settings
 
 #: Words of a text that are used; time grows with the fourth power in the worst case.
 MAX_WORDS = 200
 
 
+class ParseSettings(Settings):
+    """The file of parses: CoNLL-U, PENMAN for graphs, or a UDPipe model."""
+
+    default_key = "parses"
+    parses: str = ""
+
+
 class ParseMetric(ModelMetric):
-    """A metric of parses, dependency trees mostly, which come from the file that its words name.
+    """A metric of parses, dependency trees mostly, which come from a file.
 
     ``remedy`` says what to do where no file is named; ``modules`` are the libraries that it needs.
     """
@@ -30,10 +38,11 @@ class ParseMetric(ModelMetric):
         "a UDPipe model, as in {name}:/path/parses.conllu and {name}:/path/model.udpipe"
     )
     modules: ClassVar[tuple[str, ...]] = ()
+    Settings: ClassVar[type[ParseSettings]] = ParseSettings
 
-    def __init__(self, words: str = ""):
-        super().__init__(words)
-        self.file = words
+    def __init__(self, variant: str = ""):
+        super().__init__(variant)
+        self.file = self.settings.parses
 
     def read(self) -> Parser:
         """The parses of the file."""
@@ -149,9 +158,6 @@ class Ted(ParseMetric):
 
     The fewest words to insert, delete or relabel that turn one ordered tree into the other.  The
     nearest of several references counts; symmetric.  A blank text is a tree without words.
-
-    Args:
-        words: the parses, a CoNLL-U file or a UDPipe model.
     """
 
     name = "ted"

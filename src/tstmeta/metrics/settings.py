@@ -1,0 +1,121 @@
+"""The settings in a metric's name: ``bertscore[part=p,layer=9,model=roberta-large]``.
+
+The short spelling leaves out what goes without saying, ``bertscore:p+layer9+roberta-large``: tables
+of scores have it, whichever was used.
+"""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, ClassVar, NamedTuple, Self, get_args
+
+from pydantic import BaseModel, BeforeValidator, Field, ValidationError, ValidationInfo
+from pydantic import field_validator as validates
+
+from ..models.causal import Backbone, backbone
+from ..schema import TstmetaError
+
+
+class Short(NamedTuple):
+    """A word of the short spelling: its pattern, and the value it stands for, itself by default."""
+
+    pattern: str
+    value: str = r"\g<0>"
+
+
+def existing(name: str, info: ValidationInfo) -> Path:
+    """The file that a setting names; an error where there is none."""
+    path = Path(name).expanduser()
+    if not path.is_file():
+        raise TstmetaError(f"{info.field_name}={name} names {str(path)!r}, which is no file")
+    return path
+
+
+#: The type of a setting that names a file.
+File = Annotated[Path | None, BeforeValidator(existing), Field(description="FILE")]
+
+
+class Settings(BaseModel, extra="forbid", arbitrary_types_allowed=True):
+    """The settings of a metric, each with a default.
+
+    In the short spelling a value of a ``Literal`` stands for itself, and what is annotated with
+    :class:`Short` for its field.  A field's description says what values it has, for messages.
+    """
+
+    #: The key of all other words of the short spelling; empty: there must be none.
+    default_key: ClassVar[str] = ""
+
+    @classmethod
+    def read(cls, text: str) -> Self:
+        """The settings of a text in the short spelling.
+
+        Raises:
+            TstmetaError: a word that is no setting, a setting given twice, or a wrong value.
+        """
+        pairs: dict[str, str] = {}
+        for word in filter(None, text.split("+")):
+            key, value = cls.pair(word)
+            if not key:
+                raise TstmetaError(f"{word!r} names no setting: use {cls.described()}")
+            if key in pairs and key != cls.default_key:
+                raise TstmetaError(f"{text!r} sets {key} twice, {pairs[key]} and {value}")
+            # a + may be a part of a path
+            pairs[key] = f"{pairs[key]}+{value}" if key in pairs else value
+        try:
+            return cls.model_validate(pairs)
+        except ValidationError as error:
+            key = str(error.errors()[0]["loc"][0])
+            words = f"{key}={pairs[key]} is no setting: use {cls.described()}"
+            raise TstmetaError(words) from None
+
+    @classmethod
+    def pair(cls, word: str) -> tuple[str, str]:
+        """The key and the value of a word, in either spelling."""
+        key, equals, value = word.partition("=")
+        if equals and (key in cls.model_fields or cls.model_config["extra"] == "allow"):
+            return key, value
+        for key, field in cls.model_fields.items():
+            if word in get_args(field.annotation):
+                return key, word
+            for short in field.metadata:
+                if isinstance(short, Short) and (match := re.fullmatch(short.pattern, word)):
+                    return key, match.expand(short.value)
+        return cls.default_key, word
+
+    @classmethod
+    def shortened(cls, text: str) -> str:
+        """``key=value,key=value`` in the short spelling."""
+        return "+".join(cls._shortest(word) for word in re.split(r",(?=[^,=]+=)", text))
+
+    @classmethod
+    def _shortest(cls, word: str) -> str:
+        key, value = cls.pair(word)
+        forms = (form for form in (value, key, key + value) if cls.pair(form) == (key, value))
+        return next(forms, word)
+
+    @classmethod
+    def described(cls) -> str:
+        """What can be set, for messages: ``part=p|r|f1, layer=N``."""
+        return ", ".join(
+            f"{key}={field.description or '|'.join(map(str, get_args(field.annotation)))}"
+            for key, field in cls.model_fields.items()
+        )
+
+
+class ModelSettings(Settings):
+    """The model, by its name in ``models``, by ``hub/id`` or ``hub/id@revision``, or a folder."""
+
+    default_key = "model"
+    models: ClassVar[Mapping[str, Backbone]] = {}
+    model: Annotated[Backbone | None, Field(description="MODEL")] = None
+
+    @validates("model", mode="before")
+    @classmethod
+    def _named(cls, name: str) -> Backbone:
+        try:
+            return cls.models.get(name) or backbone(name)
+        except TstmetaError:
+            raise TstmetaError(
+                f"{name!r} names no setting and no model: use {cls.described()}; MODEL is "
+                f"{', '.join(cls.models)}, an id such as owner/name@revision, or a folder"
+            ) from None
