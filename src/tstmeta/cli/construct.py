@@ -81,10 +81,11 @@ def construct(
     options.check_outputs(context)
     if not (style and server and model and out):
         raise typer.BadParameter("--style, --server, --model and --out are all needed", context)
+    from ..judge.client import Served
     from ..judge.construct import run
     from ..judge.runner import Budget
 
-    chat = options.served(server, model, timeout=timeout, retries=retries)
+    chat = Served(server, model, timeout=timeout, retries=retries)
     facts = {"style": style.strip(), "style_now": style_now.strip(), "language": language}
     facts |= {"design": design.value, "server": chat.server, "model": model}
     plan = run.plan_of(out, sources, generate, **facts, seed=seed)

@@ -139,6 +139,7 @@ def run_command(
     from ..data import load, paths
     from ..judge import ratings
     from ..judge.cache import AnswerCache
+    from ..judge.client import Served
     from ..judge.prompts import load as load_prompt
     from ..judge.runner import Budget, Price, estimate
     from ..storage import apart
@@ -150,7 +151,7 @@ def run_command(
     if (price_in is None) != (price_out is None):
         raise mistake("a price has two parts: give --price-in and --price-out")
     price = None if price_in is None or price_out is None else Price(price_in, price_out)
-    chat = options.served(server, model, revision, timeout=timeout, retries=retries)
+    chat = Served(server, model, revision=revision, timeout=timeout, retries=retries)
     budget = Budget(money=max_money, requests=max_requests, price=price)
     cache = cache or paths.scores() / ratings.ANSWERS
     apart([("--out", out), ("--scores-out", scores_out), ("--cache", cache)])

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import BaseModel, Field, WrapValidator
 
-from ..schema import TstmetaError
+from ..models.connection import ServerError
 from ..secrecy import Mask, excerpt, masked
 
 #: Characters of an answer that are kept; a longer one is cut as if it had run out of tokens.
@@ -116,10 +116,6 @@ class Reply:
     tokens: tuple[TokenChoice, ...] = ()
 
 
-class Unusable(TstmetaError):
-    """A server that cannot answer any question; says the remedy."""
-
-
 def body(question: Question, model: str, without: frozenset[str] = frozenset()) -> dict[str, Any]:
     """The JSON object to send, without the fields of :data:`OPTIONAL` that a server refuses."""
     how = question.sampling
@@ -199,7 +195,7 @@ def answered(status: int, data: bytes, sent: Mapping[str, Any], mask: Mask = Non
     to spell a sign.
 
     Raises:
-        Unusable: no question can succeed; says the remedy.
+        ServerError: no question can succeed; says the remedy.
     """
     if status == 200:
         return reply(data, mask)
@@ -276,4 +272,4 @@ def error(status: int, data: bytes, mask: Mask = None) -> Reply:
     may_pass = status in (400, 408, 409, 413, 422, 429) or status >= 500
     if may_pass and code not in ("insufficient_quota", "model_not_found"):
         return Reply(failure=failure, prompt_tokens=0, answer_tokens=0)
-    raise Unusable(f"{failure}. Remedy: {_REMEDY}")
+    raise ServerError(f"{failure}. Remedy: {_REMEDY}")
