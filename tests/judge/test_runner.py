@@ -70,7 +70,7 @@ def test_an_estimate_counts_each_question_once_leaves_out_what_is_kept_and_asks_
     assert foretold.answer_tokens == 3 * 512
     assert foretold.money == PRICE.of(foretold.prompt_tokens, foretold.answer_tokens)
     assert "3 requests (0 answers are kept)" in str(foretold)
-    assert (later.requests, later.kept, later.money) == (3, 2, None)
+    assert (later.requests, later.on_file, later.money) == (3, 2, None)
 
 
 @pytest.mark.parametrize("concurrency", [1, 8])

@@ -61,6 +61,11 @@ class Sampling:
     seed: Annotated[int, Field(ge=0)] | None = None
     top_logprobs: Annotated[int, Field(ge=0, le=20)] = 0
 
+    def __str__(self) -> str:
+        words = f"temperature {self.temperature:g}, top_p {self.top_p:g}"
+        words += f", max_tokens {self.max_tokens}, seed {self.seed}"
+        return words + (f", logprobs {self.top_logprobs}" if self.top_logprobs else "")
+
 
 @dataclass(frozen=True)
 class Question:

@@ -141,8 +141,9 @@ _DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_constant=lambda nam
 def _read_json(text: str, prompt: Prompt, items: int) -> list[Row]:
     value, why = json_of(text)
     if prompt.unit != "source":
-        why_none = dict.fromkeys(prompt.dimensions, PlacedRating(why=why))
-        return [why_none if why else _read_object(value, text, prompt)]
+        if why:
+            return [{name: PlacedRating(why=why) for name in prompt.dimensions}]
+        return [_read_object(value, text, prompt)]
     entries = value.get("ratings") if isinstance(value, dict) else None
     entries = entries if isinstance(entries, list) else []
     numbers = [entry.get("number") if isinstance(entry, dict) else None for entry in entries]
