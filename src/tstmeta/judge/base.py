@@ -126,22 +126,18 @@ def body(question: Question, model: str, without: frozenset[str] = frozenset()) 
     how = question.sampling
     fields: dict[str, Any] = {
         "model": model,
-        "messages": [{"role": m.role, "content": m.content} for m in question.messages],
+        "messages": [message._asdict() for message in question.messages],
         "temperature": how.temperature,
         "top_p": how.top_p,
-        "max_tokens": how.max_tokens,
+        "max_completion_tokens" if "max_tokens" in without else "max_tokens": how.max_tokens,
     }
     if how.seed is not None:
         fields["seed"] = how.seed
-    if how.top_logprobs:
+    if how.top_logprobs and "logprobs" not in without:
         fields |= {"logprobs": True, "top_logprobs": how.top_logprobs}
     if question.schema is not None:
         inner = {"name": "answer", "schema": question.schema, "strict": True}
         fields["response_format"] = {"type": "json_schema", "json_schema": inner}
-    if "max_tokens" in without:
-        fields["max_completion_tokens"] = how.max_tokens
-    if "logprobs" in without:
-        fields.pop("top_logprobs", None)
     return {name: value for name, value in fields.items() if name not in without}
 
 
@@ -214,17 +210,28 @@ def reply(data: bytes, mask: Mask = None) -> Reply:
     except ValueError:  # no UTF-8, no JSON, or JSON of another kind
         return _failed("no chat completion came", data, mask)
     choice = completion.choices[0]
-    text = choice.message.content and masked(choice.message.content, mask)
-    refusal, finish = choice.message.refusal or "", choice.finish_reason or "stop"
+    text, refusal = choice.message.content, choice.message.refusal or ""
+    finish = choice.finish_reason or "stop"
     if text is None and not refusal and finish not in ("length", "content_filter"):
         return _failed("there is no text in the answer", data, mask)
-    if text and len(text) > LONGEST_TEXT:
+    text = masked(text or "", mask)
+    if len(text) > LONGEST_TEXT:
         text, finish = text[:LONGEST_TEXT], "length"
     usage = completion.usage or _Usage()
-    positions = (choice.logprobs and choice.logprobs.content) or []
-    rivals = (rival.token for position in positions for rival in position.top_logprobs or ())
-    spelled = "\n".join(["".join(position.token for position in positions), *rivals])
-    has_secret = mask is not None and mask.search(spelled)
+    return Reply(
+        text=text,
+        finish=masked(finish, mask)[:80],
+        refusal=masked(refusal, mask)[:LONGEST_TEXT],
+        prompt_tokens=usage.prompt_tokens,
+        answer_tokens=usage.completion_tokens,
+        model=excerpt(completion.model or "", mask=mask),
+        fingerprint=excerpt(completion.system_fingerprint or "", mask=mask),
+        tokens=_tokens((choice.logprobs and choice.logprobs.content) or [], mask),
+    )
+
+
+def _tokens(positions: list[_Position], mask: Mask) -> tuple[TokenChoice, ...]:
+    """The tokens of an answer; none where they spell a secret together, or a rival does."""
     tokens = tuple(
         TokenChoice(
             position.token,
@@ -233,16 +240,9 @@ def reply(data: bytes, mask: Mask = None) -> Reply:
         )
         for position in positions
     )
-    return Reply(
-        text=text or "",
-        finish=masked(finish, mask)[:80],
-        refusal=masked(refusal, mask)[:LONGEST_TEXT],
-        prompt_tokens=usage.prompt_tokens,
-        answer_tokens=usage.completion_tokens,
-        model=excerpt(completion.model or "", mask=mask),
-        fingerprint=excerpt(completion.system_fingerprint or "", mask=mask),
-        tokens=() if has_secret else tokens,
-    )
+    rivals = [rival for token in tokens for rival, _ in token.alternatives]
+    spelled = "\n".join(["".join(token.token for token in tokens), *rivals])
+    return () if mask and mask.search(spelled) else tokens
 
 
 def _failed(why: str, data: bytes, mask: Mask) -> Reply:
@@ -254,8 +254,8 @@ def refused_field(status: int, data: bytes, sent: Mapping[str, Any]) -> str | No
     """The field of a request that the server names in an error, if an answer can do without it."""
     words = data.decode("utf-8", "replace") if status in (400, 422) else ""
     for name, spelled in OPTIONAL.items():
-        optional = name in sent and sent[name] == _NEUTRAL.get(name, sent[name])
-        if optional and re.search(rf"\b({spelled})\b", words):
+        is_neutral = name in sent and sent[name] == _NEUTRAL.get(name, sent[name])
+        if is_neutral and re.search(rf"\b({spelled})\b", words):
             return name
     return None
 
