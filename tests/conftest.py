@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Generator
+from contextlib import suppress
 
 import pytest
 from hypothesis import settings
@@ -37,6 +38,15 @@ def _no_process_is_left() -> Generator[None]:
         process = rendering._renderer(os.getpid())
         process.kill()
         process.communicate()
+
+
+@pytest.fixture(scope="session")
+def quick_retries() -> Generator[None]:
+    """The retries of the ``openai`` client, thousandths of a second apart."""
+    with pytest.MonkeyPatch.context() as patch:
+        with suppress(ImportError):
+            patch.setattr("openai._base_client.INITIAL_RETRY_DELAY", 0.001)
+        yield
 
 
 def required() -> set[str]:

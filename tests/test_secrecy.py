@@ -21,10 +21,12 @@ from tstmeta.likelihood.tables import metric_of
 from tstmeta.likelihood.zeroshot import read
 from tstmeta.metrics import registry
 from tstmeta.models.causal import Continuation
-from tstmeta.models.server import ServerError, ServerModel
+from tstmeta.models.connection import ServerError, address
+from tstmeta.models.server import ServerModel
 from tstmeta.schema import DataError, Problem, TstmetaError
 from tstmeta.secrecy import conceal, excerpt, mask_of
 
+pytestmark = pytest.mark.usefixtures("quick_retries")
 USER, WORD, KEY = "ann-hidden", "pass-hidden", "key-hidden"
 URL = f"http://{USER}:{WORD}@127.0.0.1:9/v1?api_key={KEY}"
 REWRITE = ("--source", "he went", "--output", "he left", "--style", "polite")
@@ -108,7 +110,7 @@ def test_a_metric_is_called_without_the_secrets_of_its_server(words, name):
     assert metric.name == name
     assert registry.get(f"style-accuracy:{URL}").name == "style-accuracy:http://127.0.0.1:9/v1"
     assert str(metric.signature("source")) == str(registry.get(name).signature("source"))
-    assert metric.model.url == words.split("+")[1].partition("#")[0]
+    assert metric.model.address == address(words.split("+")[1].partition("#")[0])
 
 
 def test_no_repr_shows_a_server_with_its_password():
@@ -193,8 +195,7 @@ def test_what_a_server_repeats_of_a_user_is_masked(served, status):
     body = b"you sent Basic " + basic + f", which is {WORD}".encode()
     fake.instead = lambda number, asked: (status, {}, body)
     url = fake.url.replace("http://", f"http://{USER}:{WORD}@")
-    model = ServerModel(url, "tiny", tokenizer)
-    model.pause, model.retries = 0.01, 1
+    model = ServerModel(address(url), "tiny", tokenizer, retries=1)
     with pytest.raises(ServerError, match=r"you sent Basic \*\*\*=*, which is \*\*\*") as caught:
         list(model.logprobs([Continuation((1, 2), (3,))]))
     assert WORD not in str(caught.value)
@@ -207,10 +208,11 @@ def test_no_spelling_of_a_password_passes_from_a_server_of_tokens(served):
     spelled = "".join(f"\\u{word.encode('utf-16-be')[2 * i : 2 * i + 2].hex()}" for i in range(11))
     assert json.loads(f'"{spelled}"') == word
     url = fake.url.replace("http://", f"http://{USER}:{quote(word, safe='')}@")
+    model = ServerModel(address(url), "tiny", tokenizer)
     for body in (f'{{"error": "{spelled}"}}', f'{{"error": "{spelled}', word, quote(word)):
         fake.instead = lambda number, asked, body=body: (400, {}, body.encode())
         with pytest.raises(ServerError, match=r"\*\*\*") as caught:
-            list(ServerModel(url, "tiny", tokenizer).logprobs([Continuation((1, 2), (3,))]))
+            list(model.logprobs([Continuation((1, 2), (3,))]))
         shown = "".join(traceback.format_exception(caught.value))
         assert not [text for text in (word, spelled, quote(word)) if text in shown]
 
@@ -221,7 +223,7 @@ def test_a_list_of_models_shows_no_key(served, monkeypatch):
     data = json.dumps({"data": [{"id": KEY}, {"id": f"{KEY[:3]}\\u002d{KEY[4:]}"}]}).encode()
     fake.models = lambda: (200, {}, data)
     with pytest.raises(ServerError, match=r"Remedy: one of \*\*\*, \*\*\*"):
-        _ = ServerModel(fake.url, "tiny", tokenizer).window
+        _ = ServerModel(address(fake.url), "tiny", tokenizer).window
 
 
 @pytest.mark.parametrize("opened", [files_of, lambda location: PartFolder(location, None)])

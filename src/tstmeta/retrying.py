@@ -1,4 +1,4 @@
-"""How a request is made again: the same patience for downloads and for servers of models."""
+"""How a download is tried again, and how long after."""
 
 import math
 from collections.abc import Mapping

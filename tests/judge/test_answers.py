@@ -67,11 +67,10 @@ NONE = "invalid"
 READINGS = [
     (JOINT, '{"style": 5, "meaning": 4, "more": [1, {}]}', [4, 5]),
     (JOINT, 'Sure!\n```json\n{"meaning": 4, "style": 5}\n```\nAnything else?', [4, 5]),
-    (JOINT, '{"Meaning": "4/5", "STYLE ": "5 out of 5"}', [4, 5]),
+    (JOINT, '{"Meaning": 4, "style": "5"}', [NONE, NONE]),
     (JOINT, '{"explanation": "style: 3, \\"meaning\\": 2", "meaning": 4, "style": 5}', [4, 5]),
-    (JOINT, '{"meaning": 4, "style": 5} {"meaning": 4, "style": 5}', [4, 5]),
     (JOINT, '{"meaning": 7, "style": 4.5}', [NONE, 4.5]),
-    (JOINT, '{"meaning": "4/10", "style": "5 - very good"}', [NONE, NONE]),
+    (JOINT, '{"meaning": "4/10", "style": [5]}', [NONE, NONE]),
     (JOINT, '{"meaning": 4}', [4, NONE]),
     (JOINT, '{"meaning": NaN, "style": 1e999}', [NONE, NONE]),
     (JOINT, '{"meaning": 4, "style": ' + "1" * 5000 + "}", [NONE, NONE]),
@@ -105,10 +104,11 @@ READINGS = [
     (PAIR, "2.", [0, 1]),
     (PAIR, "Tie", [0.5, 0.5]),
     (PAIR, "Rewrite 1 keeps more.", [NONE, NONE]),
-    (ONE, rated((3, 60), (1, 80), (2, "70/100")), [80, 70, 60]),
+    (ONE, rated((3, 60), (1, 80), (2, 70)), [80, 70, 60]),
     (ONE, f"<think>{rated((1, 20))}</think>{rated((1, 80))}", [80, NONE, NONE]),
-    (ONE, '[{"content": 70, "number": 2}, {"number": 1, "content": 80}]', [80, 70, NONE]),
-    (ONE, f"Ratings: {rated((2, 70))}\nAgain: {rated((2, 70))}", [NONE, 70, NONE]),
+    (ONE, '{"ratings": [{"content": 70, "number": 2}]}', [NONE, 70, NONE]),
+    (ONE, '[{"content": 70, "number": 2}, {"number": 1, "content": 80}]', [NONE] * 3),
+    (ONE, f"Ratings: {rated((2, 70))}\nAgain: {rated((2, 70))}", [NONE] * 3),
     (ONE, '{"ratings": [{"number": 1, "content": 80, "errors": {"number": 2}}]}', [80, NONE, NONE]),
     (ONE, rated((0, 80), (1, 70), (2, 60)), [NONE] * 3),
     (ONE, '{"1": 80, "2": 70, "3": 60}', [NONE] * 3),
@@ -182,7 +182,7 @@ def labelled(number, content="90", style="80", fluency="70", why="It fits."):
     ("text", "content", "fluency"),
     [
         (labelled(2, "10") + labelled(3, "20") + labelled(1), [90, 10, 20], [70, 70, 70]),
-        (labelled(1, "90/100", "80", "70.5 out of 100"), [90, NONE, NONE], [70.5, NONE, NONE]),
+        (labelled(1, "90/100", "80", "70.5 / 100"), [90, NONE, NONE], [70.5, NONE, NONE]),
         (labelled(1, "90\nContent: 20") + labelled(2), [NONE, 90, NONE], [70, 70, NONE]),
         (labelled(1, why="Better than\nContent: 5"), [90, NONE, NONE], [70, NONE, NONE]),
         (labelled(1) + labelled(1), [NONE] * 3, [NONE] * 3),
@@ -336,16 +336,12 @@ def test_each_rating_of_a_json_answer_has_its_own_distribution():
     assert row["style"].logprobs == "top 2"
 
 
-def test_ratings_of_several_rewrites_have_their_own_and_one_given_twice_has_none():
+def test_ratings_of_several_rewrites_have_distributions_of_their_own():
     tokens = [choice('{"ratings": [{"number": 2, "content": '), choice("70", 0.5, **{"60": 0.5})]
     tokens += [choice('}, {"number": 1, "content": '), choice("80", 0.5, **{"100": 0.5})]
     found = read(reply(*tokens, choice("}]}")), load("lai2023-content"), 2)
     assert [row["content"].value for row in found] == [80, 70]
     assert [row["content"].expected for row in found] == [pytest.approx(90), pytest.approx(65)]
-    twice = '{"meaning": 4, "style": 2} {"meaning": 4, "style": 2}'
-    (row,) = read(reply(*map(choice, twice)), load("pauli2025"), 1)
-    assert row["content"].value == 4
-    assert math.isnan(row["content"].expected)
 
 
 def test_lines_and_words_have_expected_ratings_too():

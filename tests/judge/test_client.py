@@ -14,8 +14,9 @@ from tests.judge import scripted
 from tests.judge.asking import ask, chat, free_port, question, questions, replies
 from tests.judge.scripted import error, raw, says, serving
 from tstmeta.judge import base, client
-from tstmeta.judge.base import Reply, Sampling, Unusable, reply
+from tstmeta.judge.base import Reply, Sampling, reply
 from tstmeta.judge.client import Served
+from tstmeta.models.connection import ServerError
 from tstmeta.schema import TstmetaError
 
 PLAIN = Reply(text='{"rating": 3}', prompt_tokens=10, answer_tokens=5, model="tiny")
@@ -104,7 +105,7 @@ def test_nothing_that_a_server_sends_breaks_the_reader(data):
     assert read.failure.isprintable()
     for status in (302, 400, 401, 422, 429, 500):
         base.refused_field(status, data, {"seed": 1, "top_p": 1.0})
-        with suppress(Unusable):
+        with suppress(ServerError):
             assert base.error(status, data).failure or b"content_filter" in data
 
 
@@ -160,7 +161,7 @@ def test_what_does_not_help_is_not_remembered_and_no_temperature_is_changed(refu
 )
 def test_a_server_that_can_answer_nothing_says_so_at_once(act):
     with serving(lambda asked: act) as server:
-        with pytest.raises(Unusable, match=rf"answers {act.status}.*Remedy: see the API key"):
+        with pytest.raises(ServerError, match=rf"answers {act.status}.*Remedy: see the API key"):
             ask(server, retries=0)
         assert server.requests == 1
 
@@ -171,7 +172,7 @@ def test_a_server_that_answers_nobody_is_given_up_and_one_answer_shows_that_it_l
         nine = replies(chat(server, retries=0), *questions(9))
     assert [bool(each.failure) for each in nine] == [True, True, False] * 3
     words = r"no answer to any of 3 questions in a row.*500: oh"
-    with serving(lambda asked: error(500, "oh")) as server, pytest.raises(Unusable, match=words):
+    with serving(lambda asked: error(500, "oh")) as server, pytest.raises(ServerError, match=words):
         replies(chat(server, retries=0), *questions(3))
 
 

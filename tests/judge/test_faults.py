@@ -17,10 +17,11 @@ import pytest
 from tests.judge import scripted
 from tests.judge.scripted import Act, Asked, error, says
 from tstmeta.data import own
-from tstmeta.judge import client, ratings
+from tstmeta.judge import ratings
 from tstmeta.judge.client import Served
 from tstmeta.judge.prompts import load
 from tstmeta.judge.runner import Budget
+from tstmeta.models import connection
 
 #: A prompt of a user's own: all rewrites of a source at once, 1 to 5.
 PROMPT = """
@@ -171,7 +172,7 @@ def run(tmp_path_factory):
 
     budget, names = Budget(), list[str]()
     with pytest.MonkeyPatch.context() as patch, scripted.serving(script) as server:
-        patch.setattr(client, "LONGEST_BODY", LONGEST)
+        patch.setattr(connection, "LONGEST_BODY", LONGEST)
         chat = Served(server.url, "tiny", key="", timeout=1.0, retries=2)
         prompt, file = load(str(folder / "nine.toml")), folder / "answers.sqlite"
         options = {"cache": file, "budget": budget, "progress": False, "concurrency": 40}

@@ -136,19 +136,19 @@ def test_the_schema_of_a_source_wants_each_of_its_outputs():
 
 #: A prompt's hash is part of scores that people keep: it changes only when the prompt does.
 HASHES = """
-content 86e8757d63b6  explained f6a31ea28929  fluency feb896d377ae  joint 54d12ff7a09a
-lai2023-all 8f3e9f61a923  lai2023-all-printed f9e219293362  lai2023-content e0081dc6ab3e
-lai2023-content-printed 2f2acae6ea23  lai2023-fluency 06275e7287b0
-lai2023-fluency-printed fd66e8324083  lai2023-style bae63e5cc629
-lai2023-style-printed fe37957c3ff1  mukherjee2024-fluency 5ee3690f293c
-mukherjee2024-sentiment-content a36dd30524cd  mukherjee2024-sentiment-style ea21deb65121
-mukherjee2024-toxicity-content de1436c88f55  mukherjee2024-toxicity-style 23d5dbcc3a51
-mukherjee2025-binary 07085d2ba95b  mukherjee2025-content 30e10f6ca660
-mukherjee2025-fluency 228ce1479778  mukherjee2025-style 3717c58438da
-mukherjee2025-style-binary 048a4f1b8b85  outputs f23102e79162  pair 5c86bed4d1a0
-pauli2025 507d09310965  pauli2025-emphasis 9f9c52fa8747  pauli2025-fenced dfd03086ba96
-pauli2025-only 7bd2296004a6  pauli2025-system f6d8217c4c83
-pauli2025-wording cab6d73a0e5a  style a650e0e976ca
+content e3540cf54894  explained 1ec29502a900  fluency a20e8bfc3707  joint bd2cd1716070
+lai2023-all aef57166a6a4  lai2023-all-printed d2f27f178090  lai2023-content 552160c2d4a5
+lai2023-content-printed f0082934b6dd  lai2023-fluency fddb3464d2a3
+lai2023-fluency-printed 3b9e7eb1f2d2  lai2023-style 95d48af6e1fd
+lai2023-style-printed bdc82e894208  mukherjee2024-fluency fce64c8e0499
+mukherjee2024-sentiment-content d65c97f2364e  mukherjee2024-sentiment-style f35b2812a515
+mukherjee2024-toxicity-content 9c88601b9b05  mukherjee2024-toxicity-style 77c626b66952
+mukherjee2025-binary 1379a99b522b  mukherjee2025-content 112b54e6371b
+mukherjee2025-fluency 00a9c9361546  mukherjee2025-style d224fdbdea54
+mukherjee2025-style-binary 6ca1d9b85423  outputs 2874e4e2d3f2  pair 7739f589f266
+pauli2025 71604c70f509  pauli2025-emphasis bd6dc156c762  pauli2025-fenced 3a5bb1727c17
+pauli2025-only f4fee9358990  pauli2025-system d3c794126577  pauli2025-wording c40c281d863c
+style fd7ccbdfe8a5
 """
 
 

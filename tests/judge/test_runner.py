@@ -7,10 +7,11 @@ import pytest
 from tests.judge import scripted
 from tests.judge.asking import Chatting, answers, chat, kept, questions
 from tests.judge.scripted import error, says, serving
-from tstmeta.judge.base import Reply, Unusable
+from tstmeta.judge.base import Reply
 from tstmeta.judge.cache import asking
 from tstmeta.judge.client import Served
 from tstmeta.judge.runner import Budget, Price, estimate, worst
+from tstmeta.models.connection import ServerError
 
 PRICE = Price(prompt=1.0, answer=10.0)
 
@@ -41,7 +42,7 @@ def test_a_second_run_asks_nothing_and_another_model_or_server_is_asked_anew(tmp
     assert kept(tmp_path) == 6
 
 
-@pytest.mark.parametrize("kind", [Unusable, ZeroDivisionError])
+@pytest.mark.parametrize("kind", [ServerError, ZeroDivisionError])
 def test_an_error_of_the_chat_ends_the_run_and_what_came_before_is_kept(tmp_path, kind):
     def reply(question):
         if len(mine.questions) > 2:
@@ -69,7 +70,7 @@ def test_an_estimate_counts_each_question_once_leaves_out_what_is_kept_and_asks_
     assert foretold.answer_tokens == 3 * 512
     assert foretold.money == PRICE.of(foretold.prompt_tokens, foretold.answer_tokens)
     assert "3 requests (0 answers are kept)" in str(foretold)
-    assert (later.requests, later.kept, later.money) == (3, 2, None)
+    assert (later.requests, later.on_file, later.money) == (3, 2, None)
 
 
 @pytest.mark.parametrize("concurrency", [1, 8])

@@ -15,6 +15,7 @@ from tstmeta.likelihood.scorer import Rewrite, Scorer
 from tstmeta.likelihood.zeroshot import Likelihood, LikelihoodStyle, Server, read
 from tstmeta.metrics import Request
 from tstmeta.models.causal import backbone
+from tstmeta.models.connection import Address
 from tstmeta.schema import DemonstrationWarning, Status, TstmetaError
 
 ROWS = [
@@ -176,8 +177,8 @@ SERVERS = {
 
 @pytest.mark.parametrize(("words", "model", "tokenizer"), SERVERS.values(), ids=SERVERS)
 def test_a_server_and_its_model(words, model, tokenizer):
-    url = "http://u:pass+word@h/v1" if "@" in words else "http://h/v1"
-    assert read(words)[0] == Server(url, model, backbone(tokenizer))
+    secrets = ("u", "pass+word") if "@" in words else ()
+    assert read(words)[0] == Server(Address("http://h/v1", *secrets), model, backbone(tokenizer))
 
 
 def test_a_server_s_model_is_known_by_its_name_and_its_tokenizer(tmp_path):

@@ -8,10 +8,12 @@ import pytest
 from tests.models.fake_server import TEXTS, Fake, serving, tiny_engine, tiny_tokenizer
 from tests.models.tiny import answers, distance
 from tstmeta.models.causal import Continuation, LanguageModel
-from tstmeta.models.server import ServerError, ServerModel, address
+from tstmeta.models.connection import ServerError, address
+from tstmeta.models.server import ServerModel
 from tstmeta.models.tokencache import Cached
 from tstmeta.schema import TstmetaError
 
+pytestmark = pytest.mark.usefixtures("quick_retries")
 KEY = "sk-very-secret-0123456789"
 
 
@@ -36,10 +38,9 @@ def fake(engine, monkeypatch):
 def served(fake, tokenizer):
     """A model of the server, after its trial."""
 
-    def build(url="", label="", **options):
-        model = ServerModel(url or fake.url, "tiny", tokenizer, label=label)
-        for name, value in {"pause": 0.01, "retries": 2, **options}.items():
-            setattr(model, name, value)
+    def build(url="", **options):
+        options = {"retries": 2, **options}
+        model = ServerModel(address(url or fake.url), "tiny", tokenizer, **options)
         model.check()
         return model
 
@@ -141,7 +142,7 @@ def test_nobody_listens_is_an_error_at_once(served):
         port = free.getsockname()[1]
     started = time.monotonic()
     with pytest.raises(ServerError, match=r"no connection to .*Remedy: start the server"):
-        served(url=f"http://127.0.0.1:{port}", pause=5)
+        served(url=f"http://127.0.0.1:{port}", retries=5)
     assert time.monotonic() - started < 4
 
 
@@ -150,13 +151,14 @@ def test_nobody_listens_is_an_error_at_once(served):
     [
         ("http://host:8000", "http://host:8000/v1"),
         (" https://host/api/v1/completions?key=1#x ", "https://host/api/v1"),
+        ("http://host/v1/chat/completions/", "http://host/v1"),
         *((url, None) for url in ("", "localhost:8000", "ftp://host/v1", "http://", "http://a b/")),
         ("http://h:123456", None),
     ],
 )
 def test_the_address_is_where_the_interface_starts(url, wanted):
     if wanted:
-        assert str(address(url)) == wanted
+        assert address(url).url == wanted
     else:
         with pytest.raises(ServerError, match="no URL of a server"):
             address(url)
@@ -191,7 +193,7 @@ def test_what_does_not_pass_is_asked_once(fake, served, requests, status):
 def test_a_server_that_stays_silent_is_given_up(fake, served, requests):
     model = served(timeout=0.2, retries=1)
     fake.instead = lambda number, body: time.sleep(1)
-    with pytest.raises(ServerError, match=r"no answer of http://.*/completions \(ReadTimeout\)"):
+    with pytest.raises(ServerError, match=r"http://.*/completions: no answer within 0\.2 s"):
         answers(model, requests[:1])
 
 
@@ -280,7 +282,7 @@ def test_another_vocabulary_is_noticed_though_it_takes_our_ids(fake, engine):
     ours = tiny_tokenizer(["Zwölf Boxkämpfer jagen Viktor quer über den großen Sylter Deich"])
     assert len(ours) <= len(engine.tokenizer)  # so it takes all our ids
     with pytest.raises(ServerError, match="tokens are not those of the tokenizer: it reads"):
-        ServerModel(fake.url, "tiny", ours).check()
+        ServerModel(address(fake.url), "tiny", ours).check()
 
 
 @pytest.mark.parametrize("blank", ["▁", "Ġ", ""])

@@ -8,7 +8,7 @@ from __future__ import annotations
 import shlex
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -18,35 +18,47 @@ from . import options
 if TYPE_CHECKING:
     import pandas as pd
 
+    from ..judge.client import Served
+    from ..judge.construct.steps import Blueprint
+
 construct_app = typer.Typer(
     name="construct", rich_markup_mode=None, invoke_without_command=True, no_args_is_help=True
 )
 Design = StrEnum("Design", ["ours", "published"])
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a construction.")]
 
+Style = Annotated[str, typer.Option(help="The target style, such as 'more formal'.")]
+Sources = Annotated[
+    Path | None,
+    typer.Option(help="Texts to rewrite: a .txt with one a line, or a table with source."),
+]
+Generate = Annotated[
+    int | None, typer.Option(min=1, help="Have the model write so many sources instead.")
+]
+Out = Annotated[
+    Path | None, typer.Option("--out", "-o", help="Folder; the data set is called after it.")
+]
+DesignOption = Annotated[
+    Design, typer.Option(help="Four rewrites a source, or two as pauli2025 printed it.")
+]
+StyleNow = Annotated[str, typer.Option(help="That of the sources, if it has a name.")]
+Language = Annotated[str, typer.Option(help="Of all texts, as a code: en, de, pt-BR.")]
+Seed = Annotated[int, typer.Option(help="Of the kinds of error, and of the answers.")]
+
 
 @construct_app.callback()
 def construct(
     context: typer.Context,
-    style: Annotated[str, typer.Option(help="The target style, such as 'more formal'.")] = "",
-    sources: Annotated[
-        Path | None,
-        typer.Option(help="Texts to rewrite: a .txt with one a line, or a table with source."),
-    ] = None,
-    generate: Annotated[
-        int | None, typer.Option(min=1, help="Have the model write so many sources instead.")
-    ] = None,
+    style: Style = "",
+    sources: Sources = None,
+    generate: Generate = None,
     server: options.Server = "",
     model: options.Model = "",
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Folder; the data set is called after it.")
-    ] = None,
-    design: Annotated[
-        Design, typer.Option(help="Four rewrites a source, or two as pauli2025 printed it.")
-    ] = Design.ours,
-    style_now: Annotated[str, typer.Option(help="That of the sources, if it has a name.")] = "",
-    language: Annotated[str, typer.Option(help="Of all texts, as a code: en, de, pt-BR.")] = "en",
-    seed: Annotated[int, typer.Option(help="Of the kinds of error, and of the answers.")] = 0,
+    out: Out = None,
+    design: DesignOption = Design.ours,
+    style_now: StyleNow = "",
+    language: Language = "en",
+    seed: Seed = 0,
     concurrency: options.Concurrency = 16,
     timeout: options.Timeout = 120.0,
     retries: options.Retries = 6,
@@ -81,24 +93,30 @@ def construct(
     options.check_outputs(context)
     if not (style and server and model and out):
         raise typer.BadParameter("--style, --server, --model and --out are all needed", context)
+    from ..judge.client import Served
     from ..judge.construct import run
     from ..judge.runner import Budget
 
-    chat = options.served(server, model, timeout=timeout, retries=retries)
+    chat = Served(server, model, timeout=timeout, retries=retries)
     facts = {"style": style.strip(), "style_now": style_now.strip(), "language": language}
     facts |= {"design": design.value, "server": chat.server, "model": model}
     plan = run.plan_of(out, sources, generate, **facts, seed=seed)
-    budget = Budget(requests=max_requests)
-    cost = run.foretell(out, plan, chat, None)
+    cost = run.foretell(out, plan, chat)
     note(f"{model} at {chat.server}, {plan.size} sources, at most {cost}")
     if dry_run:
         return
-    table, unanswered = run.construct(
-        out, plan, chat, budget=budget, concurrency=concurrency, progress=True
-    )
-    for line in (*chat.notes, options.bill(budget)):
+    how = {"budget": Budget(requests=max_requests), "concurrency": concurrency}
+    _run(out, plan, chat, how, format)
+
+
+def _run(folder: Path, plan: Blueprint, chat: Served, how: dict[str, Any], format: Format) -> None:
+    """Write a test set, and show what came of it; exit with code 1 where answers are missing."""
+    from ..judge.construct.run import construct
+
+    table, unanswered = construct(folder, plan, chat, **how, progress=True)
+    for line in (*chat.notes, options.bill(how["budget"])):
         note(line)
-    _show(out, table, format)
+    _show(folder, table, format)
     if missing := plan.size - table["source_id"].nunique():
         note(f"the model gave {missing} sources fewer than it was asked for")
     if unanswered:

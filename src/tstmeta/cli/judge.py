@@ -1,17 +1,28 @@
 """``tstmeta judge``: have a language model rate rewrites, through any OpenAI-compatible server."""
 
+from __future__ import annotations
+
 import shlex
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from ..console import Format, escaped, mistake, note, show_table, write_table
+from ..console import Format, escaped, note, show_table, write_table
 from ..secrecy import excerpt
 from . import options
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ..judge.client import Served
+    from ..judge.prompts import Prompt
+    from ..judge.ratings import JudgeJob
+    from ..judge.runner import Budget
 
 judge_app = typer.Typer(
     name="judge", help="Have a language model rate rewrites.", no_args_is_help=True
@@ -22,8 +33,50 @@ TOP_LOGPROBS = 20
 #: What of a prompt a terminal has room for.
 _LISTED = ["name", "origin", "unit", "dimensions", "scale", "hash", "cites", "models"]
 _MORE = ["answer", "languages", "about"]
-Prompt = Annotated[str, typer.Argument(help="A prompt, or your own file.toml.")]
+PromptName = Annotated[str, typer.Argument(help="A prompt, or your own file.toml.")]
+PromptOption = Annotated[
+    str,
+    typer.Option("--prompt", "-p", help="A prompt (tstmeta judge prompts), or your own .toml."),
+]
+Revision = Annotated[str, typer.Option(help="Which weights the server runs, if known.")]
+Samples = Annotated[int, typer.Option(min=1, help="Answers to each question.")]
+Limit = Annotated[
+    int | None,
+    typer.Option(min=1, help="Only the first N rewrites, or sources with all their rewrites."),
+]
+Shuffle = Annotated[
+    int | None,
+    typer.Option(min=0, help="Seed: show the rewrites of a source in an order drawn for each."),
+]
+Logprobs = Annotated[
+    bool, typer.Option("--logprobs", help="Ask for log-probabilities: the expected rating.")
+]
 Money = Annotated[float | None, typer.Option(min=0, help="Money for a million tokens.")]
+MaxMoney = Annotated[
+    float | None, typer.Option(min=0, help="Ask nothing that could cost more in all.")
+]
+AgainOption = Annotated[
+    list[Again] | None,
+    typer.Option(
+        help="Ask anew where the kept answer is so, as of a server that was mended; the old "
+        "one is set aside in the file. Interrupted, go on without it. Errors are always asked."
+    ),
+]
+Cache = Annotated[
+    Path | None,
+    typer.Option(help="File of answers [default: data/scores/judge/answers.sqlite]."),
+]
+ScoresOut = Annotated[
+    Path | None,
+    typer.Option(help="Also write a score file, for tstmeta evaluate --scores FILE."),
+]
+Missing = Annotated[
+    Literal["drop", "mean", "worst"],
+    typer.Option(
+        help="In the score file, what stands for ratings that are not there: nothing, the "
+        "mean of the others, the lowest of the scale."
+    ),
+]
 
 
 @judge_app.command("prompts")
@@ -46,7 +99,7 @@ def prompts_command(format: options.FormatOption = Format.table) -> None:
 
 
 @judge_app.command("show")
-def show_command(prompt: Prompt, data: options.Data) -> None:
+def show_command(prompt: PromptName, data: options.Data) -> None:
     """Show what would be sent for the first question of a data set; asks nobody."""
     import json
 
@@ -69,66 +122,34 @@ def show_command(prompt: Prompt, data: options.Data) -> None:
 @judge_app.command("run")
 def run_command(
     data: options.Data,
-    prompt: Annotated[
-        str,
-        typer.Option("--prompt", "-p", help="A prompt (tstmeta judge prompts), or your own .toml."),
-    ],
+    prompt: PromptOption,
     server: options.Server,
     model: options.Model,
-    revision: Annotated[str, typer.Option(help="Which weights the server runs, if known.")] = "",
-    samples: Annotated[int, typer.Option(min=1, help="Answers to each question.")] = 1,
-    limit: Annotated[
-        int | None,
-        typer.Option(min=1, help="Only the first N rewrites, or sources with all their rewrites."),
-    ] = None,
-    shuffle: Annotated[
-        int | None,
-        typer.Option(min=0, help="Seed: show the rewrites of a source in an order drawn for each."),
-    ] = None,
-    logprobs: Annotated[
-        bool, typer.Option("--logprobs", help="Ask for log-probabilities: the expected rating.")
-    ] = False,
+    revision: Revision = "",
+    samples: Samples = 1,
+    limit: Limit = None,
+    shuffle: Shuffle = None,
+    logprobs: Logprobs = False,
     concurrency: options.Concurrency = 16,
     timeout: options.Timeout = 120.0,
     retries: options.Retries = 6,
     price_in: Money = None,
     price_out: Money = None,
-    max_money: Annotated[
-        float | None, typer.Option(min=0, help="Ask nothing that could cost more in all.")
-    ] = None,
+    max_money: MaxMoney = None,
     max_requests: options.MaxRequests = None,
     dry_run: options.DryRun = False,
-    again: Annotated[
-        list[Again] | None,
-        typer.Option(
-            help="Ask anew where the kept answer is so, as of a server that was mended; the old "
-            "one is set aside in the file. Interrupted, go on without it. Errors are always asked."
-        ),
-    ] = None,
-    cache: Annotated[
-        Path | None,
-        typer.Option(help="File of answers [default: data/scores/judge/answers.sqlite]."),
-    ] = None,
+    again: AgainOption = None,
+    cache: Cache = None,
     out: options.OutFile = None,
-    scores_out: Annotated[
-        Path | None,
-        typer.Option(help="Also write a score file, for tstmeta evaluate --scores FILE."),
-    ] = None,
-    missing: Annotated[
-        Literal["drop", "mean", "worst"],
-        typer.Option(
-            help="In the score file, what stands for ratings that are not there: nothing, the "
-            "mean of the others, the lowest of the scale."
-        ),
-    ] = "drop",
+    scores_out: ScoresOut = None,
+    missing: Missing = "drop",
 ) -> None:
     """Rate a data set.  Answers are kept: an answer that came is never asked or paid for again.
 
     Kill it whenever you like: the same command goes on where it stopped.  A second run of the same
     model on the same file waits for the first.  What is no rating becomes a row with its
     status and the judge's words.  The API key is read from OPENAI_API_KEY and goes nowhere but to
-    the server.
-    Exit code 1 when some ratings are missing.
+    the server.  Exit code 1 when some ratings are missing.
 
     \b
     Examples:
@@ -138,53 +159,86 @@ def run_command(
     """
     from ..data import load, paths
     from ..judge import ratings
-    from ..judge.cache import AnswerCache
-    from ..judge.prompts import load as load_prompt
-    from ..judge.runner import Budget, Price, estimate
+    from ..judge.client import Served
+    from ..judge.runner import Budget, price_of
     from ..storage import apart
 
-    dataset, loaded = load(data), load_prompt(prompt)
-    if logprobs:
-        sampling = replace(loaded.sampling, top_logprobs=TOP_LOGPROBS)
-        loaded = loaded.model_copy(update={"sampling": sampling})
-    if (price_in is None) != (price_out is None):
-        raise mistake("a price has two parts: give --price-in and --price-out")
-    price = None if price_in is None or price_out is None else Price(price_in, price_out)
-    chat = options.served(server, model, revision, timeout=timeout, retries=retries)
-    budget = Budget(money=max_money, requests=max_requests, price=price)
+    dataset, loaded = load(data), _loaded(prompt, logprobs)
+    budget = Budget(max_money, max_requests, price_of(price_in, price_out))
+    chat = Served(server, model, revision=revision, timeout=timeout, retries=retries)
     cache = cache or paths.scores() / ratings.ANSWERS
     apart([("--out", out), ("--scores-out", scores_out), ("--cache", cache)])
-    note(f"{chat.model} at {chat.server}, prompt {loaded.name}@{loaded.hash}")
+    note(f"{model} at {chat.server}, prompt {loaded.name}@{loaded.hash}")
     manner: dict[str, Any] = {"samples": samples, "shuffle": shuffle, "limit": limit}
-    todo = ratings.jobs(dataset, loaded, **manner)
-    anew = ratings.kept_as(again or (), todo, loaded, chat, cache)
-    questions = [job.question for job in todo]
-    note(str(estimate(questions, chat, cache=cache, price=price, anew=anew)))
-    if again:
-        note(f"{len(anew):,} kept answers are {' or '.join(again)}: asked anew")
+    anew = _foretell(ratings.jobs(dataset, loaded, **manner), loaded, chat, cache, budget, again)
     if dry_run:
         return
-    with AnswerCache(cache) as kept:
-        for old in anew:
-            kept.set_aside(old)
-    manner |= {"cache": cache, "budget": budget, "concurrency": concurrency}
-    rows = ratings.ask(dataset, loaded, chat, **manner)
-    texts = rows.select_dtypes(include=["object", "str"]).columns
-    harmless = rows.assign(**rows[texts].map(escaped, na_action="ignore"))
-    write_table(rows if out or not sys.stdout.isatty() else harmless, out)
+    ratings.set_aside(anew, cache)
+    how: dict[str, Any] = {"cache": cache, "budget": budget, "concurrency": concurrency}
+    rows = ratings.ask(dataset, loaded, chat, **manner, **how)
+    _write(rows, out)
     if scores_out is not None:
-        write_table(ratings.scores(rows, missing), scores_out)
-        words = ["tstmeta", "evaluate", "--data", data, "--scores", str(scores_out)]
-        note(f"wrote {scores_out}; use it: {shlex.join(words)}")
-    for line in chat.notes:
-        note(line)
+        _write_scores(ratings.scores(rows, missing), scores_out, data)
+    _report(rows, [*chat.notes, *_counts(rows), options.bill(budget)])
+
+
+def _loaded(name: str, logprobs: bool) -> Prompt:
+    from ..judge.prompts import load
+
+    prompt = load(name)
+    if not logprobs:
+        return prompt
+    sampling = replace(prompt.sampling, top_logprobs=TOP_LOGPROBS)
+    return prompt.model_copy(update={"sampling": sampling})
+
+
+def _foretell(
+    jobs: list[JudgeJob],
+    prompt: Prompt,
+    chat: Served,
+    cache: Path,
+    budget: Budget,
+    again: list[Again] | None,
+) -> set[str]:
+    """Say what a run would cost; gives the keys of the answers that it sets aside."""
+    from ..judge import ratings
+    from ..judge.runner import estimate
+
+    anew = ratings.keys_with(again or (), jobs, prompt, chat, cache)
+    questions = [job.question for job in jobs]
+    note(str(estimate(questions, chat, cache=cache, price=budget.price, anew=anew)))
+    if again:
+        note(f"{len(anew):,} kept answers are {' or '.join(again)}: asked anew")
+    return anew
+
+
+def _write(rows: pd.DataFrame, out: Path | None) -> None:
+    """Write the rows, to a terminal with escapes for what would steer it."""
+    if not out and sys.stdout.isatty():
+        texts = rows.select_dtypes(include=["object", "str"]).columns
+        rows = rows.assign(**rows[texts].map(escaped, na_action="ignore"))
+    write_table(rows, out)
+
+
+def _write_scores(scores: pd.DataFrame, out: Path, data: str) -> None:
+    write_table(scores, out)
+    words = ["tstmeta", "evaluate", "--data", data, "--scores", str(out)]
+    note(f"wrote {out}; use it: {shlex.join(words)}")
+
+
+def _counts(rows: pd.DataFrame) -> Iterator[str]:
     for dimension, statuses in rows.groupby("dimension", sort=False)["status"]:
-        ends = ", ".join(f"{count:,} {name}" for name, count in statuses.value_counts().items())
-        note(f"{dimension}: {len(statuses):,} rows: {ends}")
-    note(options.bill(budget))
-    failed = rows[rows["rating"].isna()]
-    if len(failed):
-        first = failed.iloc[0]
+        counts = (f"{count:,} {name}" for name, count in statuses.value_counts().items())
+        yield f"{dimension}: {len(statuses):,} rows: {', '.join(counts)}"
+
+
+def _report(rows: pd.DataFrame, lines: list[str]) -> None:
+    """Print the lines; exit with code 1 where ratings are missing."""
+    for line in lines:
+        note(line)
+    missing = rows[rows["rating"].isna()]
+    if len(missing):
+        first = missing.iloc[0]
         reason = f"{first['status']}: {excerpt(first['detail'], 300)}"
-        note(f"{len(failed):,} without a rating; the first: {reason}")
+        note(f"{len(missing):,} without a rating; the first: {reason}")
         raise typer.Exit(1)

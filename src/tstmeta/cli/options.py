@@ -112,14 +112,6 @@ MaxRequests = Annotated[int | None, typer.Option(min=0, help="Ask no more questi
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what it would cost and ask nothing.")]
 
 
-def served(server: str, model: str, revision: str = "", **how: Any) -> Any:
-    """The model of a server; a server of one's own needs no key."""
-    from ..judge.client import Served
-
-    key = os.environ.get("OPENAI_API_KEY", "")
-    return Served(server, model, revision=revision, key=key, **how)
-
-
 def bill(budget: Any) -> str:
     """What was spent, in words."""
     words = f"{budget.sent:,} requests, {budget.prompt_tokens + budget.answer_tokens:,} tokens"

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from ..schema import Status
 from .base import Reply
 from .prompts import Prompt
-from .reading import WORDS, PlacedRating, aloud, readings
+from .reading import WORDS, PlacedRating, readings, without_thoughts
 
 #: Most characters of an answer that a row keeps; the whole answer stays in the store of answers.
 SHOWN = 2_000
@@ -66,7 +66,7 @@ def read(reply: Reply, prompt: Prompt, items: int) -> list[dict[str, Rating]]:
         rows = readings(reply.text, prompt, items, cut=reply.finish == "length")
         ratings = [{name: _rating(row[name], reply, prompt) for name in row} for row in rows]
         is_rated = any(rating.status is Status.OK for row in ratings for rating in row.values())
-        opening = aloud(reply.text).lstrip()[:300].replace("’", "'")
+        opening = without_thoughts(reply.text).lstrip()[:300].replace("’", "'")
         if is_rated or not _REFUSAL.match(opening):
             if prompt.unit == "pair":
                 [(name, second)] = ratings[1].items()

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import BaseModel, Field, WrapValidator
 
-from ..schema import TstmetaError
+from ..models.connection import ServerError
 from ..secrecy import Mask, excerpt, masked
 
 #: Characters of an answer that are kept; a longer one is cut as if it had run out of tokens.
@@ -60,6 +60,11 @@ class Sampling:
     max_tokens: Annotated[int, Field(ge=1)] = 512
     seed: Annotated[int, Field(ge=0)] | None = None
     top_logprobs: Annotated[int, Field(ge=0, le=20)] = 0
+
+    def __str__(self) -> str:
+        words = f"temperature {self.temperature:g}, top_p {self.top_p:g}"
+        words += f", max_tokens {self.max_tokens}, seed {self.seed}"
+        return words + (f", logprobs {self.top_logprobs}" if self.top_logprobs else "")
 
 
 @dataclass(frozen=True)
@@ -116,31 +121,23 @@ class Reply:
     tokens: tuple[TokenChoice, ...] = ()
 
 
-class Unusable(TstmetaError):
-    """A server that cannot answer any question; says the remedy."""
-
-
 def body(question: Question, model: str, without: frozenset[str] = frozenset()) -> dict[str, Any]:
     """The JSON object to send, without the fields of :data:`OPTIONAL` that a server refuses."""
     how = question.sampling
     fields: dict[str, Any] = {
         "model": model,
-        "messages": [{"role": m.role, "content": m.content} for m in question.messages],
+        "messages": [message._asdict() for message in question.messages],
         "temperature": how.temperature,
         "top_p": how.top_p,
-        "max_tokens": how.max_tokens,
+        "max_completion_tokens" if "max_tokens" in without else "max_tokens": how.max_tokens,
     }
     if how.seed is not None:
         fields["seed"] = how.seed
-    if how.top_logprobs:
+    if how.top_logprobs and "logprobs" not in without:
         fields |= {"logprobs": True, "top_logprobs": how.top_logprobs}
     if question.schema is not None:
         inner = {"name": "answer", "schema": question.schema, "strict": True}
         fields["response_format"] = {"type": "json_schema", "json_schema": inner}
-    if "max_tokens" in without:
-        fields["max_completion_tokens"] = how.max_tokens
-    if "logprobs" in without:
-        fields.pop("top_logprobs", None)
     return {name: value for name, value in fields.items() if name not in without}
 
 
@@ -199,7 +196,7 @@ def answered(status: int, data: bytes, sent: Mapping[str, Any], mask: Mask = Non
     to spell a sign.
 
     Raises:
-        Unusable: no question can succeed; says the remedy.
+        ServerError: no question can succeed; says the remedy.
     """
     if status == 200:
         return reply(data, mask)
@@ -213,17 +210,28 @@ def reply(data: bytes, mask: Mask = None) -> Reply:
     except ValueError:  # no UTF-8, no JSON, or JSON of another kind
         return _failed("no chat completion came", data, mask)
     choice = completion.choices[0]
-    text = choice.message.content and masked(choice.message.content, mask)
-    refusal, finish = choice.message.refusal or "", choice.finish_reason or "stop"
+    text, refusal = choice.message.content, choice.message.refusal or ""
+    finish = choice.finish_reason or "stop"
     if text is None and not refusal and finish not in ("length", "content_filter"):
         return _failed("there is no text in the answer", data, mask)
-    if text and len(text) > LONGEST_TEXT:
+    text = masked(text or "", mask)
+    if len(text) > LONGEST_TEXT:
         text, finish = text[:LONGEST_TEXT], "length"
     usage = completion.usage or _Usage()
-    positions = (choice.logprobs and choice.logprobs.content) or []
-    rivals = (rival.token for position in positions for rival in position.top_logprobs or ())
-    spelled = "\n".join(["".join(position.token for position in positions), *rivals])
-    has_secret = mask is not None and mask.search(spelled)
+    return Reply(
+        text=text,
+        finish=masked(finish, mask)[:80],
+        refusal=masked(refusal, mask)[:LONGEST_TEXT],
+        prompt_tokens=usage.prompt_tokens,
+        answer_tokens=usage.completion_tokens,
+        model=excerpt(completion.model or "", mask=mask),
+        fingerprint=excerpt(completion.system_fingerprint or "", mask=mask),
+        tokens=_tokens((choice.logprobs and choice.logprobs.content) or [], mask),
+    )
+
+
+def _tokens(positions: list[_Position], mask: Mask) -> tuple[TokenChoice, ...]:
+    """The tokens of an answer; none where they spell a secret together, or a rival does."""
     tokens = tuple(
         TokenChoice(
             position.token,
@@ -232,16 +240,9 @@ def reply(data: bytes, mask: Mask = None) -> Reply:
         )
         for position in positions
     )
-    return Reply(
-        text=text or "",
-        finish=masked(finish, mask)[:80],
-        refusal=masked(refusal, mask)[:LONGEST_TEXT],
-        prompt_tokens=usage.prompt_tokens,
-        answer_tokens=usage.completion_tokens,
-        model=excerpt(completion.model or "", mask=mask),
-        fingerprint=excerpt(completion.system_fingerprint or "", mask=mask),
-        tokens=() if has_secret else tokens,
-    )
+    rivals = [rival for token in tokens for rival, _ in token.alternatives]
+    spelled = "\n".join(["".join(token.token for token in tokens), *rivals])
+    return () if mask and mask.search(spelled) else tokens
 
 
 def _failed(why: str, data: bytes, mask: Mask) -> Reply:
@@ -253,8 +254,8 @@ def refused_field(status: int, data: bytes, sent: Mapping[str, Any]) -> str | No
     """The field of a request that the server names in an error, if an answer can do without it."""
     words = data.decode("utf-8", "replace") if status in (400, 422) else ""
     for name, spelled in OPTIONAL.items():
-        optional = name in sent and sent[name] == _NEUTRAL.get(name, sent[name])
-        if optional and re.search(rf"\b({spelled})\b", words):
+        is_neutral = name in sent and sent[name] == _NEUTRAL.get(name, sent[name])
+        if is_neutral and re.search(rf"\b({spelled})\b", words):
             return name
     return None
 
@@ -276,4 +277,4 @@ def error(status: int, data: bytes, mask: Mask = None) -> Reply:
     may_pass = status in (400, 408, 409, 413, 422, 429) or status >= 500
     if may_pass and code not in ("insufficient_quota", "model_not_found"):
         return Reply(failure=failure, prompt_tokens=0, answer_tokens=0)
-    raise Unusable(f"{failure}. Remedy: {_REMEDY}")
+    raise ServerError(f"{failure}. Remedy: {_REMEDY}")

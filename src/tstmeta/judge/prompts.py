@@ -66,7 +66,7 @@ from .base import Message, Question, Role, Sampling
 
 #: Counts up when slots are filled, or answers read, in another way: it is part of every hash, one
 #: more for a fence, which has the style in it since then.
-RULES = 2
+RULES = 3
 #: A slot is a name in braces; other braces, as of an example in JSON, are words like any other.
 SLOT = re.compile(r"\{([a-z_]+)\}")
 _TEXT = r"\{(?:source|outputs?|first|second|style|opposite)\}"

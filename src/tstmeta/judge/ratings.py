@@ -21,7 +21,7 @@ from ..data.paths import regular
 from ..metrics.base import Request
 from ..schema import Signature, Status, TstmetaError
 from ..secrecy import excerpt
-from . import answers
+from .answers import read as read_answer
 from .base import Question, Reply
 from .cache import AnswerCache
 from .prompts import Prompt
@@ -132,31 +132,48 @@ def ask(
     replies = run([job.question for job in todo], chat, **options)
     pairs = zip(todo, replies, strict=True)
     rows = [row for job, reply in pairs for row in _rows(job, reply, prompt)]
-    how = prompt.sampling
-    asked_how = f"temperature {how.temperature:g}, top_p {how.top_p:g}, max_tokens {how.max_tokens}"
-    asked_how += f", seed {how.seed}"
-    asked_how += f", logprobs {how.top_logprobs}" if how.top_logprobs else ""
-    asked_how += f", order {shuffle}" if shuffle is not None and prompt.unit == "source" else ""
-    about: dict[str, Any] = {"dataset": dataset.name.partition("@")[0], "asked_how": asked_how}
-    about |= {"prompt": prompt.name, "prompt_hash": prompt.hash, "low": prompt.low}
-    about |= {"high": prompt.high, "server": chat.server, "model": chat.model}
-    return pd.DataFrame(rows).assign(revision=chat.revision, **about)[COLUMNS]
+    manner = str(prompt.sampling)
+    manner += f", order {shuffle}" if shuffle is not None and prompt.unit == "source" else ""
+    about = {
+        "dataset": dataset.name.partition("@")[0],
+        "prompt": prompt.name,
+        "prompt_hash": prompt.hash,
+        "low": prompt.low,
+        "high": prompt.high,
+        "server": chat.server,
+        "model": chat.model,
+        "revision": chat.revision,
+        "asked_how": manner,
+    }
+    return pd.DataFrame(rows).assign(**about)[COLUMNS]
 
 
-def kept_as(
+def keys_with(
     statuses: Collection[str], todo: Sequence[JudgeJob], prompt: Prompt, chat: Served, cache: Path
 ) -> set[str]:
-    """Keys of the kept answers with a rating of one of these statuses."""
+    """Keys of the answers on file with a rating of one of these statuses."""
     if not statuses or not cache.exists():
         return set()
-    jobs = {job.question.key(chat.server, chat.model, chat.revision): job for job in todo}
-    with AnswerCache(cache) as kept:
-        rows = ((key, _rows(jobs[key], reply, prompt)) for key in jobs if (reply := kept.get(key)))
-        return {key for key, each in rows if any(row["status"] in statuses for row in each)}
+    keys = set()
+    with AnswerCache(cache) as answers:
+        for job in todo:
+            key = job.question.key(chat.server, chat.model, chat.revision)
+            reply = answers.get(key)
+            rows = _rows(job, reply, prompt) if reply else ()
+            if any(row["status"] in statuses for row in rows):
+                keys.add(key)
+    return keys
+
+
+def set_aside(keys: Collection[str], cache: Path) -> None:
+    """Have these questions asked anew; their old answers stay in the file."""
+    with AnswerCache(cache) as answers:
+        for key in keys:
+            answers.set_aside(key)
 
 
 def _rows(job: JudgeJob, reply: Reply, prompt: Prompt) -> Iterator[dict[str, Any]]:
-    ratings = answers.read(reply, prompt, len(job.item_ids))
+    ratings = read_answer(reply, prompt, len(job.item_ids))
     for place, (item_id, row) in enumerate(zip(job.item_ids, ratings, strict=True)):
         for dimension, rating in row.items():
             yield {
@@ -190,58 +207,61 @@ def scores(rows: pd.DataFrame, missing: str = "drop") -> pd.DataFrame:
         A ``scores`` table.  An item without any value has the status of its first row and its
         words; one that was cut off before its rating is ``invalid``, for a cut text has a value.
     """
-    given = rows["rating"].astype(float)
-    full = given
+    ratings = rows["rating"].astype(float)
+    values = ratings
     if missing == "mean":
         keys = [rows[name] for name in ("dataset", *_JUDGED)]
-        full = given.fillna(given.groupby(keys, sort=False, dropna=False).transform("mean"))
+        values = ratings.fillna(ratings.groupby(keys, sort=False, dropna=False).transform("mean"))
     elif missing == "worst":
-        full = given.fillna(rows["low"].astype(float))
-    several = rows.groupby(["prompt", "prompt_hash"], sort=False)["dimension"].transform("nunique")
-    samples = int(rows["sample"].max()) + 1 if len(rows) else 0
+        values = ratings.fillna(rows["low"].astype(float))
+    dimensions = rows.groupby(["prompt", "prompt_hash"], sort=False)["dimension"]
     items = (
-        rows.assign(value=full, filled=given.isna() & full.notna())
-        .assign(several=several > 1, usable=full.notna())
+        rows.assign(value=values, filled=ratings.isna() & values.notna())
+        .assign(dimensions=dimensions.transform("nunique"))
         .groupby(["dataset", "item_id", *_JUDGED], sort=False, as_index=False)
         .agg(
-            several=("several", "first"),
+            dimensions=("dimensions", "first"),
             value=("value", "mean"),
             filled=("filled", "sum"),
             rows=("filled", "size"),
-            usable=("usable", "sum"),
+            usable=("value", "count"),
             status=("status", "first"),
             detail=("detail", "first"),
         )
     )
-    ends = []
-    for line in items.to_dict("records"):
-        status, detail = Status.OK, ""
-        if not line["usable"]:
-            status, detail = Status(line["status"]), excerpt(line["detail"], 300)
-            if status.has_value:
-                status, detail = Status.INVALID, f"{status}: {detail}"
-        elif line["usable"] < line["rows"]:
-            detail = f"{line['rows'] - line['usable']} of {line['rows']} left out"
-        elif line["filled"]:
-            detail = f"{line['filled']} of {line['rows']} filled in"
-        name = f"judge:{line['model']}+{line['prompt']}"
-        name += f"#{line['dimension']}" if line["several"] else ""
-        facts = {
-            "basis": "source",
-            "server": line["server"],
-            "model": line["model"],
-            "revision": line["revision"] or "none named",
-            "prompt": f"{line['prompt']}@{line['prompt_hash']}",
-            "dimension": line["dimension"],
-            "asked": line["asked_how"],
-            "samples": samples,
-            "value": "rating",
-            "missing": missing,
-        }
-        ends.append((name, str(Signature.of("judge", facts)), str(status), detail))
-    items[["metric", "signature", "status", "detail"]] = ends
+    samples = int(rows["sample"].max()) + 1 if len(rows) else 0
+    lines = [_score(line, samples, missing) for line in items.to_dict("records")]
+    items[["metric", "signature", "status", "detail"]] = lines
     items = items.assign(basis="source", sample=0)
     return schema.validate(items[schema.columns("scores")], "scores")
+
+
+def _score(item: dict[str, Any], samples: int, missing: str) -> tuple[str, str, str, str]:
+    """Metric, signature, status and detail of an item's score."""
+    status, detail = Status.OK, ""
+    if not item["usable"]:
+        status, detail = Status(item["status"]), excerpt(item["detail"], 300)
+        if status.has_value:
+            status, detail = Status.INVALID, f"{status}: {detail}"
+    elif item["usable"] < item["rows"]:
+        detail = f"{item['rows'] - item['usable']} of {item['rows']} left out"
+    elif item["filled"]:
+        detail = f"{item['filled']} of {item['rows']} filled in"
+    facts = {
+        "basis": "source",
+        "server": item["server"],
+        "model": item["model"],
+        "revision": item["revision"] or "none named",
+        "prompt": f"{item['prompt']}@{item['prompt_hash']}",
+        "dimension": item["dimension"],
+        "asked": item["asked_how"],
+        "samples": samples,
+        "value": "rating",
+        "missing": missing,
+    }
+    metric = f"judge:{item['model']}+{item['prompt']}"
+    metric += f"#{item['dimension']}" if item["dimensions"] > 1 else ""
+    return metric, str(Signature.of("judge", facts)), str(status), detail
 
 
 _READERS = {

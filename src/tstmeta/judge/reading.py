@@ -1,34 +1,28 @@
 """Reading what a judge answered: ratings out of a text, or why there are none.
 
-Each form that a prompt asks for (JSON, labels, a number, a word) has one strict reading.  Only the
-standard library is used: the file goes, as it is, into what ``tstmeta judge export`` writes.
+Each form that a prompt asks for (JSON, labels, a number, a word) has one strict reading.  The
+reader never sees the texts that were judged.
 """
 
 import json
 import math
 import re
 from collections.abc import Mapping
+from functools import cache
 from typing import Any, NamedTuple
 
-#: What of a prompt says how an answer is read.
-FORM = ("answer", "unit", "dimensions", "low", "high", "keys")
+from .prompts import Prompt
+
 #: The ways to answer in a word -> the words and their values.
 WORDS: Mapping[str, Mapping[str, float]] = {
     "yes-no": {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0},
     "first": {"1": 1.0, "rewrite 1": 1.0, "2": 0.0, "rewrite 2": 0.0, "tie": 0.5},
 }
-#: A line that is nothing but an answer, perhaps behind a label: ``4``, ``**Rating:** 4/5``.
 _DECOR = r"[\s*_\"'`#|()\[\]{}]{0,40}+"  # possessive: a line of signs is looked through once
 _LABEL = rf"{_DECOR}(?P<label>[^\W\d_][^\n:=.,;!?]{{0,60}}[:=])?{_DECOR}"
 _NUMBER = r"(?<!\d)[-−+]?\d{1,12}(?:\.\d{1,12})?(?!\d)"
-_END = rf"{_DECOR}(?P<dot>\.?){_DECOR}"
-_RATING = re.compile(
-    rf"{_LABEL}(?P<value>{_NUMBER})"
-    rf"(?:\s?(?:/|out of)\s?(?P<end>\d{{1,6}})|(?P<percent>\s?%))?{_END}"
-)
-_WORD = re.compile(rf"{_LABEL}(?P<value>[\w ]{{1,20}}?){_END}")
 #: Longest line that is looked at.
-_LINE = 200
+_LONGEST = 200
 _OPENING = re.compile(r"[{\[]")
 #: What stands above the ratings of an output, and before its explanation, in labels.
 #: Signs stay on their line: across lines, an answer of blank ones would take hours to read.
@@ -46,120 +40,142 @@ class PlacedRating(NamedTuple):
     end: int = -1
     explanation: str = ""
 
+    def moved(self, start: int) -> "PlacedRating":
+        """The same rating in a text that begins so many characters earlier."""
+        return self._replace(start=self.start + start, end=self.end + start)
+
 
 Row = dict[str, PlacedRating]
+_NO_NUMBER = PlacedRating(why="no number where the rating should be")
+_CUT = PlacedRating(why="cut short, perhaps inside the rating")
 
 
-def readings(text: str, form: Any, items: int, cut: bool = False) -> list[Row]:
+def readings(text: str, prompt: Prompt, items: int, cut: bool = False) -> list[Row]:
     """A dict dimension -> reading for each of so many rewrites, in the order they were shown in.
 
-    Args:
-        form: a :class:`~.prompts.Prompt`, or what has the attributes :data:`FORM` of one.
-        cut: the answer ran out of tokens.
+    ``cut``: the answer ran out of tokens.
     """
-    text = aloud(text)
-    if form.answer == "json":
-        rows = _of_json(text, form, items)
-    elif form.answer == "labels":
-        rows = _of_labels(text, cut, form, items)
+    text = without_thoughts(text)
+    if prompt.answer == "json":
+        rows = _read_json(text, prompt, items)
+    elif prompt.answer == "labels":
+        rows = _read_labels(text, cut, prompt, items)
     else:
-        rows = [dict.fromkeys(form.dimensions, _of_lines(text, cut, form))] * items
+        rows = [dict.fromkeys(prompt.dimensions, _read_lines(text, cut, prompt))] * items
     for row in rows:
         for name, reading in row.items():
-            if not reading.why and not form.low <= reading.value <= form.high:
-                why = f"{reading.value:g} is not from {form.low:g} to {form.high:g}"
+            if not reading.why and not prompt.low <= reading.value <= prompt.high:
+                why = f"{reading.value:g} is not from {prompt.low:g} to {prompt.high:g}"
                 row[name] = PlacedRating(why=why)
     return rows
 
 
-def _of_lines(text: str, cut: bool, form: Any) -> PlacedRating:
-    """The rating that is the first line, or the last one of a whole answer.
+def _read_lines(text: str, cut: bool, prompt: Prompt) -> PlacedRating:
+    """The rating that is the first line, or the last one of a complete answer.
 
     Other lines may quote what was judged: one that is another rating makes both invalid.
     """
-    lines, at = [], 0
-    for line in text.splitlines(keepends=True):
-        if line.strip("`*_ \t\r\n"):  # else nothing, or a fence
-            lines.append((at + len(line) - len(line.lstrip()), line.strip()))
-        at += len(line)
-    alone = len(lines) == 1
-    each = {line: _of_line(line, form, alone) for line in {line for _, line in lines}}
-    rating = PlacedRating()
-    for start, line in lines[:1] if cut else lines[-1:] + lines[:1]:
-        if reading := each[line]:
-            rating = reading._replace(start=start + reading.start, end=start + reading.end)
+    lines = list(re.finditer(r"^[^\n]*[^`*_\s][^\n]*$", text, re.M))  # others are blank, or a fence
+    is_alone = len(lines) == 1
+    ratings = [_read_line(line[0], prompt, is_alone).moved(line.start()) for line in lines]
+    ends = ratings[:1] if cut else [*ratings[-1:], *ratings[:1]]
+    rating = next((rating for rating in ends if not rating.why), PlacedRating())
     if rating.why:
         return rating
-    if len({reading.why or reading.value for reading in each.values() if reading}) > 1:
+    if len({rating.value for rating in ratings if not rating.why}) > 1:
         return PlacedRating(why="two different ratings")
     # a word may go on, and so may 1 on a scale that has 10
-    ends = alone and rating.end == len(text.rstrip())
-    if cut and ends and (form.answer in WORDS or rating.value * 10 <= form.high):
-        return PlacedRating(why="cut short, perhaps inside the rating")
-    return rating
+    is_last = is_alone and rating.end == len(text.rstrip())
+    return _CUT if cut and is_last and _may_go_on(rating.value, prompt) else rating
 
 
-def _of_line(line: str, form: Any, alone: bool) -> PlacedRating | None:
-    """The rating that a line is, if it is one; ``alone``: it is all of the answer."""
-    if len(line) > _LINE:
-        return None
-    words = WORDS.get(form.answer)
-    if words is not None:
-        match = _WORD.fullmatch(line)
-        value = words.get(match["value"].casefold()) if match else None
-        return (
-            PlacedRating(value, "", *match.span("value")) if match and value is not None else None
-        )
-    match = _RATING.fullmatch(line)
-    if not match or not (alone or match["label"] or not match["dot"]):  # "1." counts a list
-        return None
-    end = float(match["end"] or (100 if match["percent"] else form.high))
-    if end != form.high:
-        return PlacedRating(why=f"a rating on another scale than to {form.high:g}")
-    return PlacedRating(float(match["value"].replace("−", "-")), "", *match.span("value"))
+def _may_go_on(value: float, prompt: Prompt) -> bool:
+    return prompt.answer in WORDS or value * 10 <= prompt.high
+
+
+@cache
+def _line_pattern(answer: str, high: float) -> re.Pattern[str]:
+    """A line that is nothing but an answer, perhaps behind a label: ``4``, ``**Rating:** 4/5``."""
+    words = WORDS.get(answer)
+    value = "|".join(words) if words else _NUMBER
+    scale = "" if words else rf"(?:\s?/\s?{high:g})?"
+    return re.compile(rf"{_LABEL}(?P<value>{value}){scale}{_DECOR}(?P<dot>\.?){_DECOR}", re.I)
+
+
+def _read_line(line: str, prompt: Prompt, is_alone: bool) -> PlacedRating:
+    """The rating that a line is, if it is one; "1." beside other lines counts a list."""
+    pattern = _line_pattern(prompt.answer, prompt.high)
+    match = pattern.fullmatch(line) if len(line) <= _LONGEST else None
+    if not match or (match["dot"] and not match["label"] and not is_alone):
+        return PlacedRating()
+    text, words = match["value"].casefold(), WORDS.get(prompt.answer)
+    value = words[text] if words else float(text.replace("−", "-"))
+    return PlacedRating(value, "", *match.span("value"))
 
 
 def json_of(text: str) -> tuple[Any, str]:
     """The one JSON value of an answer, which may stand in words or in a fence; or what is wrong.
 
-    Of a key that comes twice in an object, neither value is kept; keys are casefolded.
+    Of a key that comes twice in an object, neither value counts.
     """
-    values: list[Any] = []
-    end = 0
+    opening = _OPENING.search(text)
+    if not opening:
+        return None, "no JSON"
     try:
-        while opening := _OPENING.search(text, end):
-            value, end = _DECODER.raw_decode(text, opening.start())
-            if values and value != values[0]:
-                return None, "more than one JSON value"
-            values[:] = [value]
+        value, end = _DECODER.raw_decode(text, opening.start())
     except (ValueError, RecursionError):
         return None, "broken JSON"
-    return (values[0], "") if values else (None, "no JSON")
+    return (None, "more than one JSON value") if _OPENING.search(text, end) else (value, "")
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for key, value in pairs:
-        name = key.strip().casefold()
-        values[name] = None if name in values else value
+        values[key] = None if key in values else value
     return values
 
 
 _DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_constant=lambda name: None)
 
 
-def _of_json(text: str, form: Any, items: int) -> list[Row]:
+def _read_json(text: str, prompt: Prompt, items: int) -> list[Row]:
     value, why = json_of(text)
-    if not why and form.unit != "source":
-        return [_of_object(value, text, form)]
-    listed = value.get("ratings") if isinstance(value, dict) else value
-    listed = listed if isinstance(listed, list) else []
-    numbers = [entry.get("number") if isinstance(entry, dict) else None for entry in listed]
-    rows = [_of_object(entry, text, form, place, len(listed)) for place, entry in enumerate(listed)]
-    return _by_number(numbers, rows, form, items, why)
+    if prompt.unit != "source":
+        if why:
+            return [{name: PlacedRating(why=why) for name in prompt.dimensions}]
+        return [_read_object(value, text, prompt)]
+    entries = value.get("ratings") if isinstance(value, dict) else None
+    entries = entries if isinstance(entries, list) else []
+    numbers = [entry.get("number") if isinstance(entry, dict) else None for entry in entries]
+    rows = [
+        _read_object(entry, text, prompt, place, len(entries))
+        for place, entry in enumerate(entries)
+    ]
+    return _by_number(numbers, rows, prompt, items, why)
 
 
-def _by_number(numbers: list[Any], rows: list[Row], form: Any, items: int, why: str) -> list[Row]:
+def _read_object(value: Any, text: str, prompt: Prompt, place: int = 0, count: int = 1) -> Row:
+    """The ratings of one object; ``place`` is its number among ``count`` objects of the answer."""
+    fields = value if isinstance(value, dict) else {}
+    reasons = fields.get("explanation")
+    reasons = reasons if isinstance(reasons, str) else ""
+    row: Row = {}
+    for name in prompt.dimensions:
+        key = prompt.keys[name]
+        rating = fields.get(key)
+        reading = PlacedRating() if key not in fields else _NO_NUMBER
+        if isinstance(rating, int | float) and not isinstance(rating, bool) and abs(rating) < 1e12:
+            pattern = rf'(?<!\\)"{re.escape(key)}"\s*:\s*({_NUMBER})'
+            numbers = list(re.finditer(pattern, text))
+            span = numbers[place].span(1) if len(numbers) == count else (-1, -1)
+            reading = PlacedRating(float(rating), "", *span)
+        row[name] = reading._replace(explanation=reasons)
+    return row
+
+
+def _by_number(
+    numbers: list[Any], rows: list[Row], prompt: Prompt, items: int, why: str
+) -> list[Row]:
     """Rows in the order of their numbers, each of which must stand once; or why there is none."""
     if not all(type(number) is int and 1 <= number <= items for number in numbers):
         why = f"numbers that do not fit the {items} outputs"
@@ -170,69 +186,38 @@ def _by_number(numbers: list[Any], rows: list[Row], form: Any, items: int, why: 
         else:
             times = "twice" if number in numbers else "never"
             none = PlacedRating(why=why or f"number {number} is rated {times}")
-            ordered.append(dict.fromkeys(form.dimensions, none))
+            ordered.append(dict.fromkeys(prompt.dimensions, none))
     return ordered
 
 
-def _of_labels(text: str, cut: bool, form: Any, items: int) -> list[Row]:
+def _read_labels(text: str, cut: bool, prompt: Prompt, items: int) -> list[Row]:
     """Ratings below lines ``Output N``, each behind its label; ``Explanation:`` comes last."""
-    heads = [*_OUTPUT.finditer(text)]
+    heads = list(_OUTPUT.finditer(text))
     numbers = [int(head[1]) for head in heads]
     ends = [head.start() for head in heads[1:]] + [len(text)]
     rows: list[Row] = []
     for head, end in zip(heads, ends, strict=False):
         ratings, *reasons = _REASONS.split(text[head.end() : end], maxsplit=1)
         row: Row = {}
-        for name in form.dimensions:
-            reading = _of_label(ratings, form.keys[name], form)
-            start, stop = reading.start + head.end(), reading.end + head.end()
-            if cut and stop == len(text.rstrip()):
-                reading = PlacedRating(why="cut short, perhaps inside the rating")
-            why = "".join(reasons).strip()
-            row[name] = reading._replace(start=start, end=stop, explanation=why)
+        for name in prompt.dimensions:
+            reading = _read_label(ratings, prompt.keys[name], prompt).moved(head.end())
+            reading = _CUT if cut and reading.end == len(text.rstrip()) else reading
+            row[name] = reading._replace(explanation="".join(reasons).strip())
         rows.append(row)
-    return _by_number(numbers, rows, form, items, "" if heads else "no rating found")
+    return _by_number(numbers, rows, prompt, items, "" if heads else "no rating found")
 
 
-def _of_label(text: str, label: str, form: Any) -> PlacedRating:
+def _read_label(text: str, label: str, prompt: Prompt) -> PlacedRating:
     """The rating in the one line that begins with a label."""
     pattern = rf"^{_SIGNS}{re.escape(label)}{_SIGNS}?[:=](.*)$"
-    lines = [*re.finditer(pattern, text, re.I | re.M)]
+    lines = list(re.finditer(pattern, text, re.I | re.M))
     if len(lines) != 1:
         return PlacedRating(why=f"{label} is given twice" if lines else "no rating found")
-    if not (reading := _of_line(lines[0][1], form, alone=True)):
-        return PlacedRating(why="no number where the rating should be")
-    start = lines[0].start(1)
-    return reading._replace(start=start + reading.start, end=start + reading.end)
+    reading = _read_line(lines[0][1], prompt, is_alone=True)
+    return _NO_NUMBER if reading.why else reading.moved(lines[0].start(1))
 
 
-def _of_object(value: Any, text: str, form: Any, place: int = 0, of: int = 1) -> Row:
-    """The ratings of one object; ``place`` is its number among ``of`` objects of the answer."""
-    fields = value if isinstance(value, dict) else {}
-    reasons = fields.get("explanation")
-    reasons = reasons if isinstance(reasons, str) else ""
-    row: Row = {}
-    for name in form.dimensions:
-        key = form.keys[name].strip().casefold()
-        reading = _value(fields[key], form) if key in fields else PlacedRating()
-        pattern = rf'(?<!\\)"\s*{re.escape(key)}\s*"\s*:\s*"?({_NUMBER})'
-        numbers = [] if reading.why else [*re.finditer(pattern, text, re.IGNORECASE)]
-        start, end = numbers[place].span(1) if len(numbers) == of else (-1, -1)
-        row[name] = reading._replace(start=start, end=end, explanation=reasons)
-    return row
-
-
-def _value(value: Any, form: Any) -> PlacedRating:
-    if isinstance(value, str) and (reading := _of_line(value.strip(), form, alone=True)):
-        return reading
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return PlacedRating(why="no number where the rating should be")
-    return (
-        PlacedRating(float(value), "") if abs(value) < 1e12 else PlacedRating(why="a huge number")
-    )
-
-
-def aloud(text: str) -> str:
+def without_thoughts(text: str) -> str:
     """An answer with the thoughts before it, up to the last closing tag, blanked in place."""
     end = text.rfind("</think>")
     end = end + len("</think>") if end >= 0 else 0

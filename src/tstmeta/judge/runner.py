@@ -38,18 +38,25 @@ class Price(NamedTuple):
         return (self.prompt * prompt_tokens + self.answer * answer_tokens) / 1e6
 
 
+def price_of(prompt: float | None, answer: float | None) -> Price | None:
+    """A price from its two parts, of which both are there or none."""
+    if (prompt is None) != (answer is None):
+        raise TstmetaError("a price has two parts: give --price-in and --price-out")
+    return None if prompt is None or answer is None else Price(prompt, answer)
+
+
 class Estimate(NamedTuple):
     """What a run would cost: questions to ask, answers on file, tokens, and money for a price."""
 
     requests: int
-    kept: int
+    on_file: int
     prompt_tokens: int
     answer_tokens: int
     money: float | None
 
     def __str__(self) -> str:
         words = (
-            f"{self.requests:,} requests ({self.kept:,} answers are kept), about "
+            f"{self.requests:,} requests ({self.on_file:,} answers are kept), about "
             f"{self.prompt_tokens:,} tokens of prompts (characters / {_CHARACTERS}) and at most "
             f"{self.answer_tokens:,} of answers"
         )
@@ -210,8 +217,8 @@ async def _answers(
                 while budget.under_way and budget.forbids(question):
                     ended.clear()
                     await ended.wait()
-                if kept := answers.get(key):  # another process may have asked it by now
-                    replies[key] = kept
+                if reply := answers.get(key):  # another process may have asked it by now
+                    replies[key] = reply
                 elif limit := budget.forbids(question):
                     replies[key] = Reply(failure=f"budget: {limit} are used up")
                 else:

@@ -5,12 +5,14 @@ Both take the same tokens' log-probabilities, which are in the score store.
 variant of the method (:class:`LikelihoodSettings`).  A model beside a server names the tokenizer.
 """
 
+from __future__ import annotations
+
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from pydantic import Field
 
@@ -27,6 +29,9 @@ from . import instructions as sets
 from .instructions import shipped
 from .scorer import Rewrite, Scorer, TokenScores
 from .tokens import VARIANTS
+
+if TYPE_CHECKING:
+    from ..models.connection import Address
 
 _DEVICE = "cpu|mps|cuda(:[0-9]{1,3})?"
 
@@ -50,11 +55,15 @@ class LikelihoodSettings(ModelSettings):
     ] = ""
 
 
+#: A server's address among words: its password may hold a + or a /, and its query ends it.
+_ADDRESS = re.compile(r"https?://(?:[^/?#\s]*@|[^#+\s]*@)?[^+#?]*(?:\?[^+#]*)?", re.IGNORECASE)
+
+
 @dataclass(frozen=True)
 class Server:
     """A model that a server runs: where, what it is called there, and whose tokenizer it has."""
 
-    url: str = field(repr=False)  # it may hold a password
+    address: Address
     model: str
     tokenizer: Backbone
 
@@ -71,7 +80,7 @@ class Server:
         from ..models.server import ServerModel
 
         tokenizer = hub.tokenizer(self.tokenizer)
-        return ServerModel(self.url, self.model, tokenizer, label=self._label)
+        return ServerModel(self.address, self.model, tokenizer, label=self._label)
 
 
 class Likelihood(ModelMetric):
@@ -179,32 +188,31 @@ class LikelihoodStyle(Likelihood):
 def read(words: str) -> tuple[Backbone | Server, LikelihoodSettings]:
     """The settings of a variant, and the model or the server that they name.
 
-    A password and a query are in no message: words are read without them, and the server of the
-    model alone gets them back.
+    A password and a query are in no message: words are read without them, and the address of the
+    server alone holds them.
     """
     if re.search(r"\?[^#]*\+", words):
         raise TstmetaError(
             "a + in the query of a server's address could be a part of a key, so the words after "
             "likelihood: are not shown. Remedy: write %2B for it, and #NAME after the query"
         )
-    shown = conceal(words)
-    settings = LikelihoodSettings.read(shown)
+    settings = LikelihoodSettings.read(conceal(words))
     model, server = settings.model, settings.server
     if not server:
         return model or BACKBONES["embedded"], settings
-    from ..models.server import address
+    from ..models.connection import address  # takes time to import
 
-    start = shown.index(server)
-    url, _, name = words[start : start + len(words) - len(shown) + len(server)].partition("#")
-    address(url)  # refuses what is no URL
-    if "?" in name:
+    place = _ADDRESS.search(words)
+    where = address(place[0] if place else server)  # refuses what is no URL
+    url, _, name = server.partition("#")
+    if place and "?" in words[place.end() :]:
         raise TstmetaError("a query stands before the # of a server's address, and is never sent")
     if not (name or model):
         raise TstmetaError(
             f"which model does {url} run? Write {url}#NAME, NAME being what the server calls it"
         )
     tokenizer = model or backbone(name)
-    return Server(url, name or tokenizer.where, tokenizer), settings
+    return Server(where, name or tokenizer.where, tokenizer), settings
 
 
 # Content and style, one after the other, load a model once, and two are never held; a server is

@@ -4,23 +4,23 @@ The server is sent token ids, never text, and is asked for the field ``prompt_lo
 names the ids it read: counts, ids and values are held against the prompt that was sent.
 """
 
-import os
+import json
 import re
 from collections.abc import Collection
 from functools import cached_property
 from typing import Any
 
-import httpx
 import numpy as np
 
-from ..retrying import PASSING, Again, retry_after, retrying
-from ..schema import TstmetaError
-from ..secrecy import LEAST, excerpt, mask_of
+from ..secrecy import excerpt
 from .causal import Answers, Requests, check_requests, progress_bar
+from .connection import Address, Connection, ServerError
 
 Prompt = tuple[int, ...]
 #: Temperature and top_p are named, since a server's defaults change "processed" log-probabilities.
 _OPTIONS = {"max_tokens": 1, "temperature": 1.0, "top_p": 1.0, "prompt_logprobs": 1}
+#: The remedy for what may pass.
+_LOOK = "see the server's log, and run again: what was answered is kept"
 #: What a server's vocabulary is tried on.
 _PROBE = "On Monday we walked to the old harbour, bought 12 lemons and watched the ships come in."
 #: A tokenizer without a limit of its own says a number above this one.
@@ -31,31 +31,6 @@ _OTHER_TOKENS = (
 )
 
 
-class ServerError(TstmetaError):
-    """A server that cannot be used."""
-
-
-def address(url: str) -> httpx.URL:
-    """Where an interface starts: ``/v1`` is added to a bare host."""
-    try:
-        parsed = httpx.URL(url.strip().rstrip("/"))
-    except httpx.InvalidURL:
-        parsed = httpx.URL("")
-    known = parsed.scheme in ("http", "https") and parsed.host and (parsed.port or 1) < 2**16
-    if not known or "%20" in parsed.host:
-        raise ServerError(
-            "this is no URL of a server. Remedy: one that starts with http:// or https://, such "
-            "as http://localhost:8000/v1"
-        )
-    if parsed.password and len(parsed.password) < LEAST:
-        raise ServerError(
-            f"the password in the URL has fewer than {LEAST} characters: where a server repeats "
-            "it, it cannot be told from other words. Remedy: a longer one"
-        )
-    path = parsed.path.rstrip("/").removesuffix("/completions")
-    return parsed.copy_with(path=path or "/v1", query=None, fragment=None)
-
-
 class ServerModel:
     """A :class:`~tstmeta.models.causal.LanguageModel` that a server runs.
 
@@ -63,34 +38,28 @@ class ServerModel:
     The API key is ``OPENAI_API_KEY`` of the environment, and never shown.
 
     Args:
-        url: where the interface starts, such as ``http://localhost:8000/v1``.
         model: what the server calls the model.
         label: put into ``identity``, and with it into the cache's key.
+        batch: prompts of an HTTP request, which the server may compute at the same time.
+        timeout, retries: see :class:`~.connection.Connection`.
     """
 
-    #: Prompts of an HTTP request, which the server may compute at the same time, and its seconds.
-    batch, timeout = 32, 120.0
-    #: See :func:`~tstmeta.retrying.retrying`.
-    retries, pause = 5, 0.5
-
-    def __init__(self, url: str, model: str, tokenizer: Any, *, label: str = ""):
-        where = address(url)
-        self.url = where.copy_with(username=None, password=None)
-        self.model, self.tokenizer = model, tokenizer
+    def __init__(
+        self,
+        address: Address,
+        model: str,
+        tokenizer: Any,
+        *,
+        label: str = "",
+        batch: int = 32,
+        timeout: float = 120.0,
+        retries: int = 5,
+    ):
+        self.url, self.model, self.tokenizer, self.batch = address.url, model, tokenizer, batch
         self.identity = f"{model}|server" + (f"|{label}" if label else "")
         self.vocabulary = len(tokenizer)
-        key = os.environ.get("OPENAI_API_KEY", "").strip()
-        if not (key.isascii() and key.isprintable()):
-            raise TstmetaError("the API key has a sign that no HTTP header takes; copy it anew")
-        self._mask = mask_of(key, where.username, where.password)
-        self._client = httpx.Client(
-            base_url=self.url,
-            auth=(where.username, where.password) if where.userinfo else None,
-            headers={"Authorization": f"Bearer {key}"} if key else {},
-            limits=httpx.Limits(max_keepalive_connections=0),  # nothing to be closed later
-            # a proxy does not know what listens on this machine
-            trust_env=where.host not in ("localhost", "127.0.0.1", "::1"),
-        )
+        self._connection = Connection(address, timeout=timeout, retries=retries)
+        self._mask = self._connection.mask
         self._tried = False
 
     def logprobs(
@@ -120,7 +89,7 @@ class ServerModel:
     @cached_property
     def window(self) -> int:
         """What the server says (``max_model_len`` in /models), or else the tokenizer."""
-        whole, served = getattr(self.tokenizer, "model_max_length", None) or _NO_LIMIT, {}
+        limit, served = getattr(self.tokenizer, "model_max_length", None) or _NO_LIMIT, {}
         try:
             models = self._ask("/models")["data"]
             served = {str(card["id"]): card.get("max_model_len") for card in models}
@@ -129,15 +98,15 @@ class ServerModel:
         if served and self.model not in served:
             names = ", ".join(excerpt(name, 80, self._mask) for name in list(served)[:20])
             raise ServerError(f"the server has no model {self.model!r}. Remedy: one of {names}")
-        if isinstance(limit := served.get(self.model), int):
-            whole = limit
-        if whole >= _NO_LIMIT:
+        if isinstance(served_limit := served.get(self.model), int):
+            limit = served_limit
+        if limit >= _NO_LIMIT:
             raise ServerError(
                 "neither server (max_model_len in /models) nor tokenizer (model_max_length) says "
                 "how many tokens the model takes. Remedy: name a tokenizer that does"
             )
         # a prompt holds the last scored token, too, and one token is generated after it
-        return int(whole) - 2
+        return int(limit) - 2
 
     def check(self) -> None:
         """Try the server on a short text, once: its tokens must spell what ours do.
@@ -174,42 +143,25 @@ class ServerModel:
 
     def _ask(self, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
         """What the server answers; of /models nothing where it has no such list."""
-        try:
-            return retrying(self.retries, self.pause)(self._answer, path, body)
-        except Again as failure:
-            raise ServerError(
-                f"{failure}. Remedy: see the server's log, and run again: what was answered is kept"
-            ) from failure
-
-    def _answer(self, path: str, body: dict[str, Any] | None) -> dict[str, Any]:
-        limits = httpx.Timeout(self.timeout, connect=10)
-        try:
-            response = self._client.request(
-                "POST" if body else "GET", path, json=body, timeout=limits
-            )
-        except httpx.ConnectError as error:
-            words = excerpt(str(error), mask=self._mask)
-            raise ServerError(
-                f"no connection to {self.url}: {words}. Remedy: start the server, or mend the URL"
-            ) from None
-        except httpx.HTTPError as error:  # too slow, or broken
-            raise Again(f"no answer of {self.url}{path} ({type(error).__name__})") from None
+        response = self._connection.request(path, body)
+        if isinstance(response, str):
+            raise ServerError(f"{self.url}{path}: {response}. Remedy: {_LOOK}")
         status = response.status_code
         if not body and status in (404, 405):
             return {}
         try:
-            answer = response.json() if status == 200 else None
-        except ValueError:
+            answer = json.loads(response.content) if status == 200 else None
+        except (ValueError, RecursionError):
             answer = None
         if isinstance(answer, dict):
             return answer
-        words = f"{self.url}{path} answers {status}: {excerpt(response.text, mask=self._mask)}"
-        if status in PASSING or status >= 500:
-            raise Again(words, retry_after(response.headers))
         remedy = "see whether the URL ends where the interface starts (/v1 for most)"
-        if status in (401, 403):
+        if status in (408, 409, 429) or status >= 500:
+            remedy = _LOOK
+        elif status in (401, 403):
             remedy = "set OPENAI_API_KEY to the server's API key"
-        raise ServerError(f"{words}. Remedy: {remedy}")
+        text = excerpt(response.content.decode("utf-8", "replace"), mask=self._mask)
+        raise ServerError(f"{self.url}{path} answers {status}: {text}. Remedy: {remedy}")
 
 
 def _read_choice(choice: dict[str, Any], prompt: Prompt) -> tuple[np.ndarray, str]:

@@ -33,7 +33,7 @@ from ...schema import TstmetaError
 from ...secrecy import excerpt
 from ..base import Question, Reply
 from ..prompts import CODE
-from ..runner import Estimate, Price, estimate, run
+from ..runner import Estimate, estimate, run
 from . import steps
 from .checks import ACCEPTED, IN_SET, LOOK, PASSED, REJECTED, WRITTEN, judge, listed, plain
 from .steps import BATCH, Blueprint
@@ -226,7 +226,7 @@ def question(plan: Blueprint, table: pd.DataFrame, item: str, attempt: int) -> Q
     return steps.ask(plan, step, shown, attempt)
 
 
-def foretell(folder: Path, plan: Blueprint, chat: Served, price: Price | None = None) -> Estimate:
+def foretell(folder: Path, plan: Blueprint, chat: Served) -> Estimate:
     """What a run would ask at most if every first try came out well; asks and writes nothing.
 
     A source stands for a text that is not known yet, and 20 words for an unknown source.
@@ -240,7 +240,7 @@ def foretell(folder: Path, plan: Blueprint, chat: Served, price: Price | None = 
     todo = table.index.difference(settled(table).index, sort=False)
     table["output"] = table["output"].where(table["output"] != "", table["source"])
     questions += [question(plan, table, item, 0) for item in todo]
-    return estimate(questions, chat, cache=folder / ANSWERS, price=price)
+    return estimate(questions, chat, cache=folder / ANSWERS)
 
 
 def read_plan(folder: Path) -> Blueprint:

@@ -21,7 +21,7 @@ from pydantic import BaseModel
 
 from ..base import Message, Question, Reply, Sampling
 from ..prompts import LANGUAGES, fence_for, object_schema
-from ..reading import aloud, json_of
+from ..reading import json_of, without_thoughts
 
 #: The kinds of error, in the order in which they are dealt.
 ERRORS = ("substitution", "deletion", "insertion")
@@ -145,7 +145,7 @@ def read(reply: Reply, field: str = "text", most: int | None = None) -> tuple[li
         return [], f"no answer: {reply.failure}"
     if reply.refusal or reply.finish == "content_filter":
         return [], "the model refused"
-    value, why = json_of(aloud(reply.text))
+    value, why = json_of(without_thoughts(reply.text))
     if why:
         return [], f"the answer has {why}{' and was cut off' * (reply.finish == 'length')}"
     # the printed words call the key 'sentences:', which a model may take by the letter
