@@ -22,7 +22,7 @@ from tstmeta.stats import (
     resample_draws,
     resampled,
 )
-from tstmeta.stats.intervals import FEW_UNITS, interval
+from tstmeta.stats.limits import FEW_UNITS, interval
 
 NAN = math.nan
 PLAIN = {"widened": False, "bounds": (-100.0, 100.0)}
@@ -297,3 +297,25 @@ def test_draws_of_both_count_what_is_of_cells_three_times_and_are_brought_to_one
     )
     by_theory = (1 - 0.5**2) ** 2 / human.size
     np.testing.assert_allclose(brought / by_theory, 1, atol=0.25)
+
+
+def test_the_variance_of_both_is_never_less_than_that_of_sources_or_of_systems_alone():
+    floored, plan, setting = 0, ResamplingPlan("both", 60), Setting()
+    for seed in range(12):
+        human, metrics = rng(seed).normal(size=(2, 1, 10, 8))
+        drawn = draw(plan, (10, 8), rng(seed))
+        alone = [np.ones_like(side) for side in drawn]
+        draws = Draws(drawn.sources, alone[1]), Draws(alone[0], drawn.systems), drawn
+        by_source, by_system, total = (
+            resampled(human[0], metrics, setting, d).var() for d in draws
+        )
+        result = resample_draws(human[0], metrics, setting, plan, drawn)
+        left_out = [side[0] for side in result.metrics.jackknives]
+        sources, systems = ((len(side) - 1) * side.var() for side in left_out)
+        both = sources + systems - max(total - by_source - by_system, 0)
+        floored += both < max(sources, systems)
+        # a limit lies sqrt(n / (n - 1)) further out, which the draws leave for later
+        narrow = sum((len(side) - 1) ** 2 / len(side) * side.var() for side in left_out)
+        expected = max(both, sources, systems) * narrow / (sources + systems)
+        assert result.resampled.var() == pytest.approx(min(expected, total))
+    assert floored > 3

@@ -145,7 +145,7 @@ def test_preference_is_the_area_under_the_curve_where_people_say_yes_or_no(size)
                 assert value == pytest.approx(area, abs=1e-12)
 
 
-@pytest.mark.parametrize("name", [n for n, each in STATISTICS.items() if not each.whole])
+@pytest.mark.parametrize("name", [n for n, each in STATISTICS.items() if not each.from_matrices])
 @given(
     st.lists(
         st.tuples(

@@ -102,7 +102,7 @@ def test_draws_judge_each_source_with_the_threshold_of_the_other_folds(units):
             rows, columns = (oracles.repeated(counts) for counts in weights)
             shares = []
             for s in rows:
-                threshold = np.append(fit.thresholds, NAN)[fit.folds[s]]
+                threshold = fit.by_source[s]
                 items = oracles.complete(oracles.cells(human, metric, [s], columns))
                 pairs, alike = oracles.accuracy(threshold)(items)
                 shares += [alike / pairs] if pairs and threshold >= 0 else []

@@ -17,16 +17,14 @@ import pandas as pd
 from .. import stats
 from ..data import Dataset
 from ..schema import TstmetaError
-from ..stats import Correlation, Resample, ResamplingPlan, Setting, TieCalibrated
-from ..stats.intervals import FEW_UNITS
+from ..stats import Correlation, Resample, ResamplingPlan, Setting, Statistic
+from ..stats.limits import FEW_UNITS
 from ..stats.partial_correlation import by_two, levels_known
 from ..stats.resampling import clusters_of, leave_one_out
-from ..stats.ties import held_out
+from ..stats.ties import fitted
 from .frame import corpus_metric
 from .matrices import Matrices, matrices, single_ratings
 
-#: Accuracy that credits ties.
-ACC_EQ = "acc_eq"
 #: Purposes of random numbers: a stream each, so that one does not change the draws of another.
 DRAWS, TESTS, FOLDS = 0, 1, 2
 #: What a row of results is of.
@@ -49,8 +47,7 @@ class Analysis(NamedTuple):
     setting: Setting
     plan: ResamplingPlan
     seed: int
-    #: Of ``acc_eq``: tie thresholds, fitted on other sources than they are judged on.
-    fits: tuple[TieCalibrated, ...] = ()
+    statistic: Statistic  # that of the setting, with what it fits to these metrics
 
     def rng(self, purpose: int) -> np.random.Generator:
         """The stream of a purpose."""
@@ -60,16 +57,14 @@ class Analysis(NamedTuple):
         """The same of some metrics, in this order."""
         own = self.matrices
         heads = own.heads.iloc[places].reset_index(drop=True)
-        fits = tuple(self.fits[place] for place in places) if self.fits else ()
         own = own._replace(metrics=own.metrics[places], heads=heads)
-        return self._replace(matrices=own, fits=fits)
+        return self._replace(matrices=own, statistic=self.statistic.take(places))
 
     def fitted(self, metrics: np.ndarray) -> Analysis:
         """The same of other scores ``[M, S, K]``."""
-        own, fits = self.matrices._replace(metrics=metrics), []
-        if self.setting.function.name == ACC_EQ:
-            fits = [stats.tie_calibrated(own.human, m, rng=self.rng(FOLDS)) for m in metrics]
-        return self._replace(matrices=own, fits=tuple(fits))
+        own, seed = self.matrices._replace(metrics=metrics), [self.seed, FOLDS]
+        statistic = fitted(self.setting.function, own.human, metrics, seed)
+        return self._replace(matrices=own, statistic=statistic)
 
 
 def analyses(
@@ -87,9 +82,10 @@ def analyses(
         try:
             own = matrices(frame, level)
             setting = own.setting(statistic, level, undefined=undefined)
-            analysis = Analysis(own, setting, own.plan(unit, draws, clustered), seed)
+            plan = own.plan(unit, draws, clustered)
+            analysis = Analysis(own, setting, plan, seed, setting.function)
             analysis.rng(DRAWS)  # refuses a seed below 0
-            if statistic == ACC_EQ and level != "source":
+            if setting.function.ties_fitted and level != "source":
                 raise TstmetaError(
                     f"acc_eq has a tie threshold at level source, not {level!r}: use that level, or"
                     " pairwise-accuracy"
@@ -128,11 +124,10 @@ def correlate(
     Raises:
         TstmetaError: an unknown name, or a level that the data do not have.
     """
-    rows = [
-        head | _row(analysis, place, agreement(analysis, place))
-        for analysis in analyses(pairs, statistic, level, undefined=undefined)
-        for place, head in enumerate(analysis.matrices.heads[HEAD].to_dict("records"))
-    ]
+    rows = []
+    for analysis in analyses(pairs, statistic, level, undefined=undefined):
+        for place, head in enumerate(analysis.matrices.heads[HEAD].to_dict("records")):
+            rows.append(head | _row(analysis, place, agreement(analysis, place)))
     if "statistics" in pairs:
         whole = pairs[pairs["statistics"].notna()]
         for key, own in whole.groupby([*HEAD, "signature"], sort=False, observed=True):
@@ -143,9 +138,8 @@ def correlate(
 
 def agreement(analysis: Analysis, place: int) -> Correlation:
     """The value of one metric: n is of rewrites at level pooled, of groups at levels of groups."""
-    if analysis.fits:
-        fit = analysis.fits[place]
-        return Correlation(fit.value, math.nan, fit.n, fit.reason)
+    if value := analysis.statistic.fitted_value(place):
+        return value
     own = analysis.matrices
     return stats.correlate(own.human, own.metrics[place], analysis.setting)
 
@@ -167,7 +161,7 @@ def _of_outputs(own: pd.DataFrame, statistic: str, level: str) -> dict[str, Any]
     """The row of a corpus metric: its value over all outputs of a system beside people's mean."""
     own = own[(own["statistics"] != "") & own["human"].notna()]
     corpus, reason = corpus_metric(str(own["metric"].iloc[0])) if len(own) else None, ""
-    if stats.STATISTICS[statistic].whole is not None:
+    if stats.STATISTICS[statistic].from_matrices is not None:
         reason = f"{stats.STATISTICS[statistic].label} needs a score for each rewrite"
     elif level != "system":
         reason = "a metric of whole outputs: use level system"
@@ -215,14 +209,9 @@ def _without(
 
 
 def resample(analysis: Analysis) -> Resample:
-    """All metrics under the same draws; ``acc_eq`` keeps its folds and their thresholds."""
-    own, setting, plan = analysis.matrices, analysis.setting, analysis.plan
-    draws = stats.draw(plan, own.human.shape, analysis.rng(DRAWS))
-    if not analysis.fits:
-        return stats.resample_draws(own.human, own.metrics, setting, plan, draws)
-    tied = setting._replace(statistic=held_out(analysis.fits))
-    drawn = stats.resample_draws(own.human, own.metrics, tied, plan, draws)
-    return drawn._replace(setting=setting)
+    """All metrics under the same draws; what the statistic fits to the metrics stays as it is."""
+    own, setting = analysis.matrices, analysis.setting._replace(statistic=analysis.statistic)
+    return stats.resample(own.human, own.metrics, setting, analysis.plan, analysis.rng(DRAWS))
 
 
 def bootstrap(
@@ -269,11 +258,8 @@ def intervals(analysis: Analysis, drawn: Resample) -> pd.DataFrame:
     for place, limit in enumerate(stats.confidence_intervals(drawn)):
         row = _row(analysis, place, agreement(analysis, place))
         if math.isfinite(row["value"]):
-            ties = ""
-            if analysis.fits:
-                fit = analysis.fits[place]
-                ties = f"scores tie up to {fit.threshold:.3g} (folds differ by {fit.spread:.2g})"
-            row["reason"] = joined(row["reason"], ties, limit.reason)
+            note = analysis.statistic.fitted_note(place)
+            row["reason"] = joined(row["reason"], note, limit.reason)
         rows.append(row | {"low": limit.low, "high": limit.high})
     columns = ["value", "low", "high", "n", "groups", "reason", *WITHOUT]
     table = pd.DataFrame(rows, columns=columns).astype({"n": int, "groups": "Int64"})
@@ -327,7 +313,8 @@ def partial(
             raise TstmetaError(f"{how}: {error}") from error
         table = pd.DataFrame({"partial": left, "n": np.isfinite(same + own.metrics).sum((1, 2))})
         table["reason"] = np.where(np.isfinite(left), "", _NOTHING_LEFT)
-        known = sets.get(own.items["dataset"].iloc[0]) if statistic == "pearson" else None
+        ordinal = analysis.setting.function.ordinal  # noise has a variance, order has none
+        known = None if ordinal else sets.get(own.items["dataset"].iloc[0])
         ratings, note = single_ratings(known, own, wanted)
         rated = by_two(ratings)
         levels = "" if levels_known(rated) else _NOT_LEVELLED

@@ -193,9 +193,9 @@ def detectable(analysis: Analysis, first: int, other: int) -> float:
     """How much worse than the metric in row ``first`` that in row ``other`` would have to be for
     these data to show it with 80 % power: see :func:`tstmeta.stats.detectable_difference`.
 
-    From at most 200 resamples.  NaN for ``acc_eq``, whose tie thresholds are fitted to the scores.
+    From at most 200 resamples.  NaN where tie thresholds are fitted to the scores (``acc_eq``).
     """
-    if analysis.fits:
+    if analysis.setting.function.ties_fitted:
         return np.nan
     own, plan = analysis.matrices, analysis.plan._replace(n=min(analysis.plan.n, 200))
     sides = own.human, own.metrics[first], own.metrics[[other]]

@@ -250,7 +250,7 @@ def _partials(analysis: Analysis, data: Dataset, dimension: str) -> pd.DataFrame
     others = [name for name in _PARTED if name in data.judged and name != dimension]
     others = others if dimension in _PARTED else []
     label = ""
-    if setting.function.name not in stats.PARTIAL:
+    if not setting.function.has_partial:
         setting = setting._replace(statistic="spearman")
         label = f" ({setting.function.label})"
     table = pd.DataFrame(index=own.heads.index)

@@ -40,8 +40,8 @@ def people(
         return People(), as_rater
     ratings, _, persons, reason = cube(data, dimension, setting.level)
     shared = np.isfinite(ratings).sum(axis=-1) > 1
-    calibrated = setting.function.name == "acc_eq"  # its threshold is fitted to the mean of all
-    whole = np.isfinite(own.metrics)[:, shared].all(axis=1) & shared.any() & (not calibrated)
+    whole = np.isfinite(own.metrics)[:, shared].all(axis=1) & shared.any()
+    whole &= not setting.function.ties_fitted  # they are fitted to the mean of all raters
     ceiling = stats.ceiling(ratings, setting, own.metrics[whole])
     as_rater[whole] = ceiling.metrics
     known = ceiling.by_rater[np.isfinite(ceiling.by_rater)]

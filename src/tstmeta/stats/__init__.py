@@ -4,17 +4,10 @@ Nothing here knows of texts, files or data sets.
 """
 
 from .alternative import alternative_annotator_test
-from .intervals import (
-    Interval,
-    Resample,
-    confidence_intervals,
-    difference,
-    percentile_intervals,
-    resample,
-    resample_draws,
-)
+from .intervals import Resample, confidence_intervals, difference, resample, resample_draws
+from .limits import Interval, percentile_intervals
 from .matrices import LEVELS, Setting, correlate, estimate, resampled
-from .partial_correlation import PARTIAL, corrected_partial, partial, partial_at
+from .partial_correlation import corrected_partial, partial, partial_at
 from .permutation import permutation_test
 from .pooling import of_families, pool
 from .power import detectable_difference

@@ -1,48 +1,21 @@
-"""Intervals from resampling: how far a value, or a difference of two metrics, can be trusted.
+"""Metrics, and differences of two of them, under the same draws; their intervals.
 
-Everything comes from one set of draws, the same for all metrics, so that differences are paired.
-Draws of sources and systems count the noise of cells too often, and are brought to the variance of
-crossed samples.
-
-Limits are quantiles of the draws (the percentile bootstrap), at t(n - 1) sqrt(n / (n - 1)) instead
-of z, as a sample drawn from itself varies too little (Hesterberg 2015, What Teachers Should Know
-About the Bootstrap, The American Statistician 69).
+All metrics share one set of draws, so that differences are paired.  Draws of sources and systems at
+once count the noise of cells too often, and are brought to the variance of crossed samples.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import special
 
 from .kernels import Array
+from .limits import Interval, interval
 from .matrices import Setting, resampled, with_value
 from .resampling import Draws, ResamplingPlan, clusters_of, draw, leave_one_out, systems_of
-
-#: Below this number of units no interval can be relied on to cover what it claims.
-FEW_UNITS = 8
-#: A larger share of undefined draws is reported.
-SMALL_SHARE = 0.01
-#: Draws closer than this to the estimate equal it.
-_ROUNDING = 1e-12
-
-
-class Interval(NamedTuple):
-    """Limits of a value; NaN where there are none.
-
-    Of so many draws ``undefined`` have no value; ``reason`` says why there are no limits, or why
-    they may cover less than they claim.
-    """
-
-    low: float
-    high: float
-    draws: int
-    undefined: int
-    reason: str = ""
 
 
 class Sampled(NamedTuple):
@@ -51,9 +24,9 @@ class Sampled(NamedTuple):
     Attributes:
         jackknives: values with one unit left out, ``[R, U]`` for each sample of units: sources (or
             clusters) of each stratum, systems.
-        present: whether a row has anything of that unit, in the same shapes.
-        counts: units by kind, ``[R]`` each, n - 1 fewer where there are n strata.
-        systems: systems that each row has a value of ``[R]``, drawn or not.
+        present: whether a row has a value of that unit, in the same shapes.
+        counts: kind of unit -> units ``[R]``, n - 1 fewer where there are n strata.
+        systems: systems that a row has a value of ``[R]``, drawn or not.
     """
 
     estimates: Array
@@ -69,8 +42,8 @@ class Resample(NamedTuple):
 
     Attributes:
         pairs: at levels of groups over the groups where both metrics have a value.
-        groups: groups that each metric has a value in ``[M, G]``.
-        single: whether each unit is one item.
+        groups: groups that a metric has a value in ``[M, G]``.
+        single: whether every unit is one item.
     """
 
     metrics: Sampled
@@ -99,15 +72,11 @@ class Resample(NamedTuple):
 
     @property
     def widened(self) -> bool:
-        """Not for statistics of order over single items: one that is drawn twice makes no pair with
-        itself, so a resample spreads enough.
+        """Whether quantiles are taken further out for the units being few.  Not for statistics of
+        order over single items: an item that is drawn twice makes no pair with itself, so a
+        resample spreads enough.
         """
-        return self.setting.function.name == "pearson" or not self.single
-
-    @property
-    def bounds(self) -> tuple[float, float]:
-        """Ends of the scale: accuracies lie between 0 and 1, correlations between -1 and 1."""
-        return (-1.0 if self.setting.function.chance == 0 else 0.0, 1.0)
+        return not (self.single and self.setting.function.ordinal)
 
 
 def resample(
@@ -124,7 +93,7 @@ def resample(
 def resample_draws(
     human: ArrayLike, metrics: ArrayLike, setting: Setting, plan: ResamplingPlan, draws: Draws
 ) -> Resample:
-    """The same from draws at hand."""
+    """The same in draws at hand."""
     x, y = np.asarray(human, dtype=float), np.asarray(metrics, dtype=float)
     i, j = pairs = np.stack(np.triu_indices(len(y), 1))
 
@@ -150,7 +119,7 @@ def resample_draws(
         estimates[m:],
         values[m:],
         tuple(jackknife[m:] for jackknife in jackknives),
-        tuple(units[i] | units[j] for units in present),  # units that either has anything of
+        tuple(units[i] | units[j] for units in present),
         {name: np.minimum(n[i], n[j]) for name, n in counts.items()},
         np.minimum(systems[i], systems[j]),
     )
@@ -178,7 +147,7 @@ def _left_out(
         else:
             name, labels = "systems", systems_of(plan, rated.shape[2])
             units, strata = _any(rated.any(axis=1), labels), np.zeros(len(draws), dtype=int)
-        if len(draws) < len(strata):  # of very many there is no jackknife
+        if len(draws) < len(strata):  # very many units have no jackknife
             values = np.full((len(values), len(strata)), np.nan)
         inside = [strata == stratum for stratum in np.unique(strata)]
         jackknives += [values[:, stratum] for stratum in inside]
@@ -199,51 +168,54 @@ def _crossed(
 ) -> Array:
     """Draws of sources and systems ``[R, D]``, brought to the variance of crossed samples.
 
-    What is of single cells counts once where sources vary, once where systems do, and three times
+    The noise of single cells counts once where sources vary, once where systems do, and three times
     in draws of both (Owen 2007, The Pigeonhole Bootstrap, Annals of Applied Statistics 1).  The
     right variance is the sum of the first two less that of cells (Cameron, Gelbach and Miller 2011,
     Robust Inference With Multiway Clustering, Journal of Business & Economic Statistics 29, Section
     2), and no less than the larger.  The two are the jackknife's, which are not too small over few
     units (Efron and Stein 1981, The Jackknife Estimate of Variance, Annals of Statistics 9); that
-    of cells is what draws of both vary more than draws of either together.  Quantiles are taken
-    further out later, for which the variance is narrowed here.
+    of cells is what draws of both vary more than draws of either together.  Limits are taken
+    further out later (:mod:`.limits`), for which the variance is narrowed here.
     """
-    some = np.isfinite(both) & np.isfinite(sources) & np.isfinite(systems)
-    total, *drawn = (_variances(part, some) for part in (both, sources, systems))
+    defined = np.isfinite(both) & np.isfinite(sources) & np.isfinite(systems)
+    total, *drawn = (_variances(part, defined) for part in (both, sources, systems))
     cells = np.maximum(total - sum(drawn), 0.0)
-    fair, narrow = np.zeros((2, 2, len(both)))
+    fair, narrow = np.zeros((2, 2, len(both)))  # of sources and of systems
     for place, left_out in enumerate(jackknives):
         n, kind = left_out.shape[1], int(place == len(jackknives) - 1)  # systems come last
         fair[kind] += (n - 1) * left_out.var(axis=1)
         narrow[kind] += (n - 1) ** 2 / n * left_out.var(axis=1)
     known = np.isfinite(fair).all(axis=0) & (fair.sum(axis=0) > 0)
     fair, narrow = np.where(known, [fair, narrow], np.stack([drawn, drawn]))
-    wanted = np.maximum(fair.max(axis=0), fair.sum(axis=0) - cells) * narrow.sum(axis=0)
-    allowed = total * fair.sum(axis=0)
+    right = np.maximum(fair.max(axis=0), fair.sum(axis=0) - cells)
+    wanted, allowed = right * narrow.sum(axis=0), total * fair.sum(axis=0)
     factor = np.sqrt(np.where(wanted < allowed, wanted / np.where(allowed > 0, allowed, 1.0), 1.0))
     return estimates[:, None] + factor[:, None] * (both - estimates[:, None])
 
 
 def _wider(sources: Array, systems: Array) -> Array:
-    """The same at level system: the draws ``[R, D]`` that vary more.
+    """Draws ``[R, D]`` of sources or of systems, whichever vary more; at level system.
 
-    Means of systems carry the noise of their cells, so drawing systems has it, and drawing sources
-    as well would count it twice; what all systems share of a source moves all means alike.
+    Means of systems carry the noise of their cells, so draws of systems have it, and draws of
+    sources would count it twice; what all systems share of a source moves all means alike.
     """
     first, second = (_variances(part, np.isfinite(part)) for part in (sources, systems))
     return np.where((first > second)[:, None], sources, systems)
 
 
-def _variances(values: Array, some: Array) -> Array:
-    """Of some values of each row; row by row, as all pairs of metrics are many numbers."""
-    return np.array([r[s].var() if s.any() else 0.0 for r, s in zip(values, some, strict=True)])
+def _variances(values: Array, defined: Array) -> Array:
+    """Variances of the defined values of a row ``[R]``; row by row, as all pairs take room."""
+    rows = zip(values, defined, strict=True)
+    return np.array([row[inside].var() if inside.any() else 0.0 for row, inside in rows])
 
 
 def confidence_intervals(resample: Resample, *, confidence: float = 0.95) -> list[Interval]:
     """An interval for each metric."""
-    places = range(len(resample.estimates))
-    rows, bounds = resample.metrics, resample.bounds
-    return [_limits(resample, rows, place, bounds, confidence) for place in places]
+    bounds = resample.setting.function.bounds
+    return [
+        _limits(resample, resample.metrics, place, bounds, confidence)
+        for place in range(len(resample.estimates))
+    ]
 
 
 def pair_of(resample: Resample, first: int, second: int) -> tuple[Sampled, int, int]:
@@ -263,7 +235,7 @@ def difference(
     """The metric in row ``first`` minus that in row ``second``, draw by draw; the reason says where
     it is over other groups than one of the two.
     """
-    low, high = resample.bounds
+    low, high = resample.setting.function.bounds
     rows, place, sign = pair_of(resample, first, second)
     limits = _limits(resample, rows, place, (low - high, high - low), confidence)
     ends = sorted((sign * limits.low + 0.0, sign * limits.high + 0.0))  # no -0
@@ -280,7 +252,7 @@ def difference(
 def _limits(
     resample: Resample, rows: Sampled, place: int, bounds: tuple[float, float], confidence: float
 ) -> Interval:
-    """The limits of a row."""
+    """The interval of a row."""
     return interval(
         rows.resampled[place],
         float(rows.estimates[place]),
@@ -290,110 +262,3 @@ def _limits(
         widened=resample.widened,
         bounds=bounds,
     )
-
-
-def percentile_intervals(
-    values: ArrayLike,
-    estimates: ArrayLike,
-    *,
-    units: int | None = None,
-    confidence: float = 0.95,
-    bounds: tuple[float, float] = (-1.0, 1.0),
-) -> list[Interval]:
-    """Percentile intervals from draws at hand ``[M, D]``, and their estimates ``[M]``.
-
-    Args:
-        units: how many units were drawn; without it nothing is widened.
-        bounds: ends of the scale, which stand for undefined draws.
-    """
-    drawn, centres = np.asarray(values, dtype=float), np.asarray(estimates, dtype=float)
-    counts = {} if units is None else {"units": units}
-    return [
-        interval(row, float(centre), [], counts, confidence=confidence, bounds=bounds)
-        for row, centre in zip(drawn, centres, strict=True)
-    ]
-
-
-def interval(
-    values: Array,
-    estimate: float,
-    jackknives: Sequence[Array],
-    counts: Mapping[str, int],
-    *,
-    confidence: float = 0.95,
-    widened: bool = True,
-    bounds: tuple[float, float] = (-1.0, 1.0),
-) -> Interval:
-    """The limits of one value.
-
-    Undefined draws are never left out: each counts on both sides, and a limit that falls among them
-    is the end of the scale.
-
-    Args:
-        values: ``[D]``.
-        jackknives: values with one unit left out, ``[U]`` for each independent sample of units.
-        counts: units by kind (``systems``: 8); the fewest rule.
-        widened: whether quantiles are taken further out for the units being few.
-    """
-    if not 0.0 < confidence < 1.0:
-        raise ValueError(f"confidence must lie between 0 and 1, not {confidence}")
-    ordered = np.sort(values[np.isfinite(values)])
-    draws, undefined = len(values), len(values) - len(ordered)
-    name, n = min(counts.items(), key=lambda count: count[1], default=("units", None))
-    nothing = ""
-    if not math.isfinite(estimate):
-        nothing = "there is no value"
-    elif not len(ordered):
-        nothing = "no draw has a value"
-    elif n is not None and n < 2:
-        nothing = f"{n} {name[:-1] if n else name}: there is nothing to draw"
-    if nothing:
-        return Interval(math.nan, math.nan, draws, undefined, nothing)
-    (freedom, narrowness), reasons = influence(jackknives, n), []
-    z = float(special.ndtri(0.5 * (1.0 + confidence)))
-    if widened and math.isfinite(freedom):
-        z = float(special.stdtrit(freedom, 0.5 * (1.0 + confidence)))
-    if widened:
-        z *= narrowness
-    shares = (float(special.ndtr(-z)), float(special.ndtr(z)))
-    # undefined draws lie at the far end of either side
-    low = _quantile(np.concatenate([np.full(undefined, bounds[0]), ordered]), shares[0])
-    high = _quantile(np.concatenate([ordered, np.full(undefined, bounds[1])]), shares[1])
-    if ordered[-1] - ordered[0] <= _ROUNDING and abs(ordered[0] - estimate) <= _ROUNDING:
-        reasons.append("all draws that have a value give the same: they say nothing of its spread")
-    elif min(shares[0], 1.0 - shares[1]) < 1.0 / (draws + 1):
-        reasons.append(f"a limit lies beyond the outermost of {draws} draws")
-    if n is not None and n < FEW_UNITS:
-        reasons.append(f"{n} {name}: over fewer than {FEW_UNITS} it can cover less than it claims")
-    if undefined > SMALL_SHARE * draws:
-        reasons.append(f"{undefined} of {draws} draws have no value and count on both sides")
-    return Interval(low, high, draws, undefined, "; ".join(reasons))
-
-
-def influence(jackknives: Sequence[Array], n: int | None) -> tuple[float, float]:
-    """Degrees of freedom, and by how much quantiles are taken further out.
-
-    The influence of unit i of n is (n - 1) (mean of the jackknife - its value without i); squares
-    of independent samples are added up, n being Satterthwaite's (1946) number.
-    """
-    squares = fair = spread = 0.0
-    for left_out in jackknives:
-        if (units := len(left_out)) < 2:
-            continue  # a sample of one unit always is itself
-        influence = (units - 1) * (left_out.mean() - left_out)
-        plug_in = float((influence**2).sum()) / units**2
-        squares += plug_in
-        fair += plug_in * units / (units - 1)
-        spread += (plug_in * units / (units - 1)) ** 2 / (units - 1)
-    if not math.isfinite(squares) or squares <= _ROUNDING**2:
-        # units cannot be left out, or make no difference alone
-        return (math.inf, 1.0) if n is None else (n - 1.0, math.sqrt(n / (n - 1.0)))
-    return fair**2 / spread, math.sqrt(fair / squares)
-
-
-def _quantile(ordered: Array, share: float) -> float:
-    """The value at (D + 1) p of ordered draws, between neighbours on a line."""
-    place = min(max(share * (len(ordered) + 1) - 1.0, 0.0), len(ordered) - 1.0)
-    before = int(place)
-    after = min(before + 1, len(ordered) - 1)
-    return float(ordered[before] + (place - before) * (ordered[after] - ordered[before]))

@@ -6,7 +6,6 @@ drawn twice makes a pair with itself, which never counts.  Sums in another order
 which a rank statistic would take for an order: means are exact, or rounded where it cannot show.
 """
 
-import itertools
 from collections.abc import Callable
 
 import numpy as np
@@ -16,8 +15,6 @@ Array = np.ndarray
 #: Up to here all pairs of items are held at once; beyond, they come in blocks of rows.
 FEW = 128
 _BLOCK = 2**20
-#: Items of one weight that are added up at once: pairs of two such groups fit into a byte.
-_SLOTS = 8
 #: Spread below this share of the largest value is rounding; below it scipy says r means nothing.
 FLAT = 2e-13
 
@@ -28,40 +25,40 @@ def finite(values: ArrayLike) -> Array:
     return np.where(np.isfinite(numbers), numbers, np.nan)
 
 
-def varied(values: Array, given: Array, axis: int | tuple[int, ...] = -1) -> Array:
-    """Whether given values differ by more than rounding, over axes that stay with length 1."""
-    high = _filled(values, given, -np.inf).max(axis=axis, initial=-np.inf, keepdims=True)
-    low = _filled(values, given, np.inf).min(axis=axis, initial=np.inf, keepdims=True)
+def varied(values: Array, present: Array, axis: int | tuple[int, ...] = -1) -> Array:
+    """Whether the present values differ by more than rounding; the axes stay, with length 1."""
+    high = _filled(values, present, -np.inf).max(axis=axis, initial=-np.inf, keepdims=True)
+    low = _filled(values, present, np.inf).min(axis=axis, initial=np.inf, keepdims=True)
     return high - low > FLAT * np.maximum(np.abs(high), np.abs(low))
 
 
 def constant(vector: Array) -> bool:
-    """Equal but for rounding."""
+    """Whether all values are equal but for rounding."""
     return not varied(vector, np.isfinite(vector)).any()
 
 
-def centred(values: Array, given: Array, axis: int | tuple[int, ...] = -1) -> Array:
-    """Values about the mean of the given ones; zeros where these do not vary."""
-    count = np.maximum(given.sum(axis=axis, keepdims=True), 1)
-    mean = _filled(values, given, 0.0).sum(axis=axis, keepdims=True) / count
-    return np.where(varied(values, given, axis), values - mean, 0.0)
+def centred(values: Array, present: Array, axis: int | tuple[int, ...] = -1) -> Array:
+    """Values less the mean of the present ones; zeros where these do not vary."""
+    count = np.maximum(present.sum(axis=axis, keepdims=True), 1)
+    mean = _filled(values, present, 0.0).sum(axis=axis, keepdims=True) / count
+    return np.where(varied(values, present, axis), values - mean, 0.0)
 
 
-def _filled(values: Array, given: Array, filling: float) -> Array:
-    """Values with a filling where none is given; themselves, uncopied, where all are."""
-    return values if given.all() else np.where(given, values, filling)
+def _filled(values: Array, present: Array, filling: float) -> Array:
+    """Values with a filling where they are missing; not copied where all are present."""
+    return values if present.all() else np.where(present, values, filling)
 
 
 def about_means(
-    n: Array, of_x: Array, of_y: Array, xx: Array, yy: Array, xy: Array
+    n: Array, sum_x: Array, sum_y: Array, xx: Array, yy: Array, xy: Array
 ) -> tuple[Array, Array, Array]:
     """Sums of products about the means, xx, yy and xy, from sums of n values and their products."""
     n = np.maximum(n, 1e-300)
-    squares_x, squares_y = xx - of_x**2 / n, yy - of_y**2 / n
-    # a sum of squares below this share of what it was made of is rounding
+    squares_x, squares_y = xx - sum_x**2 / n, yy - sum_y**2 / n
+    # a sum of squares below this share of its first term is rounding
     squares_x = np.where(squares_x > 1e-13 * xx, squares_x, 0.0)
     squares_y = np.where(squares_y > 1e-13 * yy, squares_y, 0.0)
-    return squares_x, squares_y, xy - of_x * of_y / n
+    return squares_x, squares_y, xy - sum_x * sum_y / n
 
 
 def total(values: Array, weights: Array) -> Array:
@@ -72,9 +69,9 @@ def total(values: Array, weights: Array) -> Array:
 
 
 def _by_vector(function: Callable[..., Array], values: tuple[Array, ...], weights: Array) -> Array:
-    """``function(*vectors [n], weights [D, n])`` ``[D, ...]`` at each leading place."""
-    own = any(side.shape[-2] > 1 for side in values)
-    if own:  # each draw is a place
+    """``function(*vectors [n], weights [D, n])`` ``[D, ...]`` for each vector of a stack."""
+    by_draw = any(side.shape[-2] > 1 for side in values)
+    if by_draw:  # values differ by draw: a vector and a row of weights for each draw
         values, weights = tuple(side[..., None, :] for side in values), weights[..., None, :]
     arrays = (*values, weights)
     lead = np.broadcast_shapes(*(array.shape[:-2] for array in arrays))
@@ -82,7 +79,7 @@ def _by_vector(function: Callable[..., Array], values: tuple[Array, ...], weight
     places = list(np.ndindex(lead))
     stacked = np.stack([function(*(s[p][0] for s in sides), counts[p]) for p in places])
     stacked = stacked.reshape(*lead, *stacked.shape[1:])
-    return stacked.squeeze(len(lead)) if own else stacked
+    return stacked.squeeze(len(lead)) if by_draw else stacked
 
 
 def pair_total(
@@ -92,9 +89,10 @@ def pair_total(
     weights: Array,
     tolerance: float = 0.0,
 ) -> Array:
-    """Weighted sum over pairs of different items, of a symmetric function of the signs of the
-    differences of x and of y, which gives -1, 0 or 1 in bytes or truth values; differences of y up
-    to ``tolerance`` are ties.
+    """Weighted sum of a function over all pairs of different items.
+
+    The function takes the signs of the differences of x and of y as bytes, is symmetric, and gives
+    -1, 0 or 1 as bytes, or truth values.  Differences of y up to ``tolerance`` are ties.
     """
     n = x.shape[-1]
     if n > FEW:
@@ -122,16 +120,9 @@ def untied(x: Array, weights: Array) -> Array:
 
 
 def _untied(x: Array, weights: Array) -> Array:
-    """All pairs but those within groups of equal values; most groups may be one item."""
-    order, starts = _groups(x)
-    sizes = np.diff(starts, append=len(x))
-    alone, more = np.repeat(sizes == 1, sizes), sizes[sizes > 1]
-    groups = [weights.take(order[alone], axis=1)]
-    if len(more):
-        tied = weights.take(order[~alone], axis=1)
-        groups.append(np.add.reduceat(tied, np.cumsum(more) - more, axis=1))
-    squares = sum(np.einsum("dn,dn->d", group, group) for group in groups)
-    return 0.5 * (sum(group.sum(axis=1) for group in groups) ** 2 - squares)
+    """All pairs but those within groups of equal values."""
+    _, _, groups = _groups(x, weights)
+    return 0.5 * (groups.sum(axis=1) ** 2 - np.einsum("dn,dn->d", groups, groups))
 
 
 def _signs(first: Array, second: Array, tolerance: float = 0.0) -> Array:
@@ -144,44 +135,20 @@ def _signs(first: Array, second: Array, tolerance: float = 0.0) -> Array:
 
 
 def _blocks(function, x: Array, y: Array, weights: Array, tolerance: float) -> Array:
-    """:func:`pair_total` of long vectors under ``[D, n]``, some rows at a time: ``[D]``.
-
-    Up to ``_SLOTS`` items of one weight in every draw, such as the rewrites of a source, are added
-    up first: a group.  Groups stand by size, so those that fill a slot are the first ones.
-    """
-    if tolerance == 0:  # numbers of few bytes are compared faster
-        kind = np.int16 if len(x) < 2**15 else np.int32
-        x, y = (np.unique(side, return_inverse=True)[1].astype(kind) for side in (x, y))
-    of_weight: dict[bytes, list[int]] = {}
-    for item, weight in enumerate(map(np.ndarray.tobytes, weights.T)):
-        of_weight.setdefault(weight, []).append(item)
-    groups = [
-        items[i : i + _SLOTS] for items in of_weight.values() for i in range(0, len(items), _SLOTS)
-    ]
-    groups.sort(key=len, reverse=True)
-    slots = [[items[k] for items in groups if len(items) > k] for k in range(len(groups[0]))]
-    sides = [(x[items], y[items]) for items in slots]
-    weights = weights[:, slots[0]]  # [D, G]
-    # counts and their sums are small whole or half numbers, for which single precision is exact
-    counts = (weights == np.rint(weights)).all()
-    counts &= weights.sum(axis=1).max(initial=0.0) * len(slots) ** 2 < 2**23
-    light = weights.astype(np.float32) if counts else weights
+    """:func:`pair_total` of vectors ``[n]`` under ``[D, n]``, by blocks of rows: ``[D]``."""
+    # counts and their sums are small whole numbers, for which single precision is exact
+    exact = (weights == np.rint(weights)).all() and weights.sum(axis=1).max(initial=0.0) < 2**23
+    light = weights.astype(np.float32) if exact else weights
+    step = max(1, _BLOCK // max(weights.shape))
     sums = np.zeros(len(weights))
-    step = max(1, _BLOCK // max(len(groups), len(weights)))
-    for first in range(0, len(groups), step):
-        inside = slice(first, first + step)
-        # each pair of groups once: with these groups and those after them
-        table = np.zeros((len(weights[0, inside]), len(groups) - first), dtype=np.int8)
-        for (row, (a, b)), (column, (c, d)) in itertools.product(enumerate(sides), repeat=2):
-            of_x = _signs(a[inside, None], c[first:])
-            part = function(of_x, _signs(b[inside, None], d[first:], tolerance))
-            if row == column:
-                np.fill_diagonal(part, 0)
-            table[: part.shape[0], : part.shape[1]] += part
-        halved = table.astype(light.dtype)
-        halved[:, : len(halved)] *= 0.5  # there and back
-        inner = (light[:, first:] @ halved.T).astype(float)
-        sums += np.einsum("dn,dn->d", inner, weights[:, inside])
+    for start in range(0, len(x), step):
+        rows = slice(start, start + step)
+        # the pairs of these rows with one another, and with the rows after them
+        signs = _signs(x[rows, None], x[start:]), _signs(y[rows, None], y[start:], tolerance)
+        table = function(*signs).astype(light.dtype)
+        table[:, : len(table)] *= 0.5 - 0.5 * np.eye(len(table), dtype=light.dtype)
+        inner = (light[:, start:] @ table.T).astype(float)
+        sums += np.einsum("dn,dn->d", inner, weights[:, rows])
     return sums
 
 
@@ -198,54 +165,50 @@ def standings(x: Array, weights: Array) -> Array:
 
 
 def _standings(x: Array, weights: Array) -> Array:
-    """One long vector ``[n]``: sort once, then running sums of the weights."""
-    order, starts = _groups(x)
-    of_group = np.add.reduceat(weights[:, order], starts, axis=1)
-    upto = np.cumsum(of_group, axis=1)
+    """The same of a long vector ``[n]``, by sorting it and running sums of the weights."""
+    order, sizes, groups = _groups(x, weights)
+    upto = np.cumsum(groups, axis=1)
     result = np.empty(weights.shape)
-    sizes = np.diff(starts, append=len(x))
-    result[:, order] = np.repeat(2 * upto - of_group - upto[:, -1:], sizes, axis=1)
+    result[:, order] = np.repeat(2 * upto - groups - upto[:, -1:], sizes, axis=1)
     return result
 
 
 def distinct(x: Array, weights: Array) -> Array:
     """How many different values have weight."""
-    return _by_vector(_distinct, (x,), weights)
+    return _by_vector(lambda side, w: (_groups(side, w)[2] > 0).sum(axis=1), (x,), weights)
 
 
-def _distinct(x: Array, weights: Array) -> Array:
-    order, starts = _groups(x)
-    of_group = np.add.reduceat(weights[:, order], starts, axis=1)
-    return (of_group > 0).sum(axis=1).astype(float)
-
-
-def _groups(x: Array) -> tuple[Array, Array]:
-    """The order of a vector ``[n]``, and where each group of equal values starts in it."""
+def _groups(x: Array, weights: Array) -> tuple[Array, Array, Array]:
+    """Groups of equal values of a vector ``[n]``: its order, in which they follow one another,
+    their sizes ``[G]`` and their weights ``[D, G]``.
+    """
     order = np.argsort(x, kind="stable")
-    fresh = np.ones(len(x), dtype=bool)
-    fresh[1:] = x[order][1:] != x[order][:-1]
-    return order, np.flatnonzero(fresh)
+    first = np.ones(len(x), dtype=bool)
+    first[1:] = x[order][1:] != x[order][:-1]
+    starts = np.flatnonzero(first)
+    sizes = np.diff(starts, append=len(x))
+    return order, sizes, np.add.reduceat(weights[:, order], starts, axis=1)
 
 
-def column_means(x: Array, y: Array, of_sources: Array) -> tuple[Array, Array]:
+def column_means(x: Array, y: Array, sources: Array) -> tuple[Array, Array]:
     """Means of columns over the cells where both sides have values, each ``[M, D, K]``.
 
     From ``[1|D, S, K]``, ``[M, 1|D, S, K]`` and weights of the rows ``[D, S]``.
     """
-    given = np.isfinite(x) & np.isfinite(y)
-    weight = _weighted(given.astype(float), of_sources)
+    present = np.isfinite(x) & np.isfinite(y)
+    weight = _weighted(present.astype(float), sources)
     results = []
     for side in (x, y):
-        filled = np.where(given, np.broadcast_to(side, given.shape), 0.0)
+        filled = np.where(present, np.broadcast_to(side, present.shape), 0.0)
         largest = np.abs(filled).max(axis=-2, initial=0.0)  # [M, 1|D, K]
-        sums = _exactly(filled, largest, of_sources)
+        sums = _exactly(filled, largest, sources)
         quotient = np.where(weight > 0, sums / np.where(weight > 0, weight, 1.0), np.nan)
-        nothing = np.abs(quotient) <= largest * 2.0**-40  # what cancels to nothing is nothing
-        results.append(np.where(nothing, 0.0, snapped(quotient)))
+        cancelled = np.abs(quotient) <= largest * 2.0**-40
+        results.append(np.where(cancelled, 0.0, snapped(quotient)))
     return results[0], results[1]
 
 
-def _exactly(values: Array, largest: Array, of_sources: Array) -> Array:
+def _exactly(values: Array, largest: Array, sources: Array) -> Array:
     """Weighted sums of columns, the same to the last bit in whatever order rows come: two halves of
     26 bits each add up without rounding (Demmel and Nguyen 2013, Fast reproducible floating-point
     summation).
@@ -255,22 +218,22 @@ def _exactly(values: Array, largest: Array, of_sources: Array) -> Array:
     for bits in (26, 52):
         grid = np.ldexp(1.0, bits - exponent)
         part = np.rint(rest * grid) / grid
-        parts.append(_weighted(part, of_sources))
+        parts.append(_weighted(part, sources))
         rest = rest - part
         if not rest.any():
             break
     return sum(parts[1:], start=parts[0])
 
 
-def _weighted(values: Array, of_sources: Array) -> Array:
+def _weighted(values: Array, sources: Array) -> Array:
     """[M, 1|D, S, K] and [D, S] to [M, D, K]."""
     if values.shape[1] == 1:
-        return of_sources @ values[:, 0]
-    return np.einsum("ds,mdsk->mdk", of_sources, values)
+        return sources @ values[:, 0]
+    return np.einsum("ds,mdsk->mdk", sources, values)
 
 
 def snapped(values: Array) -> Array:
-    """Means to 40 binary digits: systems with the same ratings tie, whatever order they came in."""
+    """Means to 40 binary digits: systems with the same ratings tie, in whatever order they come."""
     mantissa, exponent = np.frexp(values)
     return np.ldexp(np.round(mantissa * 2.0**40) / 2.0**40, exponent)
 
@@ -289,7 +252,7 @@ def standardised(values: Array, weights: Array) -> Array:
     return np.where(np.isfinite(values), np.round(gap / spread, 12), np.nan)
 
 
-def moments_of_rows(
+def moments_by_row(
     x: Array, y: Array, sources: Array, systems: Array, least: int
 ) -> tuple[Array, Array, Array]:
     """Sums of products about the mean under draws of rows and columns: xx, yy, xy, each ``[M, D]``.
@@ -298,15 +261,15 @@ def moments_of_rows(
     fewer than ``least`` cells that have both values, or a constant side, all sums are 0.  From
     ``[S, K]``, ``[M, S, K]`` (NaN where missing) and weights ``[D, S]`` and ``[D, K]``.
     """
-    given = np.isfinite(x) & np.isfinite(y)
-    if (given == given[:1]).all():  # all metrics miss the same cells: x is the same for all
-        given = given[:1]
-    x, y = (np.where(given, centred(side, given, (1, 2)), 0.0) for side in (x[None], y))
-    sums = (given, x, y, x * x, y * y, x * y)
+    present = np.isfinite(x) & np.isfinite(y)
+    if (present == present[:1]).all():  # all metrics miss the same cells: x is the same for all
+        present = present[:1]
+    x, y = (np.where(present, centred(side, present, (1, 2)), 0.0) for side in (x[None], y))
+    cells = (present, x, y, x * x, y * y, x * y)
     if (systems == 1).all():
-        totals = [each.sum(axis=2, dtype=float) @ sources.T for each in sums]
+        totals = [part.sum(axis=2, dtype=float) @ sources.T for part in cells]
     else:
-        totals = [np.einsum("mdk,dk->md", sources @ each, systems) for each in sums]
+        totals = [np.einsum("mdk,dk->md", sources @ part, systems) for part in cells]
     enough = totals[0] > least - 0.5
     xx, yy, xy = np.broadcast_arrays(*about_means(*totals))
     return np.where(enough, xx, 0.0), np.where(enough, yy, 0.0), np.where(enough, xy, 0.0)

@@ -69,13 +69,13 @@ def correlate(human: ArrayLike, metric: ArrayLike, setting: Setting) -> Correlat
     if level == "pooled" and x.shape == y.shape:
         return function(x.ravel(), y.ravel())
     value = float(resampled(x, y[None], setting)[0, 0])
-    if function.whole is not None:
+    if function.from_matrices is not None:
         n = int((np.isfinite(x) & np.isfinite(y)).any(axis=0).sum())
         reason = "no two systems share a source with both values"
     elif level == "system":
-        of_x, of_y = column_means(x[None], y[None, None], np.ones((1, len(x))))
-        result = function(of_x[0, 0], of_y[0, 0])
-        reason = function.why(of_x[0, 0], of_y[0, 0], "systems")
+        means = column_means(x[None], y[None, None], np.ones((1, len(x))))
+        sides = [side[0, 0] for side in means]
+        result, reason = function(*sides), function.why(*sides, "systems")
         return result._replace(reason=reason if result.reason else "")
     elif level == "within-task":
         x, y = within_tasks(x[None], y[None, None], setting, np.ones((1, *x.shape)))
@@ -135,20 +135,21 @@ def resampled(
     x, y = x[None], y[:, None] if y.ndim == 3 else y
     sources, systems = x.shape[-2:]
     draws = everything((sources, systems)) if draws is None else draws
-    of_pairs = np.asarray(pairs, dtype=int).reshape(-1, 2)
-    rows = len(y) + len(of_pairs)
+    differences = np.asarray(pairs, dtype=int).reshape(-1, 2)
+    rows = len(y) + len(differences)
     if not sources * systems * len(y):
         return np.full((rows, len(draws)), np.nan)
     size = max(1, _ROOM // _held(y, setting, draws, rows))
     results = [np.empty((rows, 0))]
     for start in range(0, len(draws), size):
         inside = slice(start, start + size)
-        of_y = y if y.shape[1] == 1 else y[:, inside]
+        scores = y if y.shape[1] == 1 else y[:, inside]
         part = Draws(draws.sources[inside].astype(float), draws.systems[inside])
         if setting.level in _GROUPED:
-            values = _combined(*_GROUPED[setting.level](x, of_y, setting, part), setting, of_pairs)
+            sums, weights = _GROUPED[setting.level](x, scores, setting, part)
+            values = _combined(sums, weights, setting, differences)
         else:
-            values = _with_gaps(_values(x, of_y, setting, part), of_pairs)
+            values = _with_gaps(_values(x, scores, setting, part), differences)
         results.append(values)
     return np.concatenate(results, axis=-1)
 
@@ -161,25 +162,25 @@ def _with_gaps(values: Array, pairs: Array) -> Array:
 def _values(x: Array, y: Array, setting: Setting, draws: Draws) -> Array:
     """Values ``[M, D]`` of x ``[1, S, K]`` and y ``[M, 1|D, S, K]``, at a level without groups."""
     function, level = setting.function, setting.level
-    if function.whole is not None:
-        return function.whole(x, y, draws.sources, draws.systems)
+    if function.from_matrices is not None:
+        return function.from_matrices(x, y, draws.sources, draws.systems)
     if level == "system":
         return function.values(*column_means(x, y, draws.sources), draws.systems)
     if level == "within-task":
         weights = draws.sources[:, :, None] * draws.systems[:, None, :]  # [D, S, K]
-        of_x, of_y = within_tasks(x, y, setting, weights)
-        return function.values(_flat(of_x), _flat(of_y), _flat(weights))
+        sides = within_tasks(x, y, setting, weights)
+        return function.values(*map(_flat, (*sides, weights)))
     return _pooled(x, y, setting, draws)
 
 
 def _held(y: Array, setting: Setting, draws: Draws, rows: int) -> int:
     """Numbers that a draw takes: few where cells are added up before they meet draws."""
-    (metrics, of_draws, sources, systems), level = y.shape, setting.level
+    (metrics, draws_of_scores, sources, systems), level = y.shape, setting.level
     function, few = setting.function, rows + sources + systems
     cells = max(1, metrics * sources * systems, rows)
-    if of_draws > 1 or function.whole is not None:
+    if draws_of_scores > 1 or function.from_matrices is not None:
         return cells
-    if level == "pooled" and function.name != "spearman":
+    if level == "pooled" and not function.reranks:
         return few + sources * systems // 16
     if level in ("source", "same-source") and (draws.systems == 1).all():
         return few
@@ -188,27 +189,27 @@ def _held(y: Array, setting: Setting, draws: Draws, rows: int) -> int:
 
 def _pooled(x: Array, y: Array, setting: Setting, draws: Draws) -> Array:
     function = setting.function
-    if function.of_rows and y.shape[1] == 1:
-        return function.finish(*function.of_rows(x[0], y[:, 0], *draws, function.least))
-    some = np.isfinite(x[0]) & np.isfinite(y).any(axis=(0, 1))
-    cells, (rows, columns) = np.flatnonzero(some), np.nonzero(some)
+    if function.parts_by_row and y.shape[1] == 1:
+        return function.finish(*function.parts_by_row(x[0], y[:, 0], *draws, function.least))
+    present = np.isfinite(x[0]) & np.isfinite(y).any(axis=(0, 1))
+    cells, (rows, columns) = np.flatnonzero(present), np.nonzero(present)
     # take, unlike brackets, leaves the items of a vector side by side in memory
     weights = draws.sources.take(rows, axis=1) * draws.systems.take(columns, axis=1)
     x, y = (_flat(side).take(cells, axis=-1) for side in (x, y))
-    step = len(y) if function.name == "spearman" else 1  # people's ranks once for all metrics
+    step = len(y) if function.reranks else 1  # human values are ranked once for all metrics
     parts = [y[start : start + step] for start in range(0, len(y), step)]
     return np.concatenate([function.values(x, part, weights) for part in parts])
 
 
 def _by_line(x: Array, y: Array, setting: Setting, draws: Draws) -> tuple[Parts, Array]:
-    axis, weights, of_groups = -1, draws.sources, draws.systems
+    axis, weights, group_weights = -1, draws.sources, draws.systems
     if setting.level in ("source", "same-source"):
-        axis, weights, of_groups = -2, draws.systems, draws.sources
+        axis, weights, group_weights = -2, draws.systems, draws.sources
     # groups first: [G, 1, n] and [M, G, 1|D, n]
     x, y = np.moveaxis(x, axis, 0), np.moveaxis(y, axis, 1)
     if y.shape[-2] == 1 and (weights == weights[:1]).all():
         weights = weights[:1]  # only groups were drawn: their sums are the same in every draw
-    return setting.function.sums(x, y, weights), of_groups.T
+    return setting.function.sums(x, y, weights), group_weights.T
 
 
 def _by_task(x: Array, y: Array, setting: Setting, draws: Draws) -> tuple[Parts, Array]:
@@ -230,31 +231,31 @@ _GROUPED = {
 }
 
 
-def _combined(sums: Parts, of_groups: Array, setting: Setting, pairs: Array) -> Array:
+def _combined(sums: Parts, weights: Array, setting: Setting, pairs: Array) -> Array:
     """Groups to one value ``[M + P, D]``: sums ``[M, G, 1|D]``, weights of groups ``[G, D]``."""
     if setting.level == "same-source":  # sums of all groups finish to one value
-        whole = (_weighted(part, of_groups) for part in sums)
-        return _with_gaps(setting.function.finish(*whole), pairs)
+        totals = (_weighted(part, weights) for part in sums)
+        return _with_gaps(setting.function.finish(*totals), pairs)
     values = setting.function.finish(*sums)
     if not math.isnan(setting.undefined):
         values = np.where(np.isfinite(values), values, setting.undefined)
-    given = np.isfinite(values)
-    if (given == given[:1]).all():  # all metrics have the same groups
-        return _with_gaps(_mean(values, of_groups), pairs)
-    return _mean(_with_gaps(values, pairs), of_groups)  # NaN where either has no value
+    known = np.isfinite(values)
+    if (known == known[:1]).all():  # all metrics have the same groups
+        return _with_gaps(_mean(values, weights), pairs)
+    return _mean(_with_gaps(values, pairs), weights)  # NaN where either has no value
 
 
-def _mean(values: Array, of_groups: Array) -> Array:
+def _mean(values: Array, weights: Array) -> Array:
     """Weighted means over groups: [M, G, 1|D] and [G, D] to [M, D]; NaN where none has weight."""
     sides = np.nan_to_num(values), np.isfinite(values)
-    return ratio(*(_weighted(side, of_groups) for side in sides))
+    return ratio(*(_weighted(side, weights) for side in sides))
 
 
-def _weighted(parts: Array, of_groups: Array) -> Array:
+def _weighted(parts: Array, weights: Array) -> Array:
     """Weighted sums over groups: [M, G, 1|D] and [G, D] to [M, D]."""
     if parts.shape[-1] == 1:
-        return np.asarray(parts[..., 0] @ of_groups)
-    return np.asarray((parts * of_groups).sum(axis=1))
+        return np.asarray(parts[..., 0] @ weights)
+    return np.asarray((parts * weights).sum(axis=1))
 
 
 def _flat(values: Array) -> Array:
@@ -266,14 +267,14 @@ def within_tasks(x: Array, y: Array, setting: Setting, weights: Array) -> tuple[
     """Both sides standardised within tasks, over the cells where both have values."""
     labels = _tasks(setting, x.shape[-2])
     shape = (*y.shape[:1], len(weights), *y.shape[2:])
-    of_x, of_y = np.full(shape, np.nan), np.full(shape, np.nan)
+    sides = np.full(shape, np.nan), np.full(shape, np.nan)
     for task in np.unique(labels):
         inside = labels == task
         a, b, w = x[..., inside, :], y[..., inside, :], weights[:, inside]
         w = w * (np.isfinite(a) & np.isfinite(b))
-        of_x[..., inside, :] = standardised(a, w)
-        of_y[..., inside, :] = standardised(b, w)
-    return of_x, of_y
+        for side, values in zip(sides, (a, b), strict=True):
+            side[..., inside, :] = standardised(values, w)
+    return sides
 
 
 def _tasks(setting: Setting, sources: int) -> Array:

@@ -28,6 +28,10 @@ _OTHER = 0.01
 _GROUPS = {"source": 0, "same-source": 0, "within-system": 1}
 #: Numbers held at once.
 _ROOM = 2**22
+_NULL = (
+    "exchangeability: the two metrics' standardised scores have the same joint distribution when"
+    " they are swapped in any"
+)
 
 
 class PermutationTest(NamedTuple):
@@ -83,51 +87,65 @@ def permutation_test(
             "people and metrics [sources, systems] of one shape are needed,"
             f" got {x.shape} and {both.shape[1:]}"
         )
-    given = np.isfinite(x) & np.isfinite(both).all(axis=0)
-    swaps = _swaps(given, units, clusters, n, enumerate_up_to, rng)
-    flat = np.array([constant(side[given]) for side in both])
-    both, x = np.where(given, both, np.nan), np.where(given, x, np.nan)
+    shared = np.isfinite(x) & np.isfinite(both).all(axis=0)
+    swaps = _swaps(shared, units, clusters, n, enumerate_up_to, rng)
+    flat = np.array([constant(side[shared]) for side in both])
+    both, x = np.where(shared, both, np.nan), np.where(shared, x, np.nan)
     scores = both if flat.any() else _standardised(both)
     *raw, gap = estimate(x, both, setting, [(0, 1)])
     *values, observed = estimate(x, scores, setting, [(0, 1)])
+    count, draws = _units_that_differ(x, scores, setting, swaps), len(swaps.flips)
+    null = f"{_NULL} {_unit(units, clusters is not None)}"
+    if reason := _untestable(shared, flat, np.array([raw, values]), gap):
+        return PermutationTest(float(gap), np.nan, count, np.nan, null, reason, draws, swaps.exact)
+    after, random = _swapped(x, scores, setting, swaps), not swaps.exact
+    # swaps after which a metric has no value count as large
+    large = int((~(np.abs(after) < abs(observed) - _ROUNDING)).sum())
+    p = (large + random) / (draws + random)
+    # of all swaps two (none and all) are as large as the observed one
+    smallest = max(min(1.0, 2.0 ** (1 - count)), random / (draws + 1))
+    if count == 0:
+        reason = "the standardised scores are the same in every cell: p can only be 1"
+    elif count == 1:
+        reason = "the metrics differ in a single unit: p can only be 1"
+    return PermutationTest(float(gap), p, count, smallest, null, reason, draws, swaps.exact)
+
+
+def _unit(units: Units, clustered: bool) -> str:
+    """What is swapped, in words."""
+    unit = {"inputs": "source", "systems": "system", "both": "cell"}[units]
+    return f"cluster of {unit}s" if clustered and units != "systems" else unit
+
+
+def _units_that_differ(x: Array, scores: Array, setting: Setting, swaps: "_Swaps") -> int:
+    """How many units have a cell in which the two metrics differ and that the value is over."""
     differ = np.abs(scores[0] - scores[1]) > _ROUNDING
     if swaps.axis is not None and swaps.axis == _GROUPS.get(setting.level):
         has = with_value(x, scores, setting).all(axis=0)  # a swap leaves it as it is
         differ &= np.expand_dims(has, 1 - swaps.axis)
-    count, draws = len(np.unique(swaps.unit[differ])), len(swaps.flips)
-    p, smallest, reason = np.nan, np.nan, ""
-    if not given.any():
-        reason = "no cell has a human value and both scores"
-    elif flat.any():
-        reason = f"all scores of {'both metrics' if flat.all() else 'one metric'} are equal"
-    elif (none := np.isnan(raw)).any():
-        reason = f"no value in this setting: {'both metrics' if none.all() else 'one metric'}"
-    elif np.isnan(gap):
-        reason = "there is no group in which both metrics have a value"
-    elif np.abs(np.subtract(raw, values)).max() > _OTHER:
-        reason = (
+    return len(np.unique(swaps.unit[differ]))
+
+
+def _untestable(shared: Array, flat: Array, values: Array, gap: float) -> str:
+    """Why there is no p; empty where there is one.
+
+    From the cells with all values ``[S, K]``, whether all scores of a metric are equal ``[2]``, the
+    two metrics' values with raw and with standardised scores ``[2, 2]``, and the raw difference.
+    """
+    if not shared.any():
+        return "no cell has a human value and both scores"
+    if flat.any():
+        return f"all scores of {'both metrics' if flat.all() else 'one metric'} are equal"
+    if (none := np.isnan(values[0])).any():
+        return f"no value in this setting: {'both metrics' if none.all() else 'one metric'}"
+    if np.isnan(gap):
+        return "there is no group in which both metrics have a value"
+    if np.abs(values[0] - values[1]).max() > _OTHER:
+        return (
             "standardised scores have another value: the statistic has a threshold on the scores'"
             " own scale, or many scores differ by too little to survive it"
         )
-    else:
-        after, random = _swapped(x, scores, setting, swaps), not swaps.exact
-        # swaps after which a metric has no value count as large
-        large = int((~(np.abs(after) < abs(observed) - _ROUNDING)).sum())
-        p = (large + random) / (draws + random)
-        # of all swaps two (none and all) are as large as the observed one
-        smallest = max(min(1.0, 2.0 ** (1 - count)), random / (draws + 1))
-        if count == 0:
-            reason = "the standardised scores are the same in every cell: p can only be 1"
-        elif count == 1:
-            reason = "the metrics differ in a single unit: p can only be 1"
-    unit = {"inputs": "source", "systems": "system", "both": "cell"}[units]
-    if clusters is not None and units != "systems":
-        unit = f"cluster of {unit}s"
-    null = (
-        "exchangeability: the two metrics' standardised scores have the same joint distribution"
-        f" when they are swapped in any {unit}"
-    )
-    return PermutationTest(float(gap), p, count, smallest, null, reason, draws, swaps.exact)
+    return ""
 
 
 class _Swaps(NamedTuple):
@@ -194,10 +212,11 @@ def _swapped(x: Array, scores: Array, setting: Setting, swaps: _Swaps) -> Array:
     is one of matrices, or single cells are swapped within groups, the scores themselves are.
     """
     axis, unit, tasks = swaps.axis, swaps.unit, setting.tasks
-    if setting.level in ("pooled", "task") and axis != 0:  # ask for no layout: all in a column
+    if setting.level in ("pooled", "task") and axis != 0:  # no layout is needed: all in a column
         tasks = None if tasks is None else np.repeat(np.asarray(tasks), x.shape[1])
         x, scores, unit, axis = x.reshape(-1, 1), scores.reshape(2, -1, 1), unit.reshape(-1, 1), 0
-    by_value = setting.function.whole is not None or setting.level == "within-task" or axis is None
+    from_matrices = setting.function.from_matrices is not None
+    by_value = from_matrices or setting.level == "within-task" or axis is None
     if not by_value:
         unit = unit[0] if axis else unit[:, 0]
         x = np.concatenate([x, x], axis=axis)

@@ -13,8 +13,9 @@ from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 from scipy.special import ndtri, stdtrit
 
-from .intervals import FEW_UNITS, resample_draws
+from .intervals import resample_draws
 from .kernels import Array, finite
+from .limits import FEW_UNITS
 from .matrices import Setting, estimate, resampled
 from .resampling import Draws, ResamplingPlan, clusters_of, draw, systems_of
 

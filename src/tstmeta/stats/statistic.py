@@ -1,13 +1,13 @@
 """Every statistic of two vectors, as sums that can be weighted and finished to a value.
 
-The same for all: the sign is kept; an item missing on either side is left out; where a side is
+For all of them: the sign is kept; an item missing on either side is left out; where a side is
 constant, there is no value (NaN), except that accuracies count ties.  No p-value is 0.
 """
 
 import itertools
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -22,7 +22,9 @@ Parts = tuple[Array, ...]
 
 
 class Correlation(NamedTuple):
-    """A value in [-1, 1], its two-sided p-value, what it is over, and why there is no value."""
+    """A value in [-1, 1], its two-sided p-value, the number of items or groups that it is over, and
+    the reason where there is no value.
+    """
 
     value: float
     p: float
@@ -36,17 +38,22 @@ class Statistic:
     are matrix products under resampling, and the value that they ``finish`` to.
 
     Attributes:
-        name, label: as called, ``pearson``, and as shown, ``Pearson's r``.
+        name, label: as in arguments, ``pearson``, and as shown, ``Pearson's r``.
         parts: (x, y, weights) -> sums, shapes as in :mod:`tstmeta.stats.kernels`.
         finish: sums -> values ``[..., D]``, NaN where there is none.
         least, alone: fewest items with both values, in a group and where there are no groups.
-        chance: value of a metric that knows nothing.
+        chance: value of a metric that knows nothing; 0 for correlations.
         peer: scipy's function of two vectors, with a p-value, where scipy has it.
-        whole: for a statistic of matrices, not of vectors, at level system alone: people
-            ``[1|D, S, K]``, metrics ``[M, 1|D, S, K]``, weights of sources ``[D, S]``, of systems
-            ``[D, K]`` to ``[M, D]``.
+        from_matrices: for a statistic of matrices, not of vectors, at level system alone: human
+            values ``[1|D, S, K]``, metrics ``[M, 1|D, S, K]``, weights of sources ``[D, S]``, of
+            systems ``[D, K]`` to ``[M, D]``.
         additive: whether parts of several groups may be added up before they finish.
-        of_rows: quicker ``parts`` of all cells (:func:`.kernels.moments_of_rows`).
+        parts_by_row: quicker ``parts`` of all cells (:func:`.kernels.moments_by_row`).
+        ordinal: whether only the order of values counts, in pairs of different items.
+        reranks: whether items are ranked in every draw anew, which takes room.
+        has_partial: whether there is a partial correlation of it.
+        ties_fitted: whether its tie threshold is fitted on other sources than are judged
+            (:mod:`tstmeta.stats.ties`), at level source alone.
     """
 
     name: str
@@ -57,9 +64,18 @@ class Statistic:
     alone: int = 0
     chance: float = 0.0
     peer: Callable | None = None
-    whole: Callable[[Array, Array, Array, Array], Array] | None = None
+    from_matrices: Callable[[Array, Array, Array, Array], Array] | None = None
     additive: bool = True
-    of_rows: Callable[[Array, Array, Array, Array, int], Parts] | None = None
+    parts_by_row: Callable[[Array, Array, Array, Array, int], Parts] | None = None
+    ordinal: bool = True
+    reranks: bool = False
+    has_partial: bool = False
+    ties_fitted: bool = False
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Ends of the scale: accuracies lie between 0 and 1, correlations between -1 and 1."""
+        return (-1.0 if self.chance == 0 else 0.0, 1.0)
 
     def __call__(self, human: ArrayLike, metric: ArrayLike) -> Correlation:
         """The statistic of two vectors ``[n]``, with p where scipy has one."""
@@ -76,9 +92,21 @@ class Statistic:
             value, p = float(result.statistic), above_zero(float(result.pvalue), len(x))
         return Correlation(value, p, len(x), "" if np.isfinite(value) else self.why(x, y))
 
+    def take(self, places: Sequence[int] | Array) -> "Statistic":
+        """The statistic of the metrics in these rows."""
+        return self
+
+    def fitted_value(self, place: int) -> Correlation | None:
+        """The value of the metric in a row where fitting the statistic gave it."""
+        return None
+
+    def fitted_note(self, place: int) -> str:
+        """What was fitted to the metric in a row, in words."""
+        return ""
+
     def check(self, level: str) -> None:
         """Refuse a level at which the statistic is not defined."""
-        if self.whole is not None and level != "system":
+        if self.from_matrices is not None and level != "system":
             raise ValueError(f"{self.label} is not defined at level {level}, only at system")
         if level == "same-source" and not self.additive:
             raise ValueError(f"{self.label} is not defined at level {level}: use source")
@@ -94,18 +122,18 @@ class Statistic:
         return f"no pair of {items} to compare"
 
     def sums(self, human: Array, metric: Array, weights: Array, least: int | None = None) -> Parts:
-        """The parts, with missing values (NaN) given no weight; zeros, which finish to NaN, where
+        """The parts, without weight for missing values (NaN); zeros, which finish to NaN, where
         fewer than ``least`` items have both values.
         """
-        given = np.isfinite(human) & np.isfinite(metric)
-        if not given.all():
-            human, metric = np.where(given, human, 0.0), np.where(given, metric, 0.0)
-            weights = weights * given
+        present = np.isfinite(human) & np.isfinite(metric)
+        if not present.all():
+            human, metric = np.where(present, human, 0.0), np.where(present, metric, 0.0)
+            weights = weights * present
         # half an item to spare, for weights that are no counts and sum up to a little less
         enough = weights.sum(axis=-1) > (self.least if least is None else least) - 0.5
         if self.peer is not None:
-            human, metric = _flattened(human, given), _flattened(metric, given)
-        enough = np.broadcast_to(enough, (*given.shape[:-2], enough.shape[-1]))
+            human, metric = _flattened(human, present), _flattened(metric, present)
+        enough = np.broadcast_to(enough, (*present.shape[:-2], enough.shape[-1]))
         return tuple(np.where(enough, part, 0.0) for part in self.parts(human, metric, weights))
 
     def values(self, human: Array, metric: Array, weights: Array) -> Array:
@@ -113,9 +141,9 @@ class Statistic:
         return self.finish(*self.sums(human, metric, weights, max(self.least, self.alone)))
 
 
-def _flattened(values: Array, given: Array) -> Array:
+def _flattened(values: Array, present: Array) -> Array:
     """Values ``[..., n]``, or zeros where they do not vary."""
-    vary = varied(values, given)
+    vary = varied(values, present)
     return values if vary.all() else np.where(vary, values, 0.0)
 
 
@@ -127,19 +155,19 @@ def above_zero(p: float, items: int) -> float:
 
 
 def ratio(above: Array, below: Array) -> Array:
-    """A quotient, NaN where nothing is below."""
-    fine = below > 0
-    return np.where(fine, above / np.where(fine, below, 1.0), np.nan)
+    """A quotient, NaN where the denominator is not above 0."""
+    positive = below > 0
+    return np.where(positive, above / np.where(positive, below, 1.0), np.nan)
 
 
 def _moments(x: Array, y: Array, weights: Array) -> Parts:
     """Sums of products about the weighted means: xx, yy, xy."""
     used = weights.max(axis=-2, initial=0.0, keepdims=True) > 0
     x, y = centred(x, used), centred(y, used)
-    of_x, of_y = kernels.total(x, weights), kernels.total(y, weights)
+    sums = kernels.total(x, weights), kernels.total(y, weights)
     # one product at a time: ranks differ from draw to draw, and take room
     products = (kernels.total(a * b, weights) for a, b in ((x, x), (y, y), (x, y)))
-    return kernels.about_means(weights.sum(axis=-1), of_x, of_y, *products)
+    return kernels.about_means(weights.sum(axis=-1), *sums, *products)
 
 
 def _correlation(xx: Array, yy: Array, xy: Array) -> Array:
@@ -178,8 +206,8 @@ def _accuracy_parts(x: Array, y: Array, weights: Array, threshold: float = 0.0) 
     return kernels.pairs(weights), kernels.pair_total(np.equal, x, y, weights, threshold)
 
 
-def _accuracy(pairs: Array, alike: Array) -> Array:
-    return ratio(alike, pairs)
+def _accuracy(pairs: Array, right: Array) -> Array:
+    return ratio(right, pairs)
 
 
 def acc_eq(threshold: float = 0.0) -> Statistic:
@@ -197,70 +225,76 @@ def acc_eq(threshold: float = 0.0) -> Statistic:
     )
 
 
-def _soft_agreement(x: Array, y: Array, of_sources: Array, of_systems: Array) -> Array:
-    """How well a metric knows how sure people are which system is better, in [0, 1]: ``[M, D]``.
+def _soft_agreement(x: Array, y: Array, sources: Array, systems: Array) -> Array:
+    """Soft pairwise accuracy under weights of sources and systems, in [0, 1]: ``[M, D]``.
 
-    For each pair of systems, over the sources where both have both values, people and the metric
-    each give a one-sided p-value that one is better; the value is 1 less the mean absolute
-    difference of the two (Thompson, Mathur, Deutsch and Khayrallah 2024, Improving Statistical
-    Significance in Human Evaluation of Automatic Metrics via Soft Pairwise Accuracy).  p comes from
-    flipping the signs of the sources' differences d: sum d has mean 0 and variance sum d^2.
+    For each pair of systems, over the sources where both have both values, human values and the
+    metric each give a one-sided p-value that the first is better; the value is 1 less the mean
+    absolute difference of the two (Thompson, Mathur, Deutsch and Khayrallah 2024, Improving
+    Statistical Significance in Human Evaluation of Automatic Metrics via Soft Pairwise Accuracy).
+    p comes from flipping the signs of the sources' differences d: sum d has mean 0 and variance
+    sum d^2.
     """
-    given = np.isfinite(x) & np.isfinite(y)
-    if not given.all():
-        x, y = np.where(given, x, np.nan), np.where(given, y, np.nan)
-    gap, weight = np.zeros((len(y), len(of_systems))), np.zeros((len(y), len(of_systems)))
+    present = np.isfinite(x) & np.isfinite(y)
+    if not present.all():
+        x, y = np.where(present, x, np.nan), np.where(present, y, np.nan)
+    gap, weight = np.zeros((len(y), len(systems))), np.zeros((len(y), len(systems)))
     for i, j in itertools.combinations(range(x.shape[-1]), 2):
         both = np.isfinite(x[..., i]) & np.isfinite(x[..., j])
-        shared = kernels.total(both.astype(float), of_sources) > 0
-        people = _sureness(x[..., i], x[..., j], of_sources)
-        metric = _sureness(y[..., i], y[..., j], of_sources)
-        of_pair = of_systems[:, i] * of_systems[:, j] * shared
-        gap += of_pair * np.abs(people - metric)
-        weight += of_pair
+        shared = kernels.total(both.astype(float), sources) > 0
+        human = _p_better(x[..., i], x[..., j], sources)
+        metric = _p_better(y[..., i], y[..., j], sources)
+        pair = systems[:, i] * systems[:, j] * shared
+        gap += pair * np.abs(human - metric)
+        weight += pair
     return 1.0 - ratio(gap, weight)
 
 
-def _sureness(first: Array, second: Array, of_sources: Array) -> Array:
+def _p_better(first: Array, second: Array, sources: Array) -> Array:
     """P-values ``[..., D]`` that the first of two systems ``[..., 1|D, S]`` is better."""
     gaps = first - second
     rounding = FLAT * np.maximum(np.abs(first), np.abs(second))
     gaps = np.where(np.abs(gaps) > rounding, gaps, 0.0)
-    total, square = (kernels.total(part, of_sources) for part in (gaps, gaps**2))
-    some = square > 0
-    return ndtr(-np.where(some, total / np.sqrt(np.where(some, square, 1.0)), 0.0))
+    total, square = (kernels.total(part, sources) for part in (gaps, gaps**2))
+    varies = square > 0
+    return ndtr(-np.where(varies, total / np.sqrt(np.where(varies, square, 1.0)), 0.0))
 
 
 STATISTICS: dict[str, Statistic] = {
     statistic.name: statistic
     for statistic in (
         Statistic(
-            "pearson",
-            "Pearson's r",
-            _moments,
-            _correlation,
+            *("pearson", "Pearson's r", _moments, _correlation),
             least=3,
             peer=pearsonr,
-            of_rows=kernels.moments_of_rows,
+            parts_by_row=kernels.moments_by_row,
+            ordinal=False,
+            has_partial=True,
         ),
         Statistic(
-            "spearman", "Spearman's rho", _rank_moments, _correlation, least=3, peer=spearmanr
+            *("spearman", "Spearman's rho", _rank_moments, _correlation),
+            least=3,
+            peer=spearmanr,
+            reranks=True,
+            has_partial=True,
         ),
-        Statistic("kendall", "Kendall's tau-b", _tau_parts, _correlation, alone=3, peer=kendalltau),
+        Statistic(
+            *("kendall", "Kendall's tau-b", _tau_parts, _correlation),
+            alone=3,
+            peer=kendalltau,
+            has_partial=True,
+        ),
         Statistic("tau-c", "Stuart's tau-c", _tau_c_parts, _tau_c, additive=False),
         Statistic("pairwise-accuracy", "pairwise accuracy", _accuracy_parts, _accuracy, chance=0.5),
-        acc_eq(),
+        replace(acc_eq(), ties_fitted=True),
         Statistic("preference", "preference accuracy", _preference_parts, _preference, chance=0.5),
         Statistic(
-            "soft-pairwise-accuracy",
-            "soft pairwise accuracy",
-            _accuracy_parts,
-            _accuracy,
+            *("soft-pairwise-accuracy", "soft pairwise accuracy", _accuracy_parts, _accuracy),
             chance=np.nan,
-            whole=_soft_agreement,
+            from_matrices=_soft_agreement,
         ),
     )
 }
-#: p from the t distribution (Pearson, Spearman), exact for few items without ties, else normal
-#: (Kendall): as scipy has them; they take items for independent.
+#: p is scipy's and takes items for independent: from the t distribution (Pearson, Spearman), exact
+#: for few items without ties, else normal (Kendall).
 pearson, kendall = STATISTICS["pearson"], STATISTICS["kendall"]

@@ -1,20 +1,20 @@
 """Accuracy with ties credited, and the threshold below which a metric ties two rewrites.
 
 After Deutsch, Foster and Freitag (2023, Ties matter: meta-evaluating modern metrics with pairwise
-accuracy and tie calibration).  A threshold that was fitted on the pairs it is judged on flatters
-the metric, so here it is fitted on other sources.
+accuracy and tie calibration).  A threshold that is fitted on the pairs that it judges flatters the
+metric, so here it is fitted on other sources.
 """
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .kernels import Array, finite
-from .statistic import Statistic, acc_eq
+from .statistic import Correlation, Parts, Statistic, acc_eq
 
 #: Groups of sources; fewer where there are fewer sources.
 FOLDS = 5
@@ -30,7 +30,7 @@ class TieCalibrated(NamedTuple):
         threshold: fitted on all sources, for use on new data.
         spread: largest less smallest of the ``thresholds`` of the folds ``[F]`` (NaN where the
             other folds have no pair).
-        folds: number of the fold of each source ``[S]``, -1 where it has none.
+        by_source: the threshold that judges each source ``[S]``, NaN where it has none.
         n: sources that the value is over.
         in_sample, untuned: the same pairs judged with ``threshold``, and with threshold 0.
     """
@@ -39,11 +39,29 @@ class TieCalibrated(NamedTuple):
     threshold: float
     spread: float
     thresholds: np.ndarray
-    folds: np.ndarray
+    by_source: np.ndarray
     n: int
     in_sample: float
     untuned: float
     reason: str = ""
+
+
+@dataclass(frozen=True)
+class TieFitted(Statistic):
+    """acc_eq of metrics ``[M, S, K]`` under their ``fits``, at level source."""
+
+    fits: tuple[TieCalibrated, ...] = ()
+
+    def take(self, places: Sequence[int] | Array) -> Statistic:
+        return held_out([self.fits[place] for place in places])
+
+    def fitted_value(self, place: int) -> Correlation:
+        fit = self.fits[place]
+        return Correlation(fit.value, math.nan, fit.n, fit.reason)
+
+    def fitted_note(self, place: int) -> str:
+        fit = self.fits[place]
+        return f"scores tie up to {fit.threshold:.3g} (folds differ by {fit.spread:.2g})"
 
 
 def tie_calibrated(
@@ -65,63 +83,82 @@ def tie_calibrated(
     pairs = _pairs(x, y)
     threshold = _fit(pairs)
     sources = np.flatnonzero((np.isfinite(x) & np.isfinite(y)).any(axis=1))
-    folds, fitted, reason = np.full(len(x), -1), np.empty(0), ""
+    by_source, fitted, reason = np.full(len(x), np.nan), [], ""
     if math.isnan(threshold):
         reason = "no two items with both values to compare"
     elif len(sources) < 2:
         reason = "fewer than two sources with both values"
     else:
-        dealt = np.array_split(rng.permutation(sources), min(FOLDS, len(sources)))
-        for number, fold in enumerate(dealt):
-            folds[fold] = number
-        of_pair = folds[pairs[4].astype(int)]
-        fitted = np.array([_fit(pairs[:, of_pair != number]) for number in range(len(dealt))])
-    of_source = np.append(fitted, np.nan)[folds]
-    same = np.where(np.isfinite(of_source), threshold, np.nan)
-    judged = [_shares(x, y, thresholds) for thresholds in (of_source, same, 0.0 * of_source)]
+        for fold in np.array_split(rng.permutation(sources), min(FOLDS, len(sources))):
+            fitted.append(_fit(pairs[:, ~np.isin(pairs[4], fold)]))
+            by_source[fold] = fitted[-1]
+    thresholds = np.array(fitted, dtype=float)
+    everywhere = np.where(np.isfinite(by_source), threshold, np.nan)
+    judged = [_shares(x, y, limits) for limits in (by_source, everywhere, 0.0 * by_source)]
     n = int(np.isfinite(judged[0]).sum())
     if not n:
         reason, nan = reason or "no fold has pairs both inside and outside of it", math.nan
-        return TieCalibrated(nan, threshold, nan, fitted, folds, 0, nan, nan, reason)
-    value, in_sample, untuned = (float(np.nanmean(each)) for each in judged)
-    spread = float(np.ptp(fitted[np.isfinite(fitted)]))
-    return TieCalibrated(value, threshold, spread, fitted, folds, n, in_sample, untuned)
+        return TieCalibrated(nan, threshold, nan, thresholds, by_source, 0, nan, nan, reason)
+    value, in_sample, untuned = (float(np.nanmean(shares)) for shares in judged)
+    spread = float(np.ptp(thresholds[np.isfinite(thresholds)]))
+    return TieCalibrated(value, threshold, spread, thresholds, by_source, n, in_sample, untuned)
 
 
-def held_out(fits: Sequence[TieCalibrated]) -> Statistic:
+def fitted(
+    statistic: Statistic, human: ArrayLike, metrics: Sequence[ArrayLike] | Array, seed: ArrayLike
+) -> Statistic:
+    """A statistic with what it fits to metrics ``[M, S, K]``, if it fits anything; one seed for the
+    folds of all metrics.
+    """
+    if not statistic.ties_fitted:
+        return statistic
+    rngs = (np.random.default_rng(seed) for _ in metrics)
+    return held_out(
+        [tie_calibrated(human, y, rng=rng) for y, rng in zip(metrics, rngs, strict=True)]
+    )
+
+
+def held_out(fits: Sequence[TieCalibrated]) -> TieFitted:
     """acc_eq under the thresholds of fits: each source is judged with that of the other folds.
 
     A statistic at level source of the matrices ``[M, S, K]`` that were fitted, for their draws: of
     all sources and systems once it is ``fit.value``.  Folds and thresholds stay over the draws.
     """
 
-    def parts(x: Array, y: Array, weights: Array) -> tuple[Array, ...]:
+    def parts(x: Array, y: Array, weights: Array) -> Parts:
         """Sums of each source: from ``[.., S, 1, K]`` and ``[M, S, 1, K]`` to ``[M, S, D]``."""
         x = np.broadcast_to(x, y.shape)
         weights = np.broadcast_to(weights, (*y.shape[:2], *weights.shape[-2:]))
         sums = np.zeros((2, *weights.shape[:-1]))
         for m, fit in enumerate(fits):
-            for fold in np.flatnonzero(np.isfinite(fit.thresholds)):
-                inside, tied = fit.folds == fold, acc_eq(float(fit.thresholds[fold]))
+            for inside, tied in _by_threshold(fit.by_source):
                 sums[:, m, inside] = tied.parts(x[m, inside], y[m, inside], weights[m, inside])
         return tuple(sums)
 
-    return replace(acc_eq(), parts=parts)
+    base = acc_eq()
+    return TieFitted(
+        *(base.name, base.label, parts, base.finish), chance=base.chance, fits=tuple(fits)
+    )
 
 
 def _shares(x: Array, y: Array, thresholds: Array) -> Array:
-    """acc_eq of each source ``[S]`` under a threshold of its own; NaN where it has no pair."""
+    """acc_eq of each source ``[S]`` under its threshold; NaN where it has none, or no pair."""
     shares = np.full(len(x), np.nan)
-    for threshold in np.unique(thresholds[np.isfinite(thresholds)]):
-        inside, tied = thresholds == threshold, acc_eq(float(threshold))
+    for inside, tied in _by_threshold(thresholds):
         sides = x[inside, None], y[inside, None], np.ones((1, x.shape[1]))
         shares[inside] = tied.values(*sides)[:, 0]
     return shares
 
 
+def _by_threshold(thresholds: Array) -> list[tuple[Array, Statistic]]:
+    """Which of the sources have a threshold, and acc_eq with it; for all different ones."""
+    different = np.unique(thresholds[np.isfinite(thresholds)])
+    return [(thresholds == threshold, acc_eq(float(threshold))) for threshold in different]
+
+
 def _pairs(x: Array, y: Array) -> Array:
-    """All pairs of rewrites of a source ``[5, P]``, nearest first: how far apart the metric sees
-    them, whether people tie them, whether both sides agree, their weight (1 a source), the source.
+    """All pairs of rewrites of a source ``[5, P]``, nearest first: how far apart their scores are,
+    whether people tie them, whether both sides order them alike, weight (1 a source), source.
     """
     parts = [np.empty((5, 0))]
     for source, both in enumerate(np.isfinite(x) & np.isfinite(y)):

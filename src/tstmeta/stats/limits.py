@@ -1,0 +1,153 @@
+"""Limits of a value from its draws: the percentile bootstrap, widened for few units.
+
+Limits are quantiles of the draws, at t(n - 1) sqrt(n / (n - 1)) instead of z, as a sample drawn
+from itself varies too little (Hesterberg 2015, What Teachers Should Know About the Bootstrap, The
+American Statistician 69).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import special
+
+from .kernels import Array
+
+#: Over fewer units an interval can cover less than it claims.
+FEW_UNITS = 8
+#: A larger share of undefined draws is reported.
+SMALL_SHARE = 0.01
+#: Draws closer than this to the estimate equal it.
+_ROUNDING = 1e-12
+
+
+class Interval(NamedTuple):
+    """Limits of a value, NaN where there are none; how many draws, and how many of them have no
+    value; ``reason`` says why there are no limits, or why they may cover less than they claim.
+    """
+
+    low: float
+    high: float
+    draws: int
+    undefined: int
+    reason: str = ""
+
+
+def percentile_intervals(
+    values: ArrayLike,
+    estimates: ArrayLike,
+    *,
+    units: int | None = None,
+    confidence: float = 0.95,
+    bounds: tuple[float, float] = (-1.0, 1.0),
+) -> list[Interval]:
+    """Percentile intervals from draws at hand ``[M, D]``, and their estimates ``[M]``.
+
+    Args:
+        units: how many units were drawn; without it nothing is widened.
+        bounds: ends of the scale, which stand for undefined draws.
+    """
+    drawn, centres = np.asarray(values, dtype=float), np.asarray(estimates, dtype=float)
+    counts = {} if units is None else {"units": units}
+    return [
+        interval(row, float(centre), [], counts, confidence=confidence, bounds=bounds)
+        for row, centre in zip(drawn, centres, strict=True)
+    ]
+
+
+def interval(
+    values: Array,
+    estimate: float,
+    jackknives: Sequence[Array],
+    counts: Mapping[str, int],
+    *,
+    confidence: float = 0.95,
+    widened: bool = True,
+    bounds: tuple[float, float] = (-1.0, 1.0),
+) -> Interval:
+    """The limits of one value.
+
+    Undefined draws are never left out: each counts on both sides, and a limit that falls among them
+    is the end of the scale.
+
+    Args:
+        values: ``[D]``.
+        jackknives: values with one unit left out, ``[U]`` for each independent sample of units.
+        counts: kind of unit -> units (``systems``: 8); the fewest rule.
+        widened: whether quantiles are taken further out for the units being few.
+        bounds: ends of the scale.
+    """
+    if not 0.0 < confidence < 1.0:
+        raise ValueError(f"confidence must lie between 0 and 1, not {confidence}")
+    ordered = np.sort(values[np.isfinite(values)])
+    draws, undefined = len(values), len(values) - len(ordered)
+    name, n = min(counts.items(), key=lambda count: count[1], default=("units", None))
+    if reason := _no_limits(estimate, len(ordered), name, n):
+        return Interval(math.nan, math.nan, draws, undefined, reason)
+    z = _reach(jackknives, n, confidence, widened)
+    shares = (float(special.ndtr(-z)), float(special.ndtr(z)))
+    # undefined draws lie at the far end of either side
+    low = _quantile(np.concatenate([np.full(undefined, bounds[0]), ordered]), shares[0])
+    high = _quantile(np.concatenate([ordered, np.full(undefined, bounds[1])]), shares[1])
+    reasons = []
+    if ordered[-1] - ordered[0] <= _ROUNDING and abs(ordered[0] - estimate) <= _ROUNDING:
+        reasons.append("all draws that have a value give the same: they say nothing of its spread")
+    elif min(shares[0], 1.0 - shares[1]) < 1.0 / (draws + 1):
+        reasons.append(f"a limit lies beyond the outermost of {draws} draws")
+    if n is not None and n < FEW_UNITS:
+        reasons.append(f"{n} {name}: over fewer than {FEW_UNITS} it can cover less than it claims")
+    if undefined > SMALL_SHARE * draws:
+        reasons.append(f"{undefined} of {draws} draws have no value and count on both sides")
+    return Interval(low, high, draws, undefined, "; ".join(reasons))
+
+
+def _no_limits(estimate: float, defined: int, name: str, n: int | None) -> str:
+    """Why a value has no limits; empty where it has."""
+    if not math.isfinite(estimate):
+        return "there is no value"
+    if not defined:
+        return "no draw has a value"
+    if n is not None and n < 2:
+        return f"{n} {name[:-1] if n else name}: there is nothing to draw"
+    return ""
+
+
+def _reach(jackknives: Sequence[Array], n: int | None, confidence: float, widened: bool) -> float:
+    """The normal quantile at which limits are taken."""
+    share = 0.5 * (1.0 + confidence)
+    freedom, factor = influence(jackknives, n) if widened else (math.inf, 1.0)
+    z = special.stdtrit(freedom, share) if math.isfinite(freedom) else special.ndtri(share)
+    return float(z) * factor
+
+
+def influence(jackknives: Sequence[Array], n: int | None) -> tuple[float, float]:
+    """Degrees of freedom, and the factor by which quantiles are taken further out.
+
+    The influence of unit i of n is (n - 1) (mean of the jackknife - its value without i); squares
+    of independent samples are added up, n being Satterthwaite's (1946) number.
+    """
+    squares = fair = spread = 0.0
+    for left_out in jackknives:
+        if (units := len(left_out)) < 2:
+            continue  # a sample of one unit always is itself
+        influence = (units - 1) * (left_out.mean() - left_out)
+        plug_in = float((influence**2).sum()) / units**2
+        squares += plug_in
+        fair += plug_in * units / (units - 1)
+        spread += (plug_in * units / (units - 1)) ** 2 / (units - 1)
+    if not math.isfinite(squares) or squares <= _ROUNDING**2:
+        # units cannot be left out, or make no difference alone
+        return (math.inf, 1.0) if n is None else (n - 1.0, math.sqrt(n / (n - 1.0)))
+    return fair**2 / spread, math.sqrt(fair / squares)
+
+
+def _quantile(ordered: Array, share: float) -> float:
+    """The value at (D + 1) p of ordered draws, between neighbours on a line."""
+    place = min(max(share * (len(ordered) + 1) - 1.0, 0.0), len(ordered) - 1.0)
+    before = int(place)
+    after = min(before + 1, len(ordered) - 1)
+    return float(ordered[before] + (place - before) * (ordered[after] - ordered[before]))
