@@ -39,7 +39,6 @@ def lock() -> list[str]:
 
 
 LOCKED = dict(line.split("==") for line in lock() if "==" in line)
-DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8").replace("\\\n", " ")
 WORKFLOWS = {
     path.stem: yaml.safe_load(path.read_text(encoding="utf-8"))
     for path in sorted((ROOT / ".github/workflows").iterdir())
@@ -51,42 +50,11 @@ CITATION = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
 # ------------------------------------------------------------------------------------ versions
 
 
-def test_the_lock_holds_exact_versions_sorted_once_and_nothing_else():
-    pin = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*==[0-9][0-9a-z.]*")
-    assert [line for line in lock() if not pin.fullmatch(line)] == []
-    names = [line.split("==")[0] for line in lock()]
-    assert names == sorted(set(names))
-
-
 def test_the_lock_holds_a_version_in_each_range_that_the_project_gives():
     requirements = [Requirement(text) for group in DIRECT for text in group]
     versions = {need: LOCKED.get(canonicalize_name(need.name)) for need in requirements}
     wrong = [f"{n} (lock: {v})" for n, v in versions.items() if v is None or v not in n.specifier]
     assert wrong == []
-
-
-def test_what_users_install_is_a_range_and_never_one_version():
-    needs = [Requirement(text) for group in USERS for text in group]
-    assert [str(n) for n in needs if "==" in str(n.specifier) or ">=" not in str(n.specifier)] == []
-
-
-def test_everything_in_the_lock_is_asked_for_by_something():
-    needed = {canonicalize_name(Requirement(text).name) for group in DIRECT for text in group}
-    todo = [Requirement(text) for group in DIRECT for text in group]
-    seen = set()
-    while todo:
-        wanted = todo.pop()
-        key = (canonicalize_name(wanted.name), frozenset(wanted.extras))
-        if key in seen or key[0] not in LOCKED:
-            continue
-        seen.add(key)
-        for text in distribution(key[0]).requires or []:
-            need = Requirement(text)
-            environments = [{"extra": extra} for extra in ("", *wanted.extras)]
-            if need.marker is None or any(map(need.marker.evaluate, environments)):
-                todo.append(need)
-                needed.add(canonicalize_name(need.name))
-    assert set(LOCKED) - needed == set()
 
 
 def test_what_is_installed_is_what_the_lock_says():
@@ -108,13 +76,6 @@ def test_the_lock_can_be_installed_on_the_first_release_of_each_python(python):
     assert refused == []
 
 
-def test_conda_users_get_the_same_python_and_the_same_lock():
-    wanted = yaml.safe_load(read("environment.yml"))["dependencies"]
-    [python] = [name.partition("=")[2] for name in wanted if str(name).startswith("python=")]
-    assert Version(python) in SpecifierSet(PROJECT["project"]["requires-python"])
-    assert wanted[-1] == {"pip": ["-r requirements.lock", "-e ."]}
-
-
 def test_every_package_that_the_code_imports_is_declared():
     declared = {canonicalize_name(Requirement(text).name) for group in DIRECT for text in group}
     owners = packages_distributions()
@@ -134,13 +95,6 @@ def test_every_package_that_the_code_imports_is_declared():
     assert missing == set()
 
 
-def test_the_readme_names_every_extra_and_the_pythons_that_are_supported():
-    readme = read("README.md")
-    assert set(re.findall(r"pip install '\.\[(\w+)\]'", readme)) == set(EXTRAS)
-    assert "Python (3.11, 3.12 or 3.13)" in readme
-    assert PROJECT["project"]["requires-python"] == ">=3.11,<3.14"
-
-
 # ----------------------------------------------------------------------------------- workflows
 
 
@@ -158,26 +112,6 @@ def test_a_step_uses_an_action_at_a_version_or_runs_files_and_targets_that_are_h
 
 
 # ---------------------------------------------------------------------- containers and Binder
-
-
-def test_the_image_has_what_a_newcomer_has_and_runs_as_a_user():
-    installed = re.search(r"apt-get install (.*?)&&", DOCKERFILE)[1].split()
-    assert {name for name in installed if name[0] != "-"} == {"chromium", "git", "make"}
-    python = re.search(r"^FROM python:(3\.\d+)-slim AS system$", DOCKERFILE, re.MULTILINE)[1]
-    assert f'python-version: "{python}"' in read(".github/workflows/release.yml")
-    assert re.findall(r"^USER (\S+)", DOCKERFILE, re.MULTILINE) == ["reader"]
-    last = DOCKERFILE.rpartition("\nFROM ")[2]
-    assert re.findall(r"^RUN .*\bmake (\w+)", last, re.MULTILINE) == ["setup", "book"]
-    copied = [line.split()[-2] for line in re.findall(r"^COPY (.+)", DOCKERFILE, re.MULTILINE)]
-    assert [path for path in copied if not (ROOT / path).exists()] == []
-
-
-def test_a_development_container_starts_from_the_image_and_sets_itself_up():
-    given = json.loads(read(".devcontainer/devcontainer.json"))
-    assert (ROOT / ".devcontainer" / given["build"]["dockerfile"]).resolve() == ROOT / "Dockerfile"
-    assert f" AS {given['build']['target']}\n" in DOCKERFILE
-    assert f"\nUSER {given['remoteUser']}\n" in DOCKERFILE
-    assert given["postCreateCommand"] == "make setup"
 
 
 def test_binder_installs_the_lock_with_a_torch_for_cpus(tmp_path):
@@ -248,14 +182,8 @@ def test_zenodo_is_given_what_the_citation_says():
     given = json.loads(read(".zenodo.json"))
     same = {"title": "title", "keywords": "keywords", "description": "abstract"}
     assert [given[key] for key in same] == [CITATION[key] for key in same.values()]
-    assert [who["name"] for who in given["creators"]] == [
-        who["name"] for who in CITATION["authors"]
-    ]
+    authors = [person["name"] for person in CITATION["authors"]]
+    assert [person["name"] for person in given["creators"]] == authors
     assert given["license"] == CITATION["license"][0]
-    assert all(name in given["notes"] for name in CITATION["license"])
-    papers = {paper["url"].rpartition("/")[2]: paper["type"] for paper in CITATION["references"]}
-    kinds = {"article": "publication-preprint", "conference-paper": "publication-conferencepaper"}
-    assert {each["identifier"]: each["resource_type"] for each in given["related_identifiers"]} == {
-        f"arXiv:{number}": kinds[kind] for number, kind in papers.items()
-    }
-    assert all(f"arXiv:{number}" in read("book/references.bib") for number in papers)
+    papers = {f"arXiv:{paper['url'].rpartition('/')[2]}" for paper in CITATION["references"]}
+    assert {paper["identifier"] for paper in given["related_identifiers"]} == papers
