@@ -141,16 +141,16 @@ class Template:
 
 
 @lru_cache(maxsize=1)
-def _renderer(pid: int) -> subprocess.Popen[str]:
+def _renderer(pid: int) -> Any:
     """The process that renders for this one; a fork needs another."""
     command = [sys.executable, "-P", str(Path(__file__).with_name("renderer.py"))]
     pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     # a group of its own: Ctrl-C does not reach it, and it is killed with what it forked
-    options = {"stderr": subprocess.DEVNULL, "text": True, "start_new_session": True}
-    return subprocess.Popen(command, **pipes, **options)
+    pipes |= {"stderr": subprocess.DEVNULL, "text": True}
+    return subprocess.Popen(command, start_new_session=True, **pipes)
 
 
-def _answer(request: dict[str, Any]) -> dict[str, str]:
+def _answer(request: dict[str, Any]) -> dict[str, Any]:
     """The text that :mod:`.renderer` gives to a request, or the error."""
     limits = {"seconds": _SECONDS, "room": _ROOM * 2**20}
     line = ""
