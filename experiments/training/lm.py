@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from tstmeta import storage
 from tstmeta.models import hub, lm
@@ -105,7 +107,7 @@ def train(
 
     losses = learn(out, run, model, options, batches, scratch=not base)
     write(out, model, tokenizer, "float32" if base else "float16")
-    lm.write_unigrams(out / lm.UNIGRAMS, lm.count_tokens(texts, tokenizer), tokenizer)
+    write_unigrams(out / lm.UNIGRAMS, texts, tokenizer)
     curve = np.array_split(np.array(losses), min(len(losses), _POINTS))
     report = {
         **run,
@@ -320,6 +322,18 @@ def _optimisers(model: Any, options: LmOptions, scratch: bool) -> list[torch.opt
         torch.optim.Muon(layers, lr=rate, weight_decay=decay, adjust_lr_fn="match_rms_adamw"),
         torch.optim.AdamW(rest, lr=rate, betas=(0.9, 0.95), weight_decay=0.0),
     ]
+
+
+def write_unigrams(path: Path, texts: Iterable[str], tokenizer: Any) -> None:
+    """Count the tokens of texts, marks of beginning and end apart, and write the frequencies.
+
+    CSV with the columns id, count and token, which is for people.
+    """
+    template = Template(tokenizer)
+    counts = Counter(token for text in texts for token in template.tokens(text))
+    rows = [(i, counts[i], tokenizer.convert_ids_to_tokens(i)) for i in sorted(counts)]
+    frame = pd.DataFrame(rows, columns=["id", "count", "token"])
+    storage.write(path, frame.to_csv(index=False, lineterminator="\n"))
 
 
 def write(out: Path, model: Any, tokenizer: Any, dtype: str) -> None:

@@ -19,12 +19,13 @@ import tqdm
 from pydantic import BaseModel, Field, PositiveFloat, PositiveInt, ValidationError, model_validator
 
 from tstmeta import storage
-from tstmeta.models.hub import REPORT, read_report
 from tstmeta.schema import TstmetaError
 
 if TYPE_CHECKING:
     import torch
 
+#: What a training reports beside its model.
+REPORT = "training.json"
 #: One safetensors file: weights, the optimisers' moments, the losses so far.
 CHECKPOINT = "checkpoint.safetensors"
 #: Longest gradient.
@@ -48,6 +49,14 @@ def finished(out: Path, run: Mapping[str, Any]) -> dict[str, Any] | None:
             f"{out} holds a model of another run. Remedy: name another folder with --out"
         )
     return None
+
+
+def read_report(folder: Path) -> dict[str, Any]:
+    """What the training of a model reports; empty where nothing can be read."""
+    try:
+        return json.loads((folder / REPORT).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
 
 
 def write_report(out: Path, report: dict[str, Any]) -> None:

@@ -49,7 +49,6 @@ def logged(source, output):
 #: What has just been computed, or a step of a training, is written down, slowly.
 ANSWERS = """
 import time
-from tstmeta.likelihood import scorer  # which checks answers, too, by a name of its own
 from tstmeta.models import tokencache
 check = tokencache.check_answer
 def logged(*answer):

@@ -2,7 +2,6 @@
 
 import re
 
-import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
@@ -13,7 +12,7 @@ from transformers import PreTrainedTokenizerFast
 from tests.likelihood import small
 from tests.models import tiny
 from tstmeta.likelihood import TASKS, Rewrite, Scorer, tables
-from tstmeta.likelihood.tables import END, contexts, explain, metric_of, spans, token_scores
+from tstmeta.likelihood.tables import END, explain, metric_of, spans, token_scores
 from tstmeta.schema import TstmetaError
 
 #: Characters of several tokens, blanks in odd places, marks of the template, nothing at all.
@@ -125,11 +124,3 @@ def test_items_are_chosen_in_order_and_a_style_that_is_missing_leaves_no_rows(me
 def test_what_is_not_there_is_named(table, items, message, metric):
     with pytest.raises(TstmetaError, match=message):
         token_scores(table, metric, items)
-
-
-def test_what_the_model_reads_holds_the_request_and_its_tokens_are_counted(metric):
-    read = contexts("the cat sat down", "layman", metric)
-    assert read["instruction"].tolist() == list(TASKS)
-    assert "understandable for layman: the cat sat down" in read["request"][0]
-    assert all(row.request in row.text for row in read.itertuples())
-    assert np.all(read["tokens"] > 0)

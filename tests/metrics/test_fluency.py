@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 
+from experiments.training.lm import write_unigrams
 from tests.metrics import item, scores
 from tests.models import tiny
 from tstmeta import data
@@ -38,8 +39,8 @@ def models(tmp_path_factory):
     for kind in ("gpt2", "llama"):
         tiny.folder(root / kind, kind)
     tokenizer = tiny.tokenizer("gpt2")
-    counts = lm.count_tokens(["the soup was cold and the waiter rude"], tokenizer)
-    lm.write_unigrams(root / "gpt2" / lm.UNIGRAMS, counts, tokenizer)
+    texts = ["the soup was cold and the waiter rude"]
+    write_unigrams(root / "gpt2" / lm.UNIGRAMS, texts, tokenizer)
     return root
 
 

@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+from experiments.training.lm import write_unigrams
 from tests.metrics import item, scores
 from tests.models import tiny, tiny_encoder, tiny_text
 from tests.parsing import CAT, DOG, sentence
@@ -131,8 +132,7 @@ def root(tmp_path_factory):
     root = tmp_path_factory.mktemp("signatures")
     tokenizer = tiny.tokenizer("gpt2")
     tiny.folder(root / "gpt2", "gpt2")
-    counts = lm.count_tokens(["the soup was cold"], tokenizer)
-    lm.write_unigrams(root / "gpt2" / lm.UNIGRAMS, counts, tokenizer)
+    write_unigrams(root / "gpt2" / lm.UNIGRAMS, ["the soup was cold"], tokenizer)
     tiny_encoder.folder(root / "bert")
     tiny_text.folder(root / "bleurt", tiny_text.bert())
     return root

@@ -7,6 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from experiments.training.lm import write_unigrams
 from tests.models import tiny
 from tstmeta.models import lm
 from tstmeta.models.causal import Continuation
@@ -36,7 +37,7 @@ def test_a_text_is_read_after_the_mark_of_a_beginning_and_not_to_its_end(kind):
         tokens = ids(engine, text)
         assert reading.tokens == tokens
         assert reading.logprob == pytest.approx(by_the_book(engine, (start,), tokens), abs=1e-4)
-        assert (reading.words, reading.whole) == (len(text.split()), len(tokens))
+        assert (reading.words, reading.length) == (len(text.split()), len(tokens))
 
 
 def test_the_mark_of_a_beginning_goes_before_that_of_an_end(llama):
@@ -60,7 +61,7 @@ def test_beyond_the_window_only_the_first_part_is_read_and_counted(gpt2):
     (reading,) = lm.Reader(gpt2).read([LONG])
     wanted = by_the_book(gpt2, (gpt2.tokenizer.eos_token_id,), tokens[: tiny.WINDOW])
     assert reading.logprob == pytest.approx(wanted, abs=1e-3)
-    assert len(reading.tokens) == tiny.WINDOW < reading.whole == len(tokens)
+    assert len(reading.tokens) == tiny.WINDOW < reading.length == len(tokens)
     part = gpt2.tokenizer.decode(tokens[: tiny.WINDOW])
     assert reading.words == len(part.split()) < len(LONG.split())
 
@@ -70,10 +71,9 @@ def test_beyond_the_window_only_the_first_part_is_read_and_counted(gpt2):
 
 def test_frequencies_are_smoothed_by_one_and_survive_the_file(tmp_path):
     tokenizer = tiny.tokenizer("gpt2")
-    counts = lm.count_tokens(["the the soup", "the"], tokenizer)
-    assert counts == Counter(tokenizer("the the soup")["input_ids"] + tokenizer("the")["input_ids"])
-    path = tmp_path / "unigrams.csv"
-    lm.write_unigrams(path, counts, tokenizer)
+    texts, path = ["the the soup", "the"], tmp_path / "unigrams.csv"
+    write_unigrams(path, texts, tokenizer)
+    counts = Counter(token for text in texts for token in tokenizer(text)["input_ids"])
     unigrams = lm.read_unigrams(path, 320)
     total = sum(counts.values())
     wanted = [math.log((counts[token] + 1) / (total + 320)) for token in range(320)]

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import lru_cache
 from pathlib import Path
 
 import pytest
@@ -78,9 +79,9 @@ def guarded():
 
 @pytest.fixture
 def strict(monkeypatch):
-    """Limits that are reached soon, for a process that is begun anew."""
-    monkeypatch.setattr(rendering, "_SECONDS", 0.3, raising=False)
-    monkeypatch.setattr(rendering, "_ROOM", 96, raising=False)
+    """Limits that are reached soon."""
+    monkeypatch.setattr(rendering, "_SECONDS", 0.3)
+    monkeypatch.setattr(rendering, "_ROOM", 96)
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -98,7 +99,8 @@ def test_a_template_that_has_no_end_is_stopped(strict, way):
 
 def test_a_renderer_that_ends_otherwise_is_no_limit(monkeypatch):
     monkeypatch.setattr(rendering.sys, "executable", "/bin/false")
-    rendering._renderer.cache_clear()
+    fresh = lru_cache(maxsize=1)(rendering._renderer.__wrapped__)
+    monkeypatch.setattr(rendering, "_renderer", fresh)
     with pytest.raises(TstmetaError, match=r"ends the process that renders it \(exit code 1\)"):
         evil("x").prompt("be kind", "x")
 
@@ -123,8 +125,7 @@ def test_a_long_text_of_ones_own_is_rendered():
     assert text.strip() in Template(tiny.tokenizer("llama")).prompt("be kind", text)
 
 
-def test_ctrl_c_ends_the_wait_and_the_answer_is_nobodys_next(monkeypatch):
-    monkeypatch.setattr(rendering, "_ROOM", 100, raising=False)
+def test_ctrl_c_ends_the_wait_and_the_answer_is_nobodys_next():
     template = Template(tiny.tokenizer("llama"))
     wanted = template.prompt("be kind", "x")
     signal.signal(signal.SIGALRM, signal.default_int_handler)
@@ -135,18 +136,22 @@ def test_ctrl_c_ends_the_wait_and_the_answer_is_nobodys_next(monkeypatch):
 
 
 SCRIPT = """
-import json, resource, sys
+import json, os, resource, sys
 from pathlib import Path
-from tstmeta.models.template import Template
+from tstmeta.models import template
 class Tokenizer:
     name_or_path, special_tokens_map, added_tokens_decoder = "", {}, {}
     get_vocab = dict
     def get_chat_template(self): return self.chat_template
 for Tokenizer.chat_template in json.loads(sys.argv[1]):
     try:
-        print(len(Template(Tokenizer()).prompt("", "x")))
+        print(len(template.Template(Tokenizer()).prompt("", "x")))
     except Exception as error:
         assert "512 MiB" in str(error), error
+process = template._renderer(os.getpid())
+print(process.pid)
+process.kill()
+process.wait()  # now what it forked counts
 # Linux counts what the process that started this one had into ru_maxrss, not into VmHWM
 peak = [line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM")]
 print(int(peak[0]) // 1024)
@@ -160,15 +165,13 @@ def test_no_process_takes_more_memory_than_it_may():
     words = [sys.executable, "-c", SCRIPT, json.dumps(templates)]
     done = subprocess.run(words, capture_output=True, text=True, timeout=25, env=dict(os.environ))
     assert done.returncode == 0, done.stderr
-    here, child = map(int, done.stdout.split())
+    _, here, child = map(int, done.stdout.split())
     assert here < 400
     assert child < 512 + 150  # what Python and transformers take
 
 
 def test_a_process_that_ends_takes_the_other_with_it():
-    script = SCRIPT.split("for who")[0] + (
-        "from tstmeta.models import template\nimport os\nprint(template._renderer(os.getpid()).pid)"
-    )
+    script = SCRIPT.split("process.kill()")[0]
     words = [sys.executable, "-c", script, json.dumps(["x"])]
     done = subprocess.run(words, capture_output=True, text=True, timeout=25, env=dict(os.environ))
     assert (done.returncode, done.stderr) == (0, "")

@@ -11,7 +11,6 @@ import re
 import tomllib
 from collections.abc import Mapping
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Self
 
@@ -31,7 +30,7 @@ _SLOTS = {
     "paraphrase": ["{source}"],
     "repeat": ["{source}"],
 }
-_SHIPPED = files(__package__)
+_FOLDER = Path(__file__).parent
 _REMEDY = "write TOML, a table a set, as the how-to does"
 
 
@@ -71,7 +70,7 @@ class Instructions:
 @cache
 def shipped() -> dict[str, Instructions]:
     """The sets that come with the package; ``paper`` is the published one."""
-    return _sets(_SHIPPED.joinpath("instructions.toml").read_text(encoding="utf-8"), "shipped")
+    return read(_FOLDER / "instructions.toml")
 
 
 def read(path: Path) -> dict[str, Instructions]:
@@ -96,35 +95,29 @@ def get(name: Instructions | str) -> Instructions:
         raise TstmetaError(
             f"no instruction set is called {name!r}; use {known}, or FILE.toml#NAME for your own"
         )
-    own = read(Path(stem))
-    if not wanted and len(own) == 1:
-        return next(iter(own.values()))
-    if wanted not in own:
-        raise TstmetaError(f"{stem} has the sets {', '.join(own)}; name one: {stem}#NAME")
-    return own[wanted]
+    sets = read(Path(stem))
+    if not wanted and len(sets) == 1:
+        return next(iter(sets.values()))
+    if wanted not in sets:
+        raise TstmetaError(f"{stem} has the sets {', '.join(sets)}; name one: {stem}#NAME")
+    return sets[wanted]
 
 
 def _sets(text: str, where: str) -> dict[str, Instructions]:
-    sets: dict[str, Instructions] = {}
-    problems: list[Problem] = []
-    for name, table in (tomllib.loads(text) or {"mine": None}).items():
-        facts = {"name": name, **table} if isinstance(table, dict) else table
-        try:
-            sets[name] = TypeAdapter(Instructions).validate_python(facts)
-        except ValidationError as error:
-            for fault in error.errors():
-                place = ".".join(map(str, (name, *fault["loc"])))
-                problems.append(Problem(where, None, place, fault["msg"], _REMEDY))
-    if problems:
-        raise DataError(problems)
-    return sets
+    tables = (tomllib.loads(text) or {"mine": None}).items()
+    facts = {name: {"name": name, **t} if isinstance(t, dict) else t for name, t in tables}
+    try:
+        return TypeAdapter(dict[str, Instructions]).validate_python(facts)
+    except ValidationError as error:
+        places = [(".".join(map(str, fault["loc"])), fault["msg"]) for fault in error.errors()]
+        problems = [Problem(where, None, place, what, _REMEDY) for place, what in places]
+        raise DataError(problems) from None
 
 
 @cache
 def wordings() -> dict[str, str]:
     """Style -> wording in ``styles.csv``, over all data sets; no style is worded in two ways."""
-    with _SHIPPED.joinpath("styles.csv").open(encoding="utf-8") as file:
-        table = pd.read_csv(file, dtype=str, keep_default_na=False)
+    table = pd.read_csv(_FOLDER / "styles.csv", dtype=str, keep_default_na=False)
     return dict(zip(table["style"], table["likelihood"], strict=True))
 
 

@@ -3,13 +3,15 @@
 import math
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import chain
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from ..models.causal import Continuation, LanguageModel
 from ..models.template import ControlMark, Template
-from ..models.tokencache import check_answer
+from ..models.tokencache import Cached
 from ..schema import Status, TstmetaError
 from . import instructions as sets
 from . import tokens
@@ -43,6 +45,7 @@ class Scorer:
         model: anything that gives token log-probabilities.
         instructions: a set, or the name of a shipped one.
         variant: ``equation`` or ``released``, see :data:`~.tokens.VARIANTS`.
+        store: folder of the score store, which keeps token log-probabilities; none by default.
     """
 
     def __init__(
@@ -50,11 +53,12 @@ class Scorer:
         model: LanguageModel,
         instructions: Instructions | str = "paper",
         variant: str = "equation",
+        store: Path | None = None,
     ):
         if variant not in tokens.VARIANTS:
             known = ", ".join(tokens.VARIANTS)
             raise TstmetaError(f"no variant is called {variant!r}; use {known}")
-        self.model = model
+        self.model = Cached(model, store)
         self.instructions = sets.get(instructions)
         self.variant = tokens.VARIANTS[variant]
         self.template = Template(model.tokenizer, bare=self.variant.bare)
@@ -69,20 +73,13 @@ class Scorer:
         no room, a rewrite without a target style, and a token to which the model gives no number.
 
         Raises:
-            TstmetaError: what a backend answers is not one number <= 0 for each token asked.
+            TstmetaError: see :meth:`.tokencache.Cached.logprobs`.
         """
         prepared = [self._prepare(rewrite) for rewrite in rewrites]
-        requests = [request for _, some in prepared for request in some]
-        answers: dict[int, np.ndarray] = {}
-        identity = self.model.identity
-        for batch in self.model.logprobs(requests, progress=progress):
-            for place, values in batch:
-                check_answer(values, requests[place], identity)
-                answers[place] = values
-        if missing := len(requests) - len(answers):
-            raise TstmetaError(f"{identity} left {missing} of {len(requests)} requests out")
+        requests = [request for _, wanted in prepared for request in wanted]
+        answers = dict(chain.from_iterable(self.model.logprobs(requests, progress=progress)))
         in_order = (answers[place] for place in range(len(requests)))
-        return [_filled(scores, [next(in_order) for _ in some]) for scores, some in prepared]
+        return [_filled(scores, [next(in_order) for _ in wanted]) for scores, wanted in prepared]
 
     def content(self, scores: TokenScores) -> float:
         """Eq. 1 under the variant; of an output without tokens :attr:`blind`; NaN when invalid."""
@@ -132,15 +129,15 @@ class Scorer:
                 "window and leave no room for an output; use a model with a longer one"
             )
             return _invalid(detail), []
-        kept, end = ids[:room], [self.template.end_of_turn]
+        scored, end = ids[:room], [self.template.end_of_turn]
         status = Status.OK if ids else Status.EMPTY
         detail = "" if ids else "empty output"
-        if len(kept) < len(ids):
+        if len(scored) < len(ids):
             status, end = Status.TRUNCATED, []
-            detail = f"{len(ids)} tokens, first {len(kept)} fit into the model's window"
-        logprobs = np.full((len(TASKS), len(kept) + 1), np.nan, dtype=np.float32)
-        requests = [Continuation(context, (*kept, *end)) for context in contexts]
-        return TokenScores(kept, logprobs, status, detail), requests
+            detail = f"{len(ids)} tokens, first {len(scored)} fit into the model's window"
+        logprobs = np.full((len(TASKS), len(scored) + 1), np.nan, dtype=np.float32)
+        requests = [Continuation(context, (*scored, *end)) for context in contexts]
+        return TokenScores(scored, logprobs, status, detail), requests
 
 
 def _filled(scores: TokenScores, answers: Sequence[np.ndarray]) -> TokenScores:

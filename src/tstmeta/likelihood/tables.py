@@ -73,23 +73,6 @@ def explain(
     return with_parts(token_scores(data, metric, items, store=store))
 
 
-def contexts(source: str, style: str, metric: str = "likelihood") -> pd.DataFrame:
-    """What the model reads before a rewrite, one row an instruction: request (what the user asks
-    for), text (with the chat template's marks) and tokens (how many they are).
-    """
-    scorer = metric_of(metric).scorer()
-    users, template = scorer.requests(source, style), scorer.template
-    system = scorer.instructions.system
-    return pd.DataFrame(
-        {
-            "instruction": TASKS,
-            "request": users,
-            "text": [template.prompt(system, user) for user in users],
-            "tokens": [len(template.context(system, user)) for user in users],
-        }
-    )
-
-
 def metric_of(words: str = "", store: Path | None = None) -> Likelihood:
     """The metric ``likelihood:WORDS``, or ``WORDS`` alone, with the token cache of a store."""
     metric = Likelihood(words.removeprefix("likelihood").removeprefix(":"))
@@ -117,8 +100,8 @@ def tabulate(scorer: Scorer, rewrites: pd.Series, scores: Sequence[TokenScores])
     """The frame of :func:`token_scores`, from rewrites by item id and what ``judge`` gave."""
     rows = [
         (item_id, *row)
-        for (item_id, rewrite), own in zip(rewrites.items(), scores, strict=True)
-        for row in _rows(scorer, rewrite, own)
+        for (item_id, rewrite), token_scores in zip(rewrites.items(), scores, strict=True)
+        for row in _rows(scorer, rewrite, token_scores)
     ]
     return pd.DataFrame(rows, columns=["item_id", "place", "token", *TASKS, "counts"])
 

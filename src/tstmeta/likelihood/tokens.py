@@ -28,8 +28,8 @@ class Variant:
     def columns(self, logprobs: np.ndarray) -> np.ndarray:
         """The columns that count, of [tasks, tokens + 1]; an end of turn that is NaN never does."""
         last = None if self.end_of_turn and not np.isnan(logprobs[:, -1]).any() else -1
-        kept = logprobs[:, int(self.skip_first) : last].astype(float)
-        return _rounded(kept) if self.rounded else kept
+        columns = logprobs[:, int(self.skip_first) : last].astype(float)
+        return _rounded(columns) if self.rounded else columns
 
 
 #: ``equation`` is Eq. 1 and 2 of Pauli et al. (2025) as they are printed: every token, the model's

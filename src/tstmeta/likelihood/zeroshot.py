@@ -22,7 +22,6 @@ from ..metrics.settings import ModelSettings, Short
 from ..models import hub
 from ..models.causal import BACKBONES, Backbone, LanguageModel, backbone, described
 from ..models.template import DATE
-from ..models.tokencache import Cached
 from ..schema import Status, TstmetaError
 from ..secrecy import conceal
 from . import instructions as sets
@@ -158,15 +157,14 @@ class Likelihood(ModelMetric):
             model = _connected(self.model)
         else:
             model = self.model
-        kept = model if self._folder is None else Cached(model, self._folder)
-        return Scorer(kept, self.instructions, self.method.name)
+        return Scorer(model, self.instructions, self.method.name, self._folder)
 
     def values(self, requests: Sequence[Request]) -> list[Score]:
         """One score a rewrite; see :meth:`Scorer.judge` for empty and long texts."""
         scorer = self.scorer()
         rewrites = [Rewrite(r.source, r.output, r.style) for r in requests]
-        scores = scorer.judge(rewrites, progress=self._progress)
-        return [self.rated(scorer, own) for own in scores]
+        token_scores = scorer.judge(rewrites, progress=self._progress)
+        return [self.rated(scorer, scores) for scores in token_scores]
 
     _safely = values  # a model that fails is not asked again for halves of a batch
 

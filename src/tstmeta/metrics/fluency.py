@@ -104,7 +104,7 @@ class Perplexity(ModelMetric):
             return Score(self.of_nothing(), Status.EMPTY, "empty text")
         if isinstance(reading, str):
             return Score(math.nan, Status.INVALID, reading)
-        return scored(self.of_reading(reading), cut_note(reading.whole, len(reading.tokens)))
+        return scored(self.of_reading(reading), cut_note(reading.length, len(reading.tokens)))
 
     def of_nothing(self) -> float:
         """The value of a blank text."""

@@ -210,16 +210,17 @@ class Encoder:
     def _embedded(self, texts: list[str], layer: int) -> Iterator[tuple[str, TokenVectors]]:
         import torch
 
-        network, whole = self._first_layers(layer), self.ids(texts)
-        long = any(len(ids) > self.window for ids in whole)
-        cut = self.ids(texts, truncation=True, max_length=self.window) if long else whole
+        network, uncut = self._first_layers(layer), self.ids(texts)
+        long = any(len(ids) > self.window for ids in uncut)
+        cut = self.ids(texts, truncation=True, max_length=self.window) if long else uncut
         with torch.inference_mode():
             for batch in batches([len(ids) for ids in cut], self.budget):
                 rows = [{"input_ids": cut[place]} for place in batch]
                 vectors = network(**padded(self.tokenizer, rows, self.device))[0]  # [B, T, d]
                 for row, place in enumerate(batch):
-                    own = vectors[row, : len(cut[place])].clone()  # lets go of the batch
-                    yield texts[place], TokenVectors(own, np.array(cut[place]), len(whole[place]))
+                    states = vectors[row, : len(cut[place])].clone()  # lets go of the batch
+                    ids = np.array(cut[place])
+                    yield texts[place], TokenVectors(states, ids, len(uncut[place]))
 
 
 def load(model: Backbone, device: str = "auto") -> Encoder:
@@ -268,11 +269,11 @@ def pooling(model: Backbone) -> str:
     for step in _steps(folder):
         if step["path"]:
             files += sorted((folder / step["path"]).rglob("*"))
-    whole = hashlib.sha256()
+    digest = hashlib.sha256()
     for file in filter(Path.is_file, files):
-        whole.update(file.relative_to(folder).as_posix().encode() + b"\0" + file.read_bytes())
+        digest.update(file.relative_to(folder).as_posix().encode() + b"\0" + file.read_bytes())
     kinds = ">".join(step["type"].rpartition(".")[2] for step in _steps(folder))
-    return f"{kinds}@{whole.hexdigest()[:8]}"
+    return f"{kinds}@{digest.hexdigest()[:8]}"
 
 
 def _steps(folder: Path) -> list[dict[str, str]]:

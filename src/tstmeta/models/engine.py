@@ -89,7 +89,9 @@ class Engine:
         # batches do not depend on what is known; one in which all is known is left out
         batches = [[rows[at] for at in batch] for batch in forest.batches(sizes, self.budget)]
         todo = [
-            each for each in batches if any(wanted[rank] for row in each for rank, _ in row.members)
+            batch
+            for batch in batches
+            if any(wanted[rank] for row in batch for rank, _ in row.members)
         ]
         bar = progress_bar(sum(row.size for batch in todo for row in batch), progress)
         with bar, torch.inference_mode():
@@ -134,8 +136,8 @@ class Engine:
         ids = np.zeros((len(batch), longest), dtype=np.int64)
         depths, mask = np.zeros_like(ids), np.zeros_like(ids)
         for b, row in enumerate(batch):
-            own = slice(row.size)
-            ids[b, own], depths[b, own], mask[b, own] = row.tokens, row.depths, 1
+            filled = slice(row.size)
+            ids[b, filled], depths[b, filled], mask[b, filled] = row.tokens, row.depths, 1
         # without trees each row is one request, and the model's own mask is the right one
         if self.reuse:
             # padding sees itself, for a softmax over nothing is no number
@@ -206,8 +208,8 @@ class Engine:
         rounded, self.rounded, fault = self.rounded, False, _OTHER_HEAD
         for self.reuse in (True, False) if trees else (False,):
             try:
-                ours, own = self._trial(trial), [self._model_answer(request) for request in trial]
-                if np.abs(ours - np.concatenate(own)).max() <= near:  # not NaN
+                model_answers = np.concatenate([self._model_answer(request) for request in trial])
+                if np.abs(self._trial(trial) - model_answers).max() <= near:  # not NaN
                     break
             except _FAULTS as error:  # it takes no mask of ours
                 fault = (

@@ -6,7 +6,6 @@ Only safetensors are read and no code that comes with a model is run.
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 import sys
 from functools import cached_property, lru_cache
@@ -22,8 +21,6 @@ from .causal import Answers, Backbone, MissingModel, Requests, backbone, describ
 if TYPE_CHECKING:
     from .engine import Engine
 
-#: What a training reports beside its model.
-REPORT = "training.json"
 #: Everything in a folder that can change a value.
 _CONTENT = ("*.safetensors", "config.json", "generation_config.json", "tokenizer*", "*.jinja")
 #: What must be empty in transformers' report of a loaded model.
@@ -34,14 +31,6 @@ DTYPES = ("float32", "bfloat16", "float16")
 _WORDS = ["*.json", "*.jinja", "*.txt", "*.model"]
 #: Where a tokenizer has its tokens; one of these.
 _TOKENIZERS = ("tokenizer.json", "tokenizer.model", "vocab.json")
-
-
-def read_report(folder: Path) -> dict[str, Any]:
-    """What the training of a model reports; empty where nothing can be read."""
-    try:
-        return json.loads((folder / REPORT).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
 
 
 def file_hash(path: Path) -> str:

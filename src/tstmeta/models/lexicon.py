@@ -143,10 +143,10 @@ def learn(
     first, second = (Counter(chain.from_iterable(texts[style])) for style in styles)
     odds = log_odds(first, second)
     telling = (odds["z"].abs() >= threshold) & (odds["log"].abs() >= math.log(RATIO))
-    kept = odds.loc[telling & (odds["count"] >= LEAST), "z"]
-    if kept.empty:
+    chosen = odds.loc[telling & (odds["count"] >= LEAST), "z"]
+    if chosen.empty:
         raise TstmetaError(
             f"none of {len(odds):,} words is kept: no z reaches {threshold:g}; give more texts"
         )
-    entries = [StyleWord(str(word), styles[int(z < 0)], abs(z)) for word, z in kept.items()]
+    entries = [StyleWord(str(word), styles[int(z < 0)], abs(z)) for word, z in chosen.items()]
     return Lexicon(name, tuple(sorted(entries, key=lambda entry: (-entry.weight, entry.word))))

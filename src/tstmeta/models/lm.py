@@ -4,16 +4,13 @@ Beside a model of ``experiments.training`` lie the frequencies of its training t
 """
 
 import math
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
 
-from .. import storage
 from ..data.checks import numeric
 from ..data.files import read_csv
 from ..schema import TstmetaError
@@ -32,13 +29,13 @@ MODELS = catalogue("fluency")
 class Reading(NamedTuple):
     """A text's ``logprob``: the sum of the natural logarithms of its ``tokens``' probabilities.
 
-    ``words`` are the white-space words of the part that was read; the text has ``whole`` tokens.
+    ``words`` are the white-space words of the part that was read; the text has ``length`` tokens.
     """
 
     logprob: float
     tokens: tuple[int, ...]
     words: int
-    whole: int
+    length: int
 
 
 class Reader:
@@ -88,26 +85,10 @@ def loaded(model: Backbone, identity: str, device: str, dtype: str) -> LanguageM
     return hub.Lazy(model, device, dtype, reuse=False)
 
 
-def count_tokens(texts: Iterable[str], tokenizer: Any) -> Counter[int]:
-    """How often each token occurs in texts, marks of beginning and end apart."""
-    counts: Counter[int] = Counter()
-    template = Template(tokenizer)
-    for text in texts:
-        counts.update(template.tokens(text))
-    return counts
-
-
-def write_unigrams(path: Path, counts: Counter[int], tokenizer: Any) -> None:
-    """Write frequencies: CSV with the columns id, count and token, which is for people."""
-    rows = [(i, counts[i], tokenizer.convert_ids_to_tokens(i)) for i in sorted(counts)]
-    frame = pd.DataFrame(rows, columns=["id", "count", "token"])
-    storage.write(path, frame.to_csv(index=False, lineterminator="\n"))
-
-
 def read_unigrams(path: Path, vocabulary: int) -> np.ndarray:
     """Token probabilities without context, with add-one smoothing: natural logs [vocabulary].
 
-    The file has the columns id and count, as :func:`write_unigrams` writes it.
+    The file has the columns id and count, as ``experiments.training`` writes it beside a model.
     """
     columns = {"id": numeric(0, vocabulary - 1, whole=True), "count": numeric(1, whole=True)}
     table = read_csv(path, columns, unique=["id"])

@@ -2,35 +2,66 @@
 
 A template is a program from a model's folder, and its loops and powers know no bounds.
 :mod:`.template` runs this file, writes a request a line and reads an answer a line, both in JSON.
+The work is done in a fork, so that the next text after one that broke a limit need not wait for the
+imports.
 """
 
 import json
+import multiprocessing
 import os
 import resource
 import signal
 import sys
 import threading
 import time
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 #: Exit code where a text takes more memory than it may; SIGPROF ends one that computes too long.
 NO_ROOM = 3
 
 
-def main(seconds: float, room: int) -> None:
-    """Answer requests: each may compute for some seconds, and all share ``room`` bytes."""
+def main() -> None:
+    """Answer requests until there are no more: ``text``, ``error``, or a dead fork's ``code``."""
+    import transformers.utils.chat_template_utils  # noqa: F401 - the forks have it
+
+    fork, worker = multiprocessing.get_context("fork"), None
+    for line in sys.stdin.buffer:
+        if worker is None or not worker.is_alive():
+            ours, theirs = fork.Pipe()
+            worker = fork.Process(target=_work, args=(theirs, ours), daemon=True)
+            worker.start()
+            theirs.close()
+        try:
+            ours.send_bytes(line)
+            answer = ours.recv_bytes()
+        except (EOFError, OSError):  # it died
+            worker.join()
+            answer = json.dumps({"code": worker.exitcode}).encode()
+        sys.stdout.buffer.write(answer + b"\n")
+        sys.stdout.flush()
+
+
+def _work(requests: Connection, other_end: Connection) -> None:
+    """Answer requests: ``seconds`` of computing and ``room`` bytes, and what is rendered."""
     from transformers.utils.chat_template_utils import render_jinja_template
 
+    other_end.close()
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that waits
-    threading.Thread(target=_watch, args=(room,), daemon=True).start()
-    if (pages := Path("/proc/self/statm")).exists():
-        most = int(pages.read_text().split()[0]) * resource.getpagesize() + room
-        resource.setrlimit(resource.RLIMIT_AS, (most, most))
-    for line in sys.stdin:
+    limit = [sys.maxsize]
+    threading.Thread(target=_watch, args=(limit,), daemon=True).start()
+    pages, (_, hard) = Path("/proc/self/statm"), resource.getrlimit(resource.RLIMIT_AS)
+    while True:
+        line = requests.recv_bytes()  # an EOFError ends the process: nobody asks any more
+        request = json.loads(line)
+        seconds, room = request.pop("seconds"), request.pop("room")
+        limit[0] = _peak() + room
+        if pages.exists():
+            size = int(pages.read_text().split()[0]) * resource.getpagesize()
+            resource.setrlimit(resource.RLIMIT_AS, (size + room, hard))
         signal.setitimer(signal.ITIMER_PROF, seconds)
         try:
-            [text], _ = render_jinja_template(**json.loads(line))
+            [text], _ = render_jinja_template(**request)
             if len(text) > 4 * len(line) + 2**20:  # to tokenise it takes time and memory, too
                 raise ValueError(f"the text has {len(text):,} characters")
             answer = json.dumps({"text": text})
@@ -38,19 +69,22 @@ def main(seconds: float, room: int) -> None:
             os._exit(NO_ROOM)
         except Exception as error:  # jinja's errors, and those that a template raises itself
             answer = json.dumps({"error": f"does not take these messages: {str(error)[:1000]}"})
-        print(answer, flush=True)
         signal.setitimer(signal.ITIMER_PROF, 0)
+        requests.send_bytes(answer.encode())
 
 
-def _watch(room: int) -> None:
-    """End the process where its memory grows by more: macOS holds no limit on addresses."""
+def _peak() -> int:
+    """The most bytes of memory that this process had."""
     unit = 1 if sys.platform == "darwin" else 1024
-    peak = first = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    while (peak - first) * unit < room:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+
+
+def _watch(limit: list[int]) -> None:
+    """End the process where it takes more memory: macOS holds no limit on addresses."""
+    while _peak() < limit[0]:
         time.sleep(0.02)
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     os._exit(NO_ROOM)
 
 
 if __name__ == "__main__":
-    main(float(sys.argv[1]), int(sys.argv[2]))
+    main()

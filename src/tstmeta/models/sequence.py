@@ -39,8 +39,8 @@ class Transformer(StyleModel):
 
         network = hub.weights(model, AutoModelForSequenceClassification, dtype="float32")
         config = network.config
-        if kept := getattr(config, KEY, None):  # what we wrote, else the labels as they are called
-            task = TypeAdapter(Task).validate_python(kept)
+        if facts := getattr(config, KEY, None):  # what we wrote, else the labels as they are called
+            task = TypeAdapter(Task).validate_python(facts)
         else:
             task = Task(
                 model.where, tuple(str(name) for _, name in sorted(config.id2label.items()))
@@ -55,8 +55,8 @@ class Transformer(StyleModel):
         def answer(batch: list[dict[str, list[int]]]) -> Any:
             return self.model(**padded(self.tokenizer, batch, self.model.device)).logits
 
-        kept = [len(row["input_ids"]) for row in rows]
-        return by_length(rows, kept, self.model.config.num_labels, _BATCH, answer), tokens
+        lengths = [len(row["input_ids"]) for row in rows]
+        return by_length(rows, lengths, self.model.config.num_labels, _BATCH, answer), tokens
 
     def logits(self, texts: Sequence[str], task: int) -> Estimates:
         values, tokens = self.judge(texts)
@@ -84,8 +84,8 @@ def encode(
     if not sides[0]:
         return [], []
     options: dict[str, Any] = {"verbose": False, "split_special_tokens": True}
-    whole = tokenizer(*map(list, sides), **options)
-    rows = [{name: whole[name][place] for name in whole} for place in range(len(sides[0]))]
+    uncut = tokenizer(*map(list, sides), **options)
+    rows = [{name: uncut[name][place] for name in uncut} for place in range(len(sides[0]))]
     lengths = [len(row["input_ids"]) for row in rows]
     options |= {"truncation": "longest_first", "max_length": window}
     for place, length in enumerate(lengths):

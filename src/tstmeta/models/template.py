@@ -127,7 +127,7 @@ class Template:
             "add_generation_prompt": output is None,
             "date_string": DATE,
         }
-        answer = _answer(json.dumps(request, default=str))
+        answer = _answer(request)
         if (text := answer.get("text")) is None:
             raise TstmetaError(
                 f"the chat template of {self.tokenizer.name_or_path or 'this tokenizer'} "
@@ -143,30 +143,34 @@ class Template:
 @lru_cache(maxsize=1)
 def _renderer(pid: int) -> Any:
     """The process that renders for this one; a fork needs another."""
-    words = [sys.executable, "-P", Path(__file__).with_name("renderer.py"), _SECONDS, _ROOM * 2**20]
+    command = [sys.executable, "-P", str(Path(__file__).with_name("renderer.py"))]
     pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-    return subprocess.Popen(list(map(str, words)), stderr=subprocess.DEVNULL, text=True, **pipes)
+    # a group of its own: Ctrl-C does not reach it, and it is killed with what it forked
+    pipes |= {"stderr": subprocess.DEVNULL, "text": True}
+    return subprocess.Popen(command, start_new_session=True, **pipes)
 
 
-def _answer(request: str) -> dict[str, str]:
+def _answer(request: dict[str, Any]) -> dict[str, Any]:
     """The text that :mod:`.renderer` gives to a request, or the error."""
+    limits = {"seconds": _SECONDS, "room": _ROOM * 2**20}
     line = ""
     with _rendering:
         process = _renderer(os.getpid())
         try:
             with suppress(BrokenPipeError):  # where it died, there is no line
-                print(request, file=process.stdin, flush=True)
+                print(json.dumps(request | limits, default=str), file=process.stdin, flush=True)
                 line = process.stdout.readline()
         finally:
             if not line.endswith("\n"):  # Ctrl-C may have come between
-                process.kill()
+                os.killpg(process.pid, signal.SIGKILL)
                 process.communicate()  # lets go of it
                 _renderer.cache_clear()
-    if line.endswith("\n"):
-        return json.loads(line)
-    limits = {
+    answer = json.loads(line) if line.endswith("\n") else {"code": process.returncode}
+    if "code" not in answer:
+        return answer
+    faults = {
         -signal.SIGPROF: f"takes more than {_SECONDS:g} s for a text",
         NO_ROOM: f"takes more than {_ROOM} MiB of memory for a text",
     }
-    code = process.returncode
-    return {"error": limits.get(code, f"ends the process that renders it (exit code {code})")}
+    code = answer["code"]
+    return {"error": faults.get(code, f"ends the process that renders it (exit code {code})")}

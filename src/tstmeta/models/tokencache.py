@@ -1,4 +1,4 @@
-"""Log-probabilities of tokens: a content-addressed cache around any backend.
+"""The door to any backend: its log-probabilities of tokens are checked, and stored.
 
 They stand in the store under the model's identity, with the version of transformers, and a hash of
 the tokens.  A killed run goes on where it was stopped, with the same bytes.
@@ -6,7 +6,7 @@ the tokens.  A killed run goes on where it was stopped, with the same bytes.
 
 import base64
 import hashlib
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection
 from contextlib import closing
 from importlib.metadata import version
 from pathlib import Path
@@ -16,7 +16,7 @@ import numpy as np
 
 from ..schema import TstmetaError
 from ..store import REMEDY, Rows
-from .causal import Answer, Continuation, LanguageModel
+from .causal import Answer, Answers, Continuation, LanguageModel, Requests
 
 
 def key_of(request: Continuation) -> str:
@@ -39,15 +39,20 @@ def check_answer(values: np.ndarray, request: Continuation, identity: str) -> No
 
 
 class Cached:
-    """A backend that looks into the store of a folder first; itself a backend."""
+    """A backend that looks into the store of a folder first, and checks what its model answers.
 
-    def __init__(self, model: LanguageModel, folder: Path):
-        self.model = model
-        # another version of transformers may write other tokens or compute other numbers
-        described = f"{model.identity}|transformers {version('transformers')}"
-        digest = hashlib.sha256(described.encode()).hexdigest()[:16]
-        self._rows = Rows(folder, "tokens", described)
-        self._rows.adopt(folder / "tokens", f"{model.identity[:60]}-{digest}", _earlier)
+    All log-probabilities of the likelihood method come through here, and are checked nowhere else.
+    Without a folder none is stored.
+    """
+
+    def __init__(self, model: LanguageModel, folder: Path | None = None):
+        self.model, self._rows = model, None
+        if folder is not None:
+            # another version of transformers may write other tokens or compute other numbers
+            described = f"{model.identity}|transformers {version('transformers')}"
+            digest = hashlib.sha256(described.encode()).hexdigest()[:16]
+            self._rows = Rows(folder, "tokens", described)
+            self._rows.adopt(folder / "tokens", f"{model.identity[:60]}-{digest}", _earlier)
 
     identity = property(lambda self: self.model.identity)
     window = property(lambda self: self.model.window)
@@ -55,36 +60,50 @@ class Cached:
     tokenizer = property(lambda self: self.model.tokenizer)
 
     def logprobs(
-        self,
-        requests: Sequence[Continuation],
-        *,
-        known: Collection[int] = (),
-        progress: bool = False,
-    ) -> Iterator[list[Answer]]:
-        keys, known = [key_of(request) for request in requests], set(known)
+        self, requests: Requests, *, known: Collection[int] = (), progress: bool = False
+    ) -> Answers:
+        """As :meth:`.causal.LanguageModel.logprobs`.
+
+        Raises:
+            TstmetaError: what the model answers is not one number <= 0 a token, or not everything.
+        """
+        known = set(known)
+        if self._rows is None:
+            yield from self._computed(requests, known, progress)
+            return
+        keys = [key_of(request) for request in requests]
         places: dict[str, list[int]] = {}
         for place, key in enumerate(keys):
             if place not in known:
                 places.setdefault(key, []).append(place)
-        yield self._stored(places, requests)
+        yield self._stored(self._rows, places, requests)
         # all in one block: the model's batches do not depend on what is known
         with closing(self._rows.shares([[*places]])) as shares:
             for claimed in filter(None, shares):
                 wanted = {place for key in claimed for place in places.pop(key)}
                 skip = set(range(len(keys))) - wanted
-                for batch in self.model.logprobs(requests, known=skip, progress=progress):
-                    for place, logs in batch:
-                        check_answer(logs, requests[place], self.identity)
+                for batch in self._computed(requests, skip, progress):
                     self._rows.add((keys[p], logs.astype("<f4").tobytes()) for p, logs in batch)
                     yield batch
-        yield self._stored(places, requests)
+        yield self._stored(self._rows, places, requests)
 
-    def _stored(self, places: dict[str, list[int]], requests: Sequence[Continuation]) -> list:
+    def _computed(self, requests: Requests, known: set[int], progress: bool) -> Answers:
+        left = len(requests) - len(known)
+        for batch in self.model.logprobs(requests, known=known, progress=progress):
+            for place, values in batch:
+                check_answer(values, requests[place], self.identity)
+            left -= len(batch)
+            yield batch
+        if left:
+            raise TstmetaError(f"{self.identity} left {left} of {len(requests)} requests out")
+
+    @staticmethod
+    def _stored(rows: Rows, places: dict[str, list[int]], requests: Requests) -> list[Answer]:
         """The answers that are stored; takes their keys out of the places."""
         answers: list[Answer] = []
-        for key, logs in self._rows.read([*places]):
+        for key, logs in rows.read([*places]):
             if len(logs) != 4 * len(requests[places[key][0]].tokens):
-                raise TstmetaError(f"{self._rows.path}: {logs!r}, key {key}. Remedy: {REMEDY}")
+                raise TstmetaError(f"{rows.path}: {logs!r}, key {key}. Remedy: {REMEDY}")
             answers += [(place, np.frombuffer(logs, dtype="<f4")) for place in places.pop(key)]
         return answers
 

@@ -17,7 +17,8 @@ import numpy as np
 from pydantic import BaseModel, Field, PositiveInt
 
 from .. import storage
-from ..schema import TstmetaError
+from ..data.files import read_text
+from ..schema import DataError, TstmetaError
 from ..secrecy import excerpt
 from . import hub
 from .causal import MissingModel
@@ -122,11 +123,10 @@ def _tokenizer() -> Any:
 
 def texts_of(path: Path) -> list[str]:
     """The texts of a file, one a line, blank lines left out; there is at least one."""
-    hub.file_hash(path)
     try:
-        lines = path.read_bytes().decode("utf-8-sig").split("\n")
-    except UnicodeDecodeError as error:
-        raise MissingModel(f"{path} is not UTF-8 (byte {error.start}); convert it") from error
+        lines = read_text(path).split("\n")
+    except DataError as error:
+        raise MissingModel(str(error)) from None
     texts = [text for line in lines if (text := line.strip())]
     if not texts:
         raise MissingModel(f"{path} has no text; one a line is wanted")
