@@ -69,7 +69,7 @@ BROKEN_CSV = {
         None,
         "contant.r1",
         "'contant'",
-        "one of content",
+        "content.mean",
     ),
     "a dimension without a rater": (
         cell("content", 1),
@@ -115,12 +115,11 @@ BROKEN_JSON = {
         "\n" + key("system", "A") + '{"source": "a"}\n',
         *(3, "output", "missing value", 'write a text, in quotes ("" if'),
     ),
-    "a key twice": ('{"source": "a", "source": "b"}', 1, "", "'source' comes twice", "one"),
     "an object as source": (key("source", {"a": 1}), 1, "source", "an object", "a text"),
     "a reference that is no text": (key("references", ["x", 1]), 1, "references", "1]", '["first"'),
-    "a list as id": (key("item_id", [1]), 1, "item_id", "[1]", "whole number"),
+    "a list as id": (key("item_id", [1]), 1, "item_id", "[1]", "a number"),
     "half a character": (key("system", HALF), 1, "system", "broken UTF-8", "as UTF-8"),
-    "half a character in a name": (key(HALF, 1), 1, "", "is not UTF-8", "one complete"),
+    "half a character in a name": (key(HALF, 1), None, "", "broken UTF-8 in", "as UTF-8"),
     "a list as label": (key("mood", ["x"]), 1, "mood", "['x']", "a text or a number"),
     "a list within a list": (key("mood", [["x"]]), 1, "mood", "within a list", "write a text"),
 }
@@ -172,7 +171,7 @@ def test_a_broken_file_is_reported_by_row_column_and_remedy(
 ):
     path = write(content, name)
     for held in (1, 50_000):
-        monkeypatch.setattr(files, "_HELD", held)
+        monkeypatch.setattr(files, "_AT_ONCE", held)
         [problem] = problems(read, path)
         assert_reported(problem, path, row, column, what, remedy)
 

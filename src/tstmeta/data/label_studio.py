@@ -20,7 +20,7 @@ from ..schema import DataError, Problem, TstmetaError, validate
 from . import paths
 from .base import Dataset
 from .checks import check, checked, each, fault, one_of
-from .files import lacking, read_rows, read_text
+from .files import read_rows, read_text
 from .tables import rename_raters
 
 #: Name of each question in the form -> what it rates.  Other questions (a comment) are not read.
@@ -261,9 +261,12 @@ def _export(path: Path, form: Form) -> pd.DataFrame:
 def _sheet(path: Path, form: Form) -> pd.DataFrame:
     """Rows of a sheet that have an answer."""
     questions = [*form.questions]
-    part = read_rows(path)
-    check([*part.problems, *lacking(part, [form.key, *form.shown, *questions])])
-    table = part.table.fillna("").astype(str).apply(lambda cells: cells.str.strip())
+    table = (
+        read_rows(path, [form.key, *form.shown, *questions])
+        .fillna("")
+        .astype(str)
+        .apply(lambda cells: cells.str.strip())
+    )
     table = table[(table[questions] != "").any(axis=1)]
     return table if "rater" in table else table.assign(rater=str(path))
 
