@@ -62,8 +62,8 @@ def data_fetch(
 ) -> None:
     """Download raw files from their pinned addresses.
 
-    Partial files are resumed, every file is checked against its hash, and what is here already is
-    left alone: repeat the command after an interruption.
+    Every file is checked against its hash, and what is here already is left alone: repeat the
+    command after an interruption.
 
     \b
     Example: tstmeta data fetch pauli lai

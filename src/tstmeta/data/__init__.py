@@ -115,7 +115,7 @@ def _load(name: str, folder: str) -> Dataset:
         )
     again = f"get it again: tstmeta data fetch {name}"
     pinned = [entry for entry in manifest.manifest() if entry.dataset == name]
-    states = {entry.path: manifest.state(entry, manifest.located(entry)) for entry in pinned}
+    states = {entry.path: manifest.state(entry) for entry in pinned}
     changed = [path for path, state in states.items() if state.startswith("wrong")]
     check(fault(f"{folder}/{path}", states[path], remedy=again) for path in changed)
     try:

@@ -60,7 +60,8 @@ _CHECKS: dict[str, Any] = {
         'write a text, in quotes ("" if the system returned nothing), or drop the row',
     ),
     **dict.fromkeys(_NAMES, _NAME),
-    **dict.fromkeys(("item_id", "source_id"), [_NAME, FILLED]),
+    "item_id": [_NAME, FILLED],
+    "source_id": [_NAME, FILLED],
     "language": each(
         lambda code: code == "" or bool(isinstance(code, str) and _LANGUAGE.fullmatch(code)),
         "write a code such as en, de or pt-BR",
