@@ -14,7 +14,7 @@ import pandas as pd
 from ..schema import MEAN_RATER
 from .base import Dataset, by_label
 from .raw import floats, read_csv, read_lines
-from .tables import items_table, labels_table, long_ratings, rename_raters, scores_table
+from .tables import assemble, items_table, long_ratings, scores_table
 
 NAME = "alva"
 _DATASET = Path("asset", "dataset")
@@ -71,11 +71,9 @@ def load(root: Path) -> Dataset:
         name: pd.concat([tables[name] for tables in collections.values() if name in tables])
         for name in ("items", "ratings", "preferences", "scores")
     }
-    rename_raters(tables["ratings"], tables["preferences"])
-    items = tables.pop("items")
     parts = [name for name, tables in collections.items() for _ in tables["items"].index]
-    labels = labels_table(NAME, items["item_id"], collection=parts)
-    return Dataset.of(NAME, items, labels=labels, **tables)
+    items, scores = tables.pop("items"), [tables.pop("scores")]
+    return assemble(NAME, items, labels={"collection": parts}, scores=scores, **tables)
 
 
 def _bare(text: str) -> str:

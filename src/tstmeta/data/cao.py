@@ -10,7 +10,7 @@ from ..schema import MEAN_RATER, MissingData
 from .base import Dataset
 from .checks import FILLED, numeric, one_of
 from .files import read_csv
-from .tables import items_table, ratings_table
+from .tables import assemble
 
 NAME = "cao"
 FILE = "ratings.csv"
@@ -44,6 +44,5 @@ def load(root: Path) -> Dataset:
     table = read_csv(path, COLUMNS, unique=["id"])
     place = table.groupby("direction")["source"].transform(lambda texts: texts.factorize()[0] + 1)
     ids = {"item_id": table["id"], "source_id": table["direction"] + "-" + place.astype(str)}
-    items = items_table(NAME, table, **ids, style=table["direction"].map(DIRECTIONS))
     means = {(name, MEAN_RATER): table[name] for name in ("style", "content")}
-    return Dataset.of(NAME, items, ratings=ratings_table(NAME, table["id"], means))
+    return assemble(NAME, table, **ids, style=table["direction"].map(DIRECTIONS), ratings=means)

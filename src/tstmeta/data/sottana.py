@@ -13,7 +13,7 @@ import pandas as pd
 
 from .base import Dataset, Subsets, by_label, labelled
 from .raw import floats, read_json_lines
-from .tables import items_table, labels_table, long_ratings, scores_table
+from .tables import assemble, long_ratings, scores_table
 
 NAME, RATERS, JUDGE = "sottana", ("r1", "r2", "r3"), "gpt-4"
 FOLDER = Path("data", "outputs", "potato_and_GPT4_full_annotations")
@@ -50,9 +50,14 @@ def load(root: Path) -> Dataset:
         fields = {"dimension": dimension, "from": "sottana2023"}
         scores.append(scores_table(NAME, judge["item_id"], judge["value"], fields=fields, **facts))
     first = table.drop_duplicates("item_id")
-    labels = labels_table(NAME, first["item_id"], task=first["task"])
-    tables = {"ratings": pd.concat(ratings), "labels": labels, "scores": pd.concat(scores)}
-    return Dataset.of(NAME, items_table(NAME, first, style=first["task"].map(TASKS)), **tables)
+    return assemble(
+        NAME,
+        first,
+        style=first["task"].map(TASKS),
+        ratings=pd.concat(ratings),
+        labels={"task": first["task"]},
+        scores=scores,
+    )
 
 
 def _answers(folder: Path, task: str) -> Iterator[dict[str, Any]]:

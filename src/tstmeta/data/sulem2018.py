@@ -10,7 +10,7 @@ import pandas as pd
 
 from .base import Dataset, Subsets
 from .raw import read_csv
-from .tables import items_table, ratings_table
+from .tables import assemble
 
 NAME = "sulem2018"
 RATINGS = "Human_evaluation_benchmark_acl2018.ods"
@@ -40,7 +40,11 @@ def load(root: Path) -> Dataset:
     sheet = pd.read_excel(root / RATINGS, engine="calamine", header=None, skiprows=2)
     keys = [(number, system) for system in SYSTEMS for number in range(SENTENCES)]
     texts = _texts(root.parent / TEXTS)
-    items = items_table(
+    ratings = {
+        (dimension, f"r{place // len(QUESTIONS) + 1}"): sheet[place + 2].astype(float)
+        for place, dimension in enumerate(QUESTIONS * 3)
+    }
+    return assemble(
         NAME,
         item_id=[f"{number}-{system}" for number, system in keys],
         source_id=[str(number) for number, _ in keys],
@@ -49,12 +53,8 @@ def load(root: Path) -> Dataset:
         source=[texts.get((number, SOURCE)) for number, _ in keys],
         output=[texts.get(key) for key in keys],
         is_reference=[system == REFERENCE for _, system in keys],
+        ratings=ratings,
     )
-    ratings = {
-        (dimension, f"r{place // len(QUESTIONS) + 1}"): sheet[place + 2].astype(float)
-        for place, dimension in enumerate(QUESTIONS * 3)
-    }
-    return Dataset.of(NAME, items, ratings=ratings_table(NAME, items["item_id"], ratings))
 
 
 def _texts(path: Path) -> dict[tuple[int, str], str]:

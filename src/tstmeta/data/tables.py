@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from .. import schema
+from .base import Dataset
 
 _KEPT = re.compile(rf"r[1-9][0-9]{{0,3}}|{schema.MEAN_RATER}")
 
@@ -54,6 +55,38 @@ def _array(values: Any) -> Any:
     """Values without an index; texts stay packed."""
     packed = isinstance(values, pd.Series) and isinstance(values.dtype, pd.StringDtype)
     return values.array if packed else list(values)
+
+
+def assemble(
+    name: str,
+    frame: pd.DataFrame | None = None,
+    *,
+    ratings: pd.DataFrame | Mapping[tuple[str, str], Any] | None = None,
+    labels: Mapping[str, Iterable[object]] | None = None,
+    preferences: pd.DataFrame | None = None,
+    scores: Iterable[pd.DataFrame] = (),
+    **columns: Any,
+) -> Dataset:
+    """A data set from the rows and columns of its items, see :func:`items_table`.
+
+    Args:
+        ratings: a table, or a column [items] a (dimension, rater), see :func:`ratings_table`.
+        labels: a column [items] a label, see :func:`labels_table`.
+        scores: tables, one below the other.
+    """
+    items = items_table(name, frame, **columns)
+    if not isinstance(ratings, pd.DataFrame):
+        ratings = ratings_table(name, items["item_id"], ratings or {})
+    preferences = schema.empty("preferences") if preferences is None else preferences
+    rename_raters(ratings, preferences)
+    return Dataset.of(
+        name,
+        items,
+        ratings=ratings,
+        labels=labels_table(name, items["item_id"], **(labels or {})),
+        preferences=preferences,
+        scores=pd.concat([*scores]) if scores else None,
+    )
 
 
 def long_ratings(
