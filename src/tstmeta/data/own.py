@@ -48,20 +48,14 @@ _PERSON = re.compile(
 )
 _TRUTH = {"": False, "false": False, "0": False, "no": False, "true": True, "1": True, "yes": True}
 
-_NAME = each(lambda cell: isinstance(cell, str), "write a text or a number")
-_TEXT = each(lambda cell: cell is None or isinstance(cell, str), "put the text in quotes")
-_LABEL = each(lambda cell: not isinstance(cell, list), "write a text or a number")
+_TEXT = each(lambda cell: isinstance(cell, str), "write a text or a number")
 _CHECKS: dict[str, Any] = {
-    "source": each(
-        lambda cell: isinstance(cell, str) and bool(cell.strip()), "write a text or drop the row"
-    ),
+    **dict.fromkeys(("source", "item_id", "source_id"), FILLED),
+    **dict.fromkeys(("system", "style", "direction"), _TEXT),
     "output": each(
         lambda cell: isinstance(cell, str),
         'write a text, in quotes ("" if the system returned nothing), or drop the row',
     ),
-    **dict.fromkeys(_NAMES, _NAME),
-    "item_id": [_NAME, FILLED],
-    "source_id": [_NAME, FILLED],
     "language": each(
         lambda code: code == "" or bool(isinstance(code, str) and _LANGUAGE.fullmatch(code)),
         "write a code such as en, de or pt-BR",
@@ -128,7 +122,7 @@ def read(path: Path | str) -> Dataset:
     table, roles = _checked(read_part(path), scale, file)
     ids = table["item_id"]
     if file:
-        ratings = _read_ratings(path.parent / file, name, set(ids), scale)
+        ratings = _read_ratings(path.parent / file, name, ids, scale)
     else:
         columns = {rated: table[column] for column, rated in roles.ratings.items()}
         ratings = ratings_table(name, ids, columns)
@@ -139,7 +133,7 @@ def read(path: Path | str) -> Dataset:
         Card(name, facts.get("title", name), {"name": name, **facts}),
         ratings=ratings,
         preferences=compared,
-        labels=labels_table(name, ids, **{key: map(_label, table[key]) for key in roles.labels}),
+        labels=labels_table(name, ids, **table[roles.labels]),
     )
 
 
@@ -163,7 +157,7 @@ def _items(name: str, table: pd.DataFrame, roles: _Roles) -> pd.DataFrame:
         columns["is_reference"] = columns["is_reference"].map(_TRUTH)
     if roles.references:
         rows = table[roles.references].itertuples(index=False)
-        columns["references"] = [[text for text in row if (text or "").strip()] for row in rows]
+        columns["references"] = [[text for text in row if text.strip()] for row in rows]
     return items_table(name, **columns)
 
 
@@ -244,11 +238,14 @@ def _checked(part: Part, scale: Scale, ratings_file: str = "") -> tuple[pd.DataF
         table["is_reference"] = [str(_text(cell)).lower() for cell in table["is_reference"]]
     if "references" in table:
         table["references"] = table["references"].map(_list)
+    for column in roles.references:
+        table[column] = table[column].fillna("")
     if "item_id" not in table:
         table["item_id"] = table.index.astype(str)
-    objects = [name for name in roles.labels if table[name].dtype == object]  # a text is no list
+    objects = [name for name in roles.labels if table[name].dtype == object]
+    table[objects] = table[objects].map(_label)
     checks = {column: check for column, check in _CHECKS.items() if column in table}
-    checks |= dict.fromkeys(roles.references, _TEXT) | dict.fromkeys(objects, _LABEL)
+    checks |= dict.fromkeys([*roles.references, *objects], _TEXT)
     for column, (dimension, _) in roles.ratings.items():
         checks[column] = numeric(*scale.get(dimension, ()), optional=True)
     try:
@@ -285,10 +282,12 @@ def _list(cell: Any) -> Any:
     return [] if cell is None or cell == "" else cell
 
 
-def _label(value: Any) -> str:
+def _label(cell: Any) -> Any:
     """A label's value as text; a missing one is empty, which means: no such label."""
-    text = "" if value is None else str(value)
-    return text.lower() if isinstance(value, bool) else text
+    if isinstance(cell, list | str):
+        return cell
+    text = "" if cell is None else str(cell)
+    return text.lower() if isinstance(cell, bool) else text
 
 
 def misspelt(name: str, known: Iterable[str]) -> str:
@@ -296,31 +295,41 @@ def misspelt(name: str, known: Iterable[str]) -> str:
     return next(iter(difflib.get_close_matches(name.lower(), known, n=1, cutoff=0.8)), "")
 
 
-def _item_of(ids: set[str]):
-    return each(
-        lambda cell: isinstance(cell, str) and cell in ids, "use an item_id of the data set"
+def _long(path: Path, table: str, needed: Sequence[str], ids: Iterable[str]) -> pd.DataFrame:
+    """A file with one value a row as columns of a table of ours; texts where it has no numbers.
+
+    Raises:
+        DataError: faults of form, missing columns, unknown ones that look misspelt, unknown items.
+    """
+    frame, columns = read_rows(path, needed), schema.columns(table)
+    near = {name: misspelt(name, columns) for name in frame if name not in columns}
+    what = "unknown column that looks misspelt"
+    check(fault(path, what, None, name, f"write {meant}") for name, meant in near.items() if meant)
+    frame = frame.reindex(columns=columns)
+    texts = [name for name in columns if name not in ("sample", "value")]
+    frame[texts] = frame[texts].map(_text)
+    known = set(ids)
+    item = each(
+        lambda cell: isinstance(cell, str) and cell in known, "use an item_id of the data set"
     )
+    return checked(frame, {"item_id": item}, path)
 
 
-def _read_ratings(path: Path, dataset: str, ids: set[str], scale: Scale) -> pd.DataFrame:
+def _read_ratings(path: Path, dataset: str, ids: Iterable[str], scale: Scale) -> pd.DataFrame:
     """Ratings from a file with one rating a row; raters are as the file names them."""
-    table = read_rows(path, _RATING)
-    remedy = f"drop it: a file of ratings has only {', '.join(_RATING)}"
-    unknown = [name for name in table if name not in (*_RATING, "dataset")]
-    check(fault(path, "unknown column", None, name, remedy) for name in unknown)
-    table = table.assign(**{name: table[name].map(_text) for name in _RATING[:3]})
-    checks = {"item_id": _item_of(ids), "dimension": one_of(DIMENSIONS), "rater": FILLED}
-    table = checked(table, {**checks, "value": numeric()}, path, _RATING[:3])
+    table = _long(path, "ratings", _RATING, ids)
+    checks = {"dimension": one_of(DIMENSIONS), "rater": FILLED, "value": numeric()}
+    table = checked(table, checks, path, _RATING[:3])
     for dimension, rows in table.groupby("dimension"):
         checked(rows, {"value": numeric(*scale.get(str(dimension), ()))}, path)
     check(_mixed(zip(table["dimension"], table["rater"], strict=True), str(path)))
-    return table.assign(dataset=dataset)[schema.columns("ratings")]
+    return table.assign(dataset=dataset)
 
 
 def rated(dataset: Dataset, path: Path) -> Dataset:
     """A data set with the ratings of a file, one a row, in the place of those it has."""
-    name, ids = dataset.items["dataset"].iloc[0], set(dataset.items["item_id"])
-    ratings = _read_ratings(path, name, ids, dataset.card.scale)
+    name = dataset.items["dataset"].iloc[0]
+    ratings = _read_ratings(path, name, dataset.items["item_id"], dataset.card.scale)
     rename_raters(ratings)
     return replace(dataset, ratings=schema.validate(ratings, "ratings", name))
 
@@ -345,16 +354,10 @@ def read_scores(path: Path, dataset: Dataset) -> pd.DataFrame:
     Without a signature the file's name and SHA-256 stand in for one.  A row whose status has no
     value (refused, invalid, error) needs none, and a value there does not count.
     """
-    table, columns = read_rows(path, _SCORE), schema.columns("scores")
-    near = {name: misspelt(name, columns) for name in table if name not in columns}
-    what = "unknown column that looks misspelt"
-    check(fault(path, what, None, name, f"write {meant}") for name, meant in near.items() if meant)
-    table = table.reindex(columns=columns)
-    for column in columns:
-        if column not in ("sample", "value"):
-            table[column] = table[column].map(_text)
+    table = _long(path, "scores", _SCORE, dataset.items["item_id"])
+    for column, default in _DEFAULTS.items():
         empty = table[column].isna() | (table[column] == "")
-        table[column] = table[column].mask(empty, _DEFAULTS.get(column, ""))
+        table[column] = table[column].mask(empty, default)
     digest = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
     for column in ("metric", "signature"):
         table[column] = table[column].map(lambda x: conceal(x) if isinstance(x, str) else x)
@@ -363,7 +366,6 @@ def read_scores(path: Path, dataset: Dataset) -> pd.DataFrame:
     failed = [str(status) for status in Status if not status.has_value]
     without = table["status"].map(lambda cell: cell in failed)
     checks = {
-        "item_id": _item_of(set(dataset.items["item_id"])),
         **dict.fromkeys(("metric", "signature"), FILLED),
         "detail": _TEXT,
         "dimension": one_of(DIMENSIONS),
