@@ -69,26 +69,38 @@ def read_csv(
         unique: columns in which no two rows may agree.
     """
     checks = dict(columns) if isinstance(columns, Mapping) else dict.fromkeys(columns)
-    table = read_rows(path, checks).fillna("").astype(str)
+    table = _without_faults(read_part(path), checks).fillna("").astype(str)
     return checked(table, checks, path, unique).reset_index(drop=True)
 
 
 def read_rows(path: Path, needed: Iterable[str] = ()) -> pd.DataFrame:
-    """All rows of a file without faults, with the columns needed; see :class:`Part`.
+    """The rows of a file without faults, at least one, with the columns needed; see :class:`Part`.
 
     Raises:
         DataError: every fault of form, or that there are no rows.
     """
     part = read_part(path)
+    check_rows(part)
+    return _without_faults(part, needed)
+
+
+def check_rows(part: Part) -> None:
+    """Raise a DataError if a part has no rows."""
+    if part.table.empty:
+        remedy = "add at least one row"
+        check(part.problems or [fault(part.file, "there are no rows", remedy=remedy)])
+
+
+def _without_faults(part: Part, needed: Iterable[str]) -> pd.DataFrame:
     remedy = f"the file needs the columns {', '.join(needed)}"
     lacking = [name for name in needed if name not in part.table]
-    problems = [fault(path, "missing column", None, name, remedy) for name in lacking]
+    problems = [fault(part.file, "missing column", None, name, remedy) for name in lacking]
     check([*part.problems, *problems])
     return part.table
 
 
 def read_part(path: Path) -> Part:
-    """All rows of a file and its faults; at least one row.
+    """All rows of a file and its faults.
 
     Raises:
         DataError: nothing can be read.
@@ -102,12 +114,10 @@ def read_part(path: Path) -> Part:
         part._replace(table=part.table.apply(_packed))
         for part in read_parts(partial(path.open, "rb"), str(path), _AT_ONCE)
     ]
-    problems = [problem for part in parts for problem in part.problems]
-    if all(part.table.empty for part in parts):
-        check(problems or [fault(path, "there are no rows", remedy="add at least one row")])
     names = dict.fromkeys(chain.from_iterable(part.table for part in parts))
     tables = [p.table.assign(**dict.fromkeys(names.keys() - {*p.table})) for p in parts]
-    return Part(str(path), pd.concat(tables)[[*names]], problems)
+    table = pd.concat(tables)[[*names]] if tables else pd.DataFrame()
+    return Part(str(path), table, [problem for part in parts for problem in part.problems])
 
 
 def _packed(cells: pd.Series) -> pd.Series:
@@ -172,7 +182,7 @@ def read_parts(start: Callable[[], Any], path: str, size: int) -> Iterator[Part]
 
 
 def _part(file: str, batch: list[tuple[int, Any]]) -> Part:
-    """A part from pairs of row number and either the row's cells by column or its fault."""
+    """A part from pairs of row number (0: no row) and the row's cells by column, or its fault."""
     problems = [row for _, row in batch if isinstance(row, Problem)]
     rows = {number: row for number, row in batch if not isinstance(row, Problem)}
     _check_names(file, [*dict.fromkeys(chain.from_iterable(rows.values()))])
@@ -180,7 +190,7 @@ def _part(file: str, batch: list[tuple[int, Any]]) -> Part:
         if unfit := [*_unfit(file, number, row)]:
             problems += unfit
             del rows[number]
-    table = pd.DataFrame([*rows.values()], [*rows], dtype=object)
+    table = pd.DataFrame([*rows.values()], [*rows], dtype=object).drop(index=0, errors="ignore")
     return Part(file, table.where(table.notna(), None), problems)
 
 
@@ -225,6 +235,8 @@ def _csv(stream: Any, file: str, delimiter: str = ",") -> Iterator[tuple[int, An
                     what = f"{len(cells)} cells where the header has {len(names)}"
                     remedy = f"put a cell that contains {_DELIMITERS[delimiter]} in double quotes"
                     yield number, fault(file, what, number, "", remedy)
+            if number == 0:  # a header alone
+                yield 0, dict.fromkeys(names)
     except csv.Error as error:
         what = f"broken CSV ({error}); nothing below is read"
         remedy = "close each double quote, and write one inside a quoted cell twice"

@@ -28,7 +28,7 @@ from ..schema import BASES, DIMENSIONS, FILLED, MEAN_RATER, DataError, Problem, 
 from ..secrecy import conceal
 from .base import Card, Dataset
 from .checks import check, checked, fault, numeric
-from .files import BROKEN, Part, read_part, read_rows, read_text
+from .files import BROKEN, Part, check_rows, read_part, read_rows, read_text
 from .tables import items_table, labels_table, ratings_table, rename_raters
 
 #: Dimension -> (lowest, highest) possible rating.
@@ -225,6 +225,7 @@ def _checked(part: Part, scale: Scale, ratings_file: str = "") -> tuple[pd.DataF
     Raises:
         DataError: every fault of the part, in the order of its rows.
     """
+    check_rows(part)
     table = part.table.copy(deep=False)
     roles, faults = _roles([*table])
     if roles.ratings and ratings_file:
