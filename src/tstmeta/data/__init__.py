@@ -12,11 +12,10 @@ from functools import lru_cache
 from pathlib import Path
 
 from .. import plugins
-from ..schema import DataError, MissingData, TstmetaError
+from ..schema import DataError, MissingData, TstmetaError, check, fault
 from ..secrecy import conceal
 from . import files, manifest, paths, shipped
 from .base import Card, Dataset
-from .checks import check, fault
 
 GROUP = "tstmeta.datasets"
 

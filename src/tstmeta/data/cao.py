@@ -6,9 +6,8 @@ The ratings that Pauli et al. (2025) use are not public.  Who has been given the
 
 from pathlib import Path
 
-from ..schema import MEAN_RATER, MissingData
+from ..schema import FILLED, MEAN_RATER, MissingData, numeric, one_of
 from .base import Dataset
-from .checks import FILLED, numeric, one_of
 from .files import read_csv
 from .tables import assemble
 

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from ..schema import FILLED, TstmetaError
+from ..schema import FILLED, TstmetaError, numeric
 from . import has_texts, paths, texts_of, xformal, yelp
-from .checks import numeric
 from .files import read_csv
 
 #: Data sets of rewritten yelp sentences; metrics are held against ratings of them.

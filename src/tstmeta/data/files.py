@@ -20,10 +20,9 @@ from typing import Any, NamedTuple
 import fsspec
 import pandas as pd
 
-from ..schema import DataError, Problem, TstmetaError
+from ..schema import DataError, Problem, TstmetaError, check, checked, fault
 from ..secrecy import conceal
 from . import paths
-from .checks import check, checked, fault
 
 #: Endings of names of files that are read.
 ENDINGS = (".csv", ".tsv", ".jsonl", ".parquet")

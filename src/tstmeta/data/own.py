@@ -24,10 +24,23 @@ import pandas as pd
 from pydantic import AfterValidator, BaseModel, Field, FiniteFloat, ValidationError
 
 from .. import schema
-from ..schema import BASES, DIMENSIONS, FILLED, MEAN_RATER, DataError, Problem, Status, each, one_of
+from ..schema import (
+    BASES,
+    DIMENSIONS,
+    FILLED,
+    MEAN_RATER,
+    DataError,
+    Problem,
+    Status,
+    check,
+    checked,
+    each,
+    fault,
+    numeric,
+    one_of,
+)
 from ..secrecy import conceal
 from .base import Card, Dataset
-from .checks import check, checked, fault, numeric
 from .files import BROKEN, Part, check_rows, read_part, read_rows, read_text
 from .tables import items_table, labels_table, ratings_table, rename_raters
 

@@ -14,9 +14,8 @@ import numpy as np
 import pandas as pd
 
 from .. import storage
-from ..data.checks import numeric
 from ..data.files import read_csv
-from ..schema import TstmetaError
+from ..schema import TstmetaError, numeric
 from . import hub
 from .causal import Backbone, Continuation, LanguageModel, catalogue
 from .template import ControlMark, Template

@@ -14,14 +14,23 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from .. import storage
-from ..console import inert, to_csv
-from ..schema import DataError, Problem, TstmetaError, validate
-from . import paths
-from .base import Dataset
-from .checks import check, checked, each, fault, one_of
-from .files import read_rows, read_text
-from .tables import rename_raters
+from . import storage
+from .console import inert, to_csv
+from .data import paths
+from .data.base import Dataset
+from .data.files import read_rows, read_text
+from .data.tables import rename_raters
+from .schema import (
+    DataError,
+    Problem,
+    TstmetaError,
+    check,
+    checked,
+    each,
+    fault,
+    one_of,
+    validate,
+)
 
 #: Lowest and highest answer of a form of ratings.
 SCALE = (1, 5)

@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from tests.data import studio
-from tests.data.studio import ANN, BEN, MAIL, annotation, exported, result
+from tests import studio
+from tests.studio import ANN, BEN, MAIL, annotation, exported, result
 from tstmeta import cli, data
 from tstmeta.console import from_inert
 from tstmeta.data import Dataset, paths
-from tstmeta.data.label_studio import PAIRWISE, RATING, form_id, read_export, tasks, write_form
+from tstmeta.label_studio import PAIRWISE, RATING, form_id, read_export, tasks, write_form
 from tstmeta.schema import DataError, TstmetaError
 
 
