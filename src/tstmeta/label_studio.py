@@ -24,11 +24,11 @@ from .schema import (
     DataError,
     Problem,
     TstmetaError,
+    cell_check,
     check,
     checked,
-    each,
     fault,
-    one_of,
+    member_of,
     validate,
 )
 
@@ -224,8 +224,8 @@ def read_export(
 def _answers(path: Path, form: Form, known: pd.DataFrame) -> pd.DataFrame:
     """The answers in a file, a row a person and task, indexed by the number of the task."""
     table = (_sheet if path.suffix.lower() == ".csv" else _export)(path, form)
-    rater = each(bool, "name who rated, or export again with the annotators")
-    checks = {"rater": rater, **dict.fromkeys(form.questions, one_of(form.answers))}
+    rater = cell_check(bool, "name who rated, or export again with the annotators")
+    checks = {"rater": rater, **dict.fromkeys(form.questions, member_of(form.answers))}
     table = checked(table, checks, path)
     now = known.reindex(table[form.key])
     # A rating holds for the text that was shown, and for no other.

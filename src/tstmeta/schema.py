@@ -58,9 +58,9 @@ def failures(scores: pd.DataFrame) -> list[str]:
     failed, total = scores[~scores["status"].isin(USABLE)], scores["metric"].value_counts()
     names: dict[str, list[str]] = {}
     for name, rows in failed.groupby("metric", sort=False):
-        words = f"{len(rows)} of {total[name]} scores failed: {rows['detail'].iloc[0]}"
-        names.setdefault(words, []).append(str(name))
-    return [f"{', '.join(some)}: {words}" for words, some in names.items()]
+        reason = f"{len(rows)} of {total[name]} scores failed: {rows['detail'].iloc[0]}"
+        names.setdefault(reason, []).append(str(name))
+    return [f"{', '.join(metrics)}: {reason}" for reason, metrics in names.items()]
 
 
 class TstmetaError(Exception):
@@ -155,7 +155,7 @@ def shown(value: object) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
-def each(passes: Callable[[Any], bool], remedy: str, name: str | None = None) -> pa.Check:
+def cell_check(passes: Callable[[Any], bool], remedy: str, name: str | None = None) -> pa.Check:
     """A check of every cell, missing ones too; its name is the remedy that a report names."""
 
     def every(cells: pd.Series) -> pd.Series:
@@ -164,18 +164,18 @@ def each(passes: Callable[[Any], bool], remedy: str, name: str | None = None) ->
     return pa.Check(every, ignore_na=False, error=remedy, name=name)
 
 
-def one_of(known: Collection[str]) -> pa.Check:
+def member_of(known: Collection[str]) -> pa.Check:
     """Cells that are one of a few texts."""
-    return each(
+    return cell_check(
         lambda cell: isinstance(cell, str) and cell in known, f"use one of {', '.join(known)}"
     )
 
 
 _FILL = "fill it in or drop the row"
 #: Cells that are texts and not blank.
-FILLED = each(lambda cell: isinstance(cell, str) and bool(cell.strip()), _FILL)
+FILLED = cell_check(lambda cell: isinstance(cell, str) and bool(cell.strip()), _FILL)
 _HALF = re.compile("[\ud800-\udfff]")
-_LIST = each(
+_LIST = cell_check(
     lambda cell: (
         isinstance(cell, list)
         and all(x is None or (isinstance(x, str) and not _HALF.search(x)) for x in cell)
@@ -244,10 +244,10 @@ def number(cell: Any) -> float:
 
 
 def numeric(
-    low: float = -math.inf, high: float = math.inf, *, whole=False, optional=False, hint=""
+    low: float = -math.inf, high: float = math.inf, *, integer=False, optional=False, hint=""
 ) -> pa.Check:
     """Cells that are finite numbers from ``low`` to ``high``, or empty where that is allowed."""
-    kind = "whole" if whole else "finite"
+    kind = "whole" if integer else "finite"
     span = "" if math.isinf(low) else f" from {low:g} to {high:g}"
     remedy = f"use a {kind} number{span}" + ", or leave the cell empty" * optional + hint
 
@@ -255,9 +255,9 @@ def numeric(
         if optional and (cell is None or (isinstance(cell, str) and not cell.strip())):
             return True
         value = number(cell)
-        return math.isfinite(value) and low <= value <= high and not (whole and value % 1)
+        return math.isfinite(value) and low <= value <= high and not (integer and value % 1)
 
-    return each(passes, remedy, "numeric")
+    return cell_check(passes, remedy, "numeric")
 
 
 def checked(
@@ -297,25 +297,25 @@ _COLUMNS = {
     },
     "ratings": {
         **_filled("item_id"),
-        **_texts("dimension", check=one_of(DIMENSIONS)),
+        **_texts("dimension", check=member_of(DIMENSIONS)),
         **_filled("rater"),
         "value": pa.Column(float, pa.Check(np.isfinite, error="use a finite number")),
     },
     "labels": {**_filled("item_id", "name"), **_texts("value")},
     "preferences": {
         **_filled("item_a", "item_b"),
-        **_texts("dimension", check=one_of(DIMENSIONS)),
+        **_texts("dimension", check=member_of(DIMENSIONS)),
         **_filled("rater"),
-        **_texts("value", check=one_of(("a", "b", "tie"))),
+        **_texts("value", check=member_of(("a", "b", "tie"))),
     },
     "scores": {
         **_filled("item_id", "metric"),
-        **_texts("dimension", check=one_of(DIMENSIONS)),
-        **_texts("basis", check=one_of(BASES)),
+        **_texts("dimension", check=member_of(DIMENSIONS)),
+        **_texts("basis", check=member_of(BASES)),
         **_filled("signature"),
         "sample": pa.Column(int),
         "value": pa.Column(float, nullable=True),
-        **_texts("status", check=one_of([str(status) for status in Status])),
+        **_texts("status", check=member_of([str(status) for status in Status])),
         **_texts("detail"),
     },
 }
@@ -352,16 +352,18 @@ def validate(frame: pd.DataFrame, table: str, where: str = "") -> pd.DataFrame:
     Raises:
         DataError: one problem a missing, unknown or doubled column, else one a failing cell.
     """
-    known, given, where = columns(table), [str(name) for name in frame.columns], where or table
+    known, present, where = columns(table), [str(name) for name in frame.columns], where or table
     listed = ", ".join(known)
-    faults = [(name, "unknown column", f"use only {listed}") for name in given if name not in known]
+    faults = [
+        (name, "unknown column", f"use only {listed}") for name in present if name not in known
+    ]
     for name in known:
-        if name not in given:
+        if name not in present:
             faults.append((name, "missing column", f"the table {table} has {listed}"))
-        elif given.count(name) > 1:
+        elif present.count(name) > 1:
             faults.append((name, "the column comes more than once", "rename or drop one"))
     problems = [Problem(where, None, *fault) for fault in faults]
-    if set(known) <= set(given) and len(set(given)) == len(given):
+    if set(known) <= set(present) and len(set(present)) == len(present):
         frame = frame[known].set_axis(range(1, len(frame) + 1))
         if "value" in frame and frame["value"].dtype.kind in "iu":
             frame = frame.astype({"value": float})

@@ -60,8 +60,8 @@ def test_a_column_that_is_needed_is_missing_and_a_repeated_key_is_not_quoted(wri
 
 HELD = {
     "who": schema.FILLED,
-    "what": schema.one_of(["a", "b"]),
-    "n": schema.numeric(1, 5, whole=True),
+    "what": schema.member_of(["a", "b"]),
+    "n": schema.numeric(1, 5, integer=True),
     "mean": schema.numeric(optional=True),
 }
 

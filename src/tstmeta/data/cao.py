@@ -6,7 +6,7 @@ The ratings that Pauli et al. (2025) use are not public.  Who has been given the
 
 from pathlib import Path
 
-from ..schema import FILLED, MEAN_RATER, MissingData, numeric, one_of
+from ..schema import FILLED, MEAN_RATER, MissingData, member_of, numeric
 from .base import Dataset
 from .files import read_csv
 from .tables import assemble
@@ -17,7 +17,7 @@ FILE = "ratings.csv"
 DIRECTIONS = {"expert2layman": "layman", "layman2expert": "expert"}
 COLUMNS = {
     **{"id": FILLED, "source": FILLED, "output": None, "system": None},
-    "direction": one_of(DIRECTIONS),
+    "direction": member_of(DIRECTIONS),
     **dict.fromkeys(("style", "content"), numeric(1, 5, optional=True)),
 }
 

@@ -68,19 +68,26 @@ def read_csv(
         unique: columns in which no two rows may agree.
     """
     checks = dict(columns) if isinstance(columns, Mapping) else dict.fromkeys(columns)
-    table = _without_faults(read_part(path), checks).fillna("").astype(str)
+    table = read_rows(path, checks, may_be_empty=True).fillna("").astype(str)
     return checked(table, checks, path, unique).reset_index(drop=True)
 
 
-def read_rows(path: Path, needed: Iterable[str] = ()) -> pd.DataFrame:
-    """The rows of a file without faults, at least one, with the columns needed; see :class:`Part`.
+def read_rows(
+    path: Path, needed: Iterable[str] = (), *, may_be_empty: bool = False
+) -> pd.DataFrame:
+    """The rows of a file without faults, with the columns needed; see :class:`Part`.
 
     Raises:
         DataError: every fault of form, or that there are no rows.
     """
     part = read_part(path)
-    check_rows(part)
-    return _without_faults(part, needed)
+    if not may_be_empty:
+        check_rows(part)
+    remedy = f"the file needs the columns {', '.join(needed)}"
+    lacking = [name for name in needed if name not in part.table]
+    problems = [fault(path, "missing column", None, name, remedy) for name in lacking]
+    check([*part.problems, *problems])
+    return part.table
 
 
 def check_rows(part: Part) -> None:
@@ -88,14 +95,6 @@ def check_rows(part: Part) -> None:
     if part.table.empty:
         remedy = "add at least one row"
         check(part.problems or [fault(part.file, "there are no rows", remedy=remedy)])
-
-
-def _without_faults(part: Part, needed: Iterable[str]) -> pd.DataFrame:
-    remedy = f"the file needs the columns {', '.join(needed)}"
-    lacking = [name for name in needed if name not in part.table]
-    problems = [fault(part.file, "missing column", None, name, remedy) for name in lacking]
-    check([*part.problems, *problems])
-    return part.table
 
 
 def read_part(path: Path) -> Part:

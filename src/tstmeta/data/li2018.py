@@ -146,9 +146,9 @@ def _matched(forms: pd.DataFrame, released: pd.DataFrame) -> pd.DataFrame:
 
 
 def _rated(dataset: Dataset, corpus: str = "") -> Dataset:
-    whole = labelled(dataset, "corpus", corpus) if corpus else dataset
+    part = labelled(dataset, "corpus", corpus) if corpus else dataset
     name = f"{corpus}-rated" if corpus else "rated"
-    return whole.where(whole.items["item_id"].isin(whole.ratings["item_id"]), f"{NAME}@{name}")
+    return part.where(part.items["item_id"].isin(part.ratings["item_id"]), f"{NAME}@{name}")
 
 
 def _untransferred(dataset: Dataset, corpus: str) -> Dataset:

@@ -32,12 +32,12 @@ from ..schema import (
     DataError,
     Problem,
     Status,
+    cell_check,
     check,
     checked,
-    each,
     fault,
+    member_of,
     numeric,
-    one_of,
 )
 from ..secrecy import conceal
 from .base import Card, Dataset
@@ -61,19 +61,19 @@ _PERSON = re.compile(
 )
 _TRUTH = {"": False, "false": False, "0": False, "no": False, "true": True, "1": True, "yes": True}
 
-_TEXT = each(lambda cell: isinstance(cell, str), "write a text or a number")
+_TEXT = cell_check(lambda cell: isinstance(cell, str), "write a text or a number")
 _CHECKS: dict[str, Any] = {
     **dict.fromkeys(("source", "item_id", "source_id"), FILLED),
     **dict.fromkeys(("system", "style", "direction"), _TEXT),
-    "output": each(
+    "output": cell_check(
         lambda cell: isinstance(cell, str),
         'write a text, in quotes ("" if the system returned nothing), or drop the row',
     ),
-    "language": each(
+    "language": cell_check(
         lambda code: code == "" or bool(isinstance(code, str) and _LANGUAGE.fullmatch(code)),
         "write a code such as en, de or pt-BR",
     ),
-    "references": each(
+    "references": cell_check(
         lambda cell: (
             isinstance(cell, list)
             and all(isinstance(text, str) and text.strip() for text in cell)
@@ -81,7 +81,7 @@ _CHECKS: dict[str, Any] = {
         ),
         'write ["first", "second"], none of them empty, or use columns reference_1, reference_2',
     ),
-    "is_reference": each(lambda cell: cell in _TRUTH, "write true or false"),
+    "is_reference": cell_check(lambda cell: cell in _TRUTH, "write true or false"),
 }
 
 
@@ -323,7 +323,7 @@ def _long(path: Path, table: str, needed: Sequence[str], ids: Iterable[str]) -> 
     texts = [name for name in columns if name not in ("sample", "value")]
     frame[texts] = frame[texts].map(_text)
     known = set(ids)
-    item = each(
+    item = cell_check(
         lambda cell: isinstance(cell, str) and cell in known, "use an item_id of the data set"
     )
     return checked(frame, {"item_id": item}, path)
@@ -332,7 +332,7 @@ def _long(path: Path, table: str, needed: Sequence[str], ids: Iterable[str]) -> 
 def _read_ratings(path: Path, dataset: str, ids: Iterable[str], scale: Scale) -> pd.DataFrame:
     """Ratings from a file with one rating a row; raters are as the file names them."""
     table = _long(path, "ratings", _RATING, ids)
-    checks = {"dimension": one_of(DIMENSIONS), "rater": FILLED, "value": numeric()}
+    checks = {"dimension": member_of(DIMENSIONS), "rater": FILLED, "value": numeric()}
     table = checked(table, checks, path, _RATING[:3])
     for dimension, rows in table.groupby("dimension"):
         checked(rows, {"value": numeric(*scale.get(str(dimension), ()))}, path)
@@ -382,10 +382,10 @@ def read_scores(path: Path, dataset: Dataset) -> pd.DataFrame:
     checks = {
         **dict.fromkeys(("metric", "signature"), FILLED),
         "detail": _TEXT,
-        "dimension": one_of(DIMENSIONS),
-        "basis": one_of(BASES),
-        "sample": numeric(whole=True),
-        "status": one_of([str(status) for status in Status]),
+        "dimension": member_of(DIMENSIONS),
+        "basis": member_of(BASES),
+        "sample": numeric(integer=True),
+        "status": member_of([str(status) for status in Status]),
         "value": numeric(hint=f", or give a status: {', '.join(failed)}"),
     }
     table = table.assign(value=table["value"].mask(without, 0.0))

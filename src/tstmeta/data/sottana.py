@@ -41,8 +41,8 @@ def load(root: Path) -> Dataset:
     ratings, scores = [], []
     for question, rows in table.groupby("question"):
         dimension, words = QUESTIONS[str(question)]
-        given = rows["answer"].astype(str).str.removesuffix(" over-correction").replace(words)
-        rows = rows.assign(value=floats(given))
+        answers = rows["answer"].astype(str).str.removesuffix(" over-correction").replace(words)
+        rows = rows.assign(value=floats(answers))
         people, judge = rows[rows["rater"] != JUDGE], rows[rows["rater"] == JUDGE]
         columns = dimension, people["rater"], people["value"]
         ratings.append(long_ratings(NAME, people["item_id"], [columns]))
@@ -89,8 +89,8 @@ def _people(folder: Path, task: str) -> dict[str, list[dict[str, Any]]]:
     return forms
 
 
-def _systems(whole: Dataset, task: str) -> Dataset:
-    part = labelled(whole, "task", task)
+def _systems(dataset: Dataset, task: str) -> Dataset:
+    part = labelled(dataset, "task", task)
     return part.where(~part.items["is_reference"], f"{NAME}@{task}-systems")
 
 

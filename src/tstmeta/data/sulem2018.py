@@ -18,15 +18,14 @@ TEXTS = Path("alva", "metaeval-simplification", "data", "structural_simplicity.c
 SENTENCES = 70
 SOURCE, REFERENCE = "Identity", "Simple-Wikipedia"
 #: Systems in the order of the sheet, with the names of the released outputs.
-SYSTEMS = (
-    *(SOURCE, REFERENCE, "NTS-h1_default_model", "NTS-h1_w2v_model", "NTS-h4_default_model"),
-    *("NTS-h4_w2v_model", "DSS", "DSS^m", "Hybrid"),
-    *("SENTS-h1_default_model", "SENTS-h1^m_default_model", "SENTS-h1_w2v_model"),
-    *("SENTS-h1^m_w2v_model", "SENTS-h4_default_model", "SENTS-h4^m_default_model"),
-    *("SENTS-h4_w2v_model", "SENTS-h4^m_w2v_model", "Moses", "Moses_LM", "SEMoses^m"),
-    *("SEMoses_LM^m", "SEMoses", "SEMoses_LM", "SETrain1-Moses", "SETrain1-Moses_LM"),
-    *("SETrain2-Moses", "SETrain2-Moses_LM", "SBMT-SARI"),
-)
+_SYSTEMS = """
+Identity Simple-Wikipedia NTS-h1_default_model NTS-h1_w2v_model NTS-h4_default_model
+NTS-h4_w2v_model DSS DSS^m Hybrid SENTS-h1_default_model SENTS-h1^m_default_model
+SENTS-h1_w2v_model SENTS-h1^m_w2v_model SENTS-h4_default_model SENTS-h4^m_default_model
+SENTS-h4_w2v_model SENTS-h4^m_w2v_model Moses Moses_LM SEMoses^m SEMoses_LM^m SEMoses SEMoses_LM
+SETrain1-Moses SETrain1-Moses_LM SETrain2-Moses SETrain2-Moses_LM SBMT-SARI
+"""
+SYSTEMS = tuple(_SYSTEMS.split())
 #: Dimension of each question, in the order of the columns of each rater.
 QUESTIONS = ("fluency", "content", "style", "structure")
 
@@ -68,8 +67,8 @@ def _texts(path: Path) -> dict[tuple[int, str], str]:
     return dict(sources) | dict(outputs)
 
 
-def _systems(whole: Dataset) -> Dataset:
-    return whole.where(~whole.items["system"].isin([SOURCE, REFERENCE]), f"{NAME}@systems")
+def _systems(dataset: Dataset) -> Dataset:
+    return dataset.where(~dataset.items["system"].isin([SOURCE, REFERENCE]), f"{NAME}@systems")
 
 
 SUBSETS: Subsets = {"systems": _systems}

@@ -108,7 +108,7 @@ def read_unigrams(path: Path, vocabulary: int) -> np.ndarray:
 
     The file has the columns id and count, as :func:`write_unigrams` writes it.
     """
-    columns = {"id": numeric(0, vocabulary - 1, whole=True), "count": numeric(1, whole=True)}
+    columns = {"id": numeric(0, vocabulary - 1, integer=True), "count": numeric(1, integer=True)}
     table = read_csv(path, columns, unique=["id"])
     if table.empty:
         raise TstmetaError(f"{path}: no token is counted. Remedy: train the model anew")
