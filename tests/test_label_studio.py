@@ -60,13 +60,6 @@ def test_a_form_asks_what_the_importer_reads_and_shows_a_task_as_plain_text(form
     assert not list(root.iter("HyperText"))
 
 
-def test_the_guideline_names_the_keys_of_the_form():
-    text = " ".join(paths.own("contrast", "GUIDELINE.md").read_text("utf-8").split())
-    for question in parsed(RATING).iter("Choices"):
-        keys = " ".join(choice.get("hotkey") for choice in question)
-        assert f"{RATING.questions[question.get('name')]} `{keys}`" in text
-
-
 def test_a_task_has_nothing_but_the_texts_the_style_and_an_opaque_id(contrast):
     todo = tasks(contrast)
     assert list(todo) == ["item_id", "style", "source_text", "output_text", "batch"]
