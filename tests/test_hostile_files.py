@@ -13,9 +13,9 @@ import pytest
 
 from experiments.transfer import configuration
 from tests.command import CSV, command_line
-from tstmeta import console, plot
+from tstmeta import console, plot, schema
 from tstmeta.analysis import render
-from tstmeta.data import checks, files, load, own
+from tstmeta.data import files, load, own
 from tstmeta.judge import prompts, ratings
 from tstmeta.likelihood import instructions
 from tstmeta.models import causal, hub, lexicon, parses, vectors
@@ -157,9 +157,9 @@ def test_columns_of_texts_are_not_held_one_by_one(tmp_path, monkeypatch, run):
     text = f"source,output,style,system,{head}\n" + f"a,b,formal,A,{row}\na,c,formal,B,{row}\n"
     (tmp_path / "wide.csv").write_text(text)
     columns = []
-    real = checks.hold
+    real = schema.hold
     watch = lambda frame, form, where: columns.extend(form.columns) or real(frame, form, where)  # noqa: E731
-    monkeypatch.setattr(checks, "hold", watch)
+    monkeypatch.setattr(schema, "hold", watch)
     assert len(own.read(tmp_path / "wide.csv").labels) == 1000
     assert len(columns) < 20
     monkeypatch.setattr(pd.DataFrame, "pivot_table", None)  # needed where values are asked for

@@ -13,7 +13,7 @@ LAYERS = [
     ["schema"],
     ["storage", "retrying", "extras", "plugins"],
     ["store"],
-    ["data", "models"],
+    ["data", "models", "label_studio"],
     ["metrics", "likelihood", "judge"],
     ["scoring"],
     ["bulk"],

@@ -30,7 +30,7 @@ from tstmeta import exercises, ledger, scoring
 from tstmeta.analysis import advice, synthesis
 from tstmeta.analysis.choice import SEEDS
 from tstmeta.console import note
-from tstmeta.data import Card, paths, shipped
+from tstmeta.data import Card, Dataset, paths, shipped
 from tstmeta.metrics import catalogue
 from tstmeta.schema import MissingData, Status, TstmetaError, failures
 
@@ -62,7 +62,7 @@ def ratings(*names: str) -> None:
     for name in names or PARTS | OURS:
         scores, target = scored(name, paths.scores()), shipped.folder(name)
         shutil.rmtree(target, ignore_errors=True)
-        shipped.write(tst.load(name), scores, target)
+        write(tst.load(name), scores, target)
         facts, title = Card.read(name).facts, Card.read(name).title
         source = f" Made from {facts['url']} at {facts['commit']}." if facts["url"] else ""
         (target / "README.md").write_text(
@@ -72,6 +72,20 @@ def ratings(*names: str) -> None:
             encoding="utf-8",
         )
         note(f"{name}: {len(scores)} scores")
+
+
+def write(data: Dataset, scores: pd.DataFrame, target: Path) -> None:
+    """Write the numbers of a data set, with our scores of it, a file a metric."""
+    tables = shipped.numbers(data) | {"scores/released": data.scores}
+    scores = scores[scores["status"] != str(Status.ERROR)]
+    for stem, rows in scores.groupby(scores["metric"].str.partition(":")[0]):
+        tables[f"scores/{stem}"] = rows
+    target.joinpath("scores").mkdir(parents=True, exist_ok=True)
+    for table, frame in tables.items():
+        if len(frame):
+            frame.drop(columns="dataset").reset_index(drop=True).to_parquet(
+                target / f"{table}.parquet", index=False, compression="zstd", compression_level=19
+            )
 
 
 def scored(name: str, store: Path) -> pd.DataFrame:

@@ -76,7 +76,7 @@ def read_corpus(
         keep_out: data sets of which no text (source, rewrite, reference) is trained or tuned on.
     """
     roles = YELP if name == "yelp" else USUAL
-    return divide(corpora.read(name, columns), roles, corpora.texts_kept_out(name, keep_out))
+    return divide(corpora.read(name, columns), roles, corpora.excluded_texts(name, keep_out))
 
 
 def _rank(text: str, role: str) -> int:

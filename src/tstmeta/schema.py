@@ -5,10 +5,12 @@ becomes a :class:`DataError` that carries one :class:`Problem` a fault.
 """
 
 import hashlib
+import math
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -56,9 +58,9 @@ def failures(scores: pd.DataFrame) -> list[str]:
     failed, total = scores[~scores["status"].isin(USABLE)], scores["metric"].value_counts()
     names: dict[str, list[str]] = {}
     for name, rows in failed.groupby("metric", sort=False):
-        words = f"{len(rows)} of {total[name]} scores failed: {rows['detail'].iloc[0]}"
-        names.setdefault(words, []).append(str(name))
-    return [f"{', '.join(some)}: {words}" for words, some in names.items()]
+        reason = f"{len(rows)} of {total[name]} scores failed: {rows['detail'].iloc[0]}"
+        names.setdefault(reason, []).append(str(name))
+    return [f"{', '.join(metrics)}: {reason}" for reason, metrics in names.items()]
 
 
 class TstmetaError(Exception):
@@ -102,6 +104,19 @@ class DataError(TstmetaError):
         super().__init__("\n".join(lines))
 
 
+def fault(
+    path: Path | str, what: str, row: int | None = None, column: str = "", remedy: str = ""
+) -> Problem:
+    """A :class:`~tstmeta.schema.Problem` of a file; ``row`` counts from 1."""
+    return Problem(str(path), row, column, what, remedy)
+
+
+def check(problems: Iterable[Problem]) -> None:
+    """Raise one DataError with all problems, if there are any."""
+    if listed := list(problems):
+        raise DataError(listed)
+
+
 class MissingData(TstmetaError):
     """A raw file that is not on this machine; the message names the command that gets it."""
 
@@ -140,7 +155,7 @@ def shown(value: object) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
-def each(passes: Callable[[Any], bool], remedy: str, name: str | None = None) -> pa.Check:
+def cell_check(passes: Callable[[Any], bool], remedy: str, name: str | None = None) -> pa.Check:
     """A check of every cell, missing ones too; its name is the remedy that a report names."""
 
     def every(cells: pd.Series) -> pd.Series:
@@ -149,18 +164,18 @@ def each(passes: Callable[[Any], bool], remedy: str, name: str | None = None) ->
     return pa.Check(every, ignore_na=False, error=remedy, name=name)
 
 
-def one_of(known: Collection[str]) -> pa.Check:
+def member_of(known: Collection[str]) -> pa.Check:
     """Cells that are one of a few texts."""
-    return each(
+    return cell_check(
         lambda cell: isinstance(cell, str) and cell in known, f"use one of {', '.join(known)}"
     )
 
 
 _FILL = "fill it in or drop the row"
 #: Cells that are texts and not blank.
-FILLED = each(lambda cell: isinstance(cell, str) and bool(cell.strip()), _FILL)
+FILLED = cell_check(lambda cell: isinstance(cell, str) and bool(cell.strip()), _FILL)
 _HALF = re.compile("[\ud800-\udfff]")
-_LIST = each(
+_LIST = cell_check(
     lambda cell: (
         isinstance(cell, list)
         and all(x is None or (isinstance(x, str) and not _HALF.search(x)) for x in cell)
@@ -215,6 +230,53 @@ def _problems(cases: pd.DataFrame, schema: pa.DataFrameSchema, where: str) -> It
         yield Problem(where, row, str(column), what, remedy)
 
 
+_NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
+
+
+def number(cell: Any) -> float:
+    """A cell as a number; NaN for what is none: no cell, a truth value, a word, "1,5", "1_0"."""
+    if isinstance(cell, bool) or (isinstance(cell, str) and not _NUMBER.fullmatch(cell)):
+        return math.nan
+    try:
+        return float(cell)
+    except (TypeError, ValueError, OverflowError):
+        return math.nan
+
+
+def numeric(
+    low: float = -math.inf, high: float = math.inf, *, integer=False, optional=False, hint=""
+) -> pa.Check:
+    """Cells that are finite numbers from ``low`` to ``high``, or empty where that is allowed."""
+    kind = "whole" if integer else "finite"
+    span = "" if math.isinf(low) else f" from {low:g} to {high:g}"
+    remedy = f"use a {kind} number{span}" + ", or leave the cell empty" * optional + hint
+
+    def passes(cell: Any) -> bool:
+        if optional and (cell is None or (isinstance(cell, str) and not cell.strip())):
+            return True
+        value = number(cell)
+        return math.isfinite(value) and low <= value <= high and not (integer and value % 1)
+
+    return cell_check(passes, remedy, "numeric")
+
+
+def checked(
+    frame: pd.DataFrame, checks: Mapping[str, Any], where: Path | str, unique: Sequence[str] = ()
+) -> pd.DataFrame:
+    """A table whose cells pass, with floats (NaN = empty) in the columns that :func:`numeric` held.
+
+    ``frame`` is indexed by row number, from 1; ``checks`` gives a column its check, checks or None;
+    in the columns ``unique`` no two rows may agree.
+    """
+    table = {name: pa.Column(checks=check, nullable=True) for name, check in checks.items()}
+    try:
+        hold(frame, pa.DataFrameSchema(table, unique=list(unique) or None), str(where))
+    except TypeError:  # lists cannot be looked up among others: they are the fault
+        hold(frame, pa.DataFrameSchema(table), str(where))
+    numbers = [name for name, check in checks.items() if getattr(check, "name", "") == "numeric"]
+    return frame.assign(**{name: frame[name].map(number).astype(float) for name in numbers})
+
+
 def _texts(*names: str, check: pa.Check | None = None) -> dict[str, pa.Column]:
     return {name: pa.Column(str, check, coerce=True) for name in names}
 
@@ -235,25 +297,25 @@ _COLUMNS = {
     },
     "ratings": {
         **_filled("item_id"),
-        **_texts("dimension", check=one_of(DIMENSIONS)),
+        **_texts("dimension", check=member_of(DIMENSIONS)),
         **_filled("rater"),
         "value": pa.Column(float, pa.Check(np.isfinite, error="use a finite number")),
     },
     "labels": {**_filled("item_id", "name"), **_texts("value")},
     "preferences": {
         **_filled("item_a", "item_b"),
-        **_texts("dimension", check=one_of(DIMENSIONS)),
+        **_texts("dimension", check=member_of(DIMENSIONS)),
         **_filled("rater"),
-        **_texts("value", check=one_of(("a", "b", "tie"))),
+        **_texts("value", check=member_of(("a", "b", "tie"))),
     },
     "scores": {
         **_filled("item_id", "metric"),
-        **_texts("dimension", check=one_of(DIMENSIONS)),
-        **_texts("basis", check=one_of(BASES)),
+        **_texts("dimension", check=member_of(DIMENSIONS)),
+        **_texts("basis", check=member_of(BASES)),
         **_filled("signature"),
         "sample": pa.Column(int),
         "value": pa.Column(float, nullable=True),
-        **_texts("status", check=one_of([str(status) for status in Status])),
+        **_texts("status", check=member_of([str(status) for status in Status])),
         **_texts("detail"),
     },
 }
@@ -290,16 +352,18 @@ def validate(frame: pd.DataFrame, table: str, where: str = "") -> pd.DataFrame:
     Raises:
         DataError: one problem a missing, unknown or doubled column, else one a failing cell.
     """
-    known, given, where = columns(table), [str(name) for name in frame.columns], where or table
+    known, present, where = columns(table), [str(name) for name in frame.columns], where or table
     listed = ", ".join(known)
-    faults = [(name, "unknown column", f"use only {listed}") for name in given if name not in known]
+    faults = [
+        (name, "unknown column", f"use only {listed}") for name in present if name not in known
+    ]
     for name in known:
-        if name not in given:
+        if name not in present:
             faults.append((name, "missing column", f"the table {table} has {listed}"))
-        elif given.count(name) > 1:
+        elif present.count(name) > 1:
             faults.append((name, "the column comes more than once", "rename or drop one"))
     problems = [Problem(where, None, *fault) for fault in faults]
-    if set(known) <= set(given) and len(set(given)) == len(given):
+    if set(known) <= set(present) and len(set(present)) == len(present):
         frame = frame[known].set_axis(range(1, len(frame) + 1))
         if "value" in frame and frame["value"].dtype.kind in "iu":
             frame = frame.astype({"value": float})

@@ -6,10 +6,10 @@ import pandas as pd
 import pytest
 
 from tests.command import command_line, table
-from tests.data.studio import exported
 from tests.judge import scripted
 from tests.judge.construct import author
 from tests.judge.scripted import error, says
+from tests.studio import exported
 from tstmeta.console import _ESCAPES
 
 

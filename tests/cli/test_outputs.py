@@ -18,13 +18,13 @@ from typer.testing import CliRunner
 
 from tests.command import command_line
 from tests.judge import scripted
-from tstmeta import bulk, cli, notebook
+from tstmeta import bulk, cli, label_studio, notebook
 from tstmeta.cli.options import OUTPUTS, Command
-from tstmeta.data import label_studio, own
-from tstmeta.data.label_studio import PAIRWISE, RATING
+from tstmeta.data import own
 from tstmeta.judge import prompts
 from tstmeta.judge.cache import AnswerCache
 from tstmeta.judge.construct import run
+from tstmeta.label_studio import PAIRWISE, RATING
 from tstmeta.schema import MissingData, TstmetaError
 
 #: Stands for words; SERVER for the address of a server that runs while the tests do.

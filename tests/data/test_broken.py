@@ -69,7 +69,7 @@ BROKEN_CSV = {
         None,
         "contant.r1",
         "'contant'",
-        "one of content",
+        "content.mean",
     ),
     "a dimension without a rater": (
         cell("content", 1),
@@ -88,7 +88,13 @@ BROKEN_CSV = {
     "a long row": (HEAD + "a, and b,c,1,2\n", 1, "", "5 cells", "in double quotes"),
     "an open quote": (HEAD + 'a,b,1,2\n"a,b,1,2\n', 2, "", "broken CSV", "close each double"),
     "a quote open for pages": (HEAD + '"a' + "b,1,2\n" * 30_000, 1, "", "unexpected end", "close"),
-    "a blank line counts": ('source,output\n"a\nb",b\n\n,b\n', 3, "source", "missing", "write"),
+    "a blank line counts": (
+        'source,output\n"a\nb",b\n\n,b\n',
+        3,
+        "source",
+        "missing",
+        "fill it in",
+    ),
     "Latin-1": (HEAD.encode() + b"caf\xe9,b,1,2\n", 1, "source", "UTF-8 at character 4", "UTF-8"),
     "a broken header": (b"source,output,caf\xe9\na,b,c\n", None, "", "broken UTF-8", "as UTF-8"),
     "UTF-16": (GOOD.encode("utf-16"), None, "", "broken UTF-8", "as UTF-8"),
@@ -115,12 +121,11 @@ BROKEN_JSON = {
         "\n" + key("system", "A") + '{"source": "a"}\n',
         *(3, "output", "missing value", 'write a text, in quotes ("" if'),
     ),
-    "a key twice": ('{"source": "a", "source": "b"}', 1, "", "'source' comes twice", "one"),
     "an object as source": (key("source", {"a": 1}), 1, "source", "an object", "a text"),
     "a reference that is no text": (key("references", ["x", 1]), 1, "references", "1]", '["first"'),
-    "a list as id": (key("item_id", [1]), 1, "item_id", "[1]", "whole number"),
+    "a list as id": (key("item_id", [1]), 1, "item_id", "[1]", "fill it in"),
     "half a character": (key("system", HALF), 1, "system", "broken UTF-8", "as UTF-8"),
-    "half a character in a name": (key(HALF, 1), 1, "", "is not UTF-8", "one complete"),
+    "half a character in a name": (key(HALF, 1), None, "", "broken UTF-8 in", "as UTF-8"),
     "a list as label": (key("mood", ["x"]), 1, "mood", "['x']", "a text or a number"),
     "a list within a list": (key("mood", [["x"]]), 1, "mood", "within a list", "write a text"),
 }
@@ -128,7 +133,7 @@ BROKEN_PARQUET = {
     "no Parquet": ("source\n", None, "", "not readable as Parquet", "anew"),
     "an empty source": (
         pd.DataFrame({"source": ["a", None], "output": ["b", "c"]}),
-        *(2, "source", "missing value", "write a text"),
+        *(2, "source", "missing value", "fill it in"),
     ),
     "a date after all dates": (
         parquet("day", [0, 2**30], pa.date32()),
@@ -172,7 +177,7 @@ def test_a_broken_file_is_reported_by_row_column_and_remedy(
 ):
     path = write(content, name)
     for held in (1, 50_000):
-        monkeypatch.setattr(files, "_HELD", held)
+        monkeypatch.setattr(files, "_AT_ONCE", held)
         [problem] = problems(read, path)
         assert_reported(problem, path, row, column, what, remedy)
 
@@ -204,9 +209,9 @@ BROKEN_LONG = {
         "missing column",
         "item_id",
     ),
-    "a column more": (
-        LONG.replace("\n", ",note\n") + "x1,style,r1,1,n\n",
-        *(None, "note", "unknown column", "drop it"),
+    "a misspelt column": (
+        LONG.replace("\n", ",ratr\n") + "x1,style,r1,1,n\n",
+        *(None, "ratr", "misspelt", "write rater"),
     ),
     "an unknown item": (LONG + "x11,style,r1,1\n", 1, "item_id", "'x11'", "use an item_id of"),
     "an unknown dimension": (LONG + "x1,mood,r1,1\n", 1, "dimension", "'mood'", "use one of"),

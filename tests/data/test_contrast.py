@@ -13,7 +13,6 @@ from tstmeta.data import contrast, paths
 from tstmeta.data.contrast import Span, format_span, parse_span, span_of
 from tstmeta.schema import DataError
 
-CELLS = ["strong", "strong-error", "light", "light-error"]
 KINDS = {(True, True): "substitution", (True, False): "deletion", (False, True): "insertion"}
 
 
@@ -23,42 +22,9 @@ def file(name):
     return pd.read_csv(path, dtype=str, keep_default_na=False)
 
 
-@pytest.fixture(scope="module")
-def frame():
-    return file("contrast")
-
-
 def bare(text):
     """Words without case and outer punctuation, which an edit may have to adapt."""
     return [re.sub(r"^\W+|\W+$", "", word).lower() for word in text.split()]
-
-
-def test_there_are_forty_sources_a_task_with_a_full_two_by_two(frame):
-    assert len(frame) == 960
-    assert list(frame.columns) == list(contrast.COLUMNS)
-    assert set(frame["task"]) == set(contrast.TASKS)
-    for task, rows in frame.groupby("task"):
-        assert set(rows["source_id"]) == {f"{task}-{number:02d}" for number in range(1, 41)}
-    for source_id, rows in frame.groupby("source_id"):
-        cells = rows["shift"] + (rows["error"] != "none").map({True: "-error", False: ""})
-        assert sorted(cells) == sorted(CELLS), source_id
-        assert sorted(rows["item_id"]) == sorted(f"{source_id}-{cell}" for cell in CELLS)
-        assert rows["source"].nunique() == rows["style"].nunique() == 1, source_id
-
-
-def test_errors_are_balanced_in_each_task_and_shared_by_both_shifts(frame):
-    wrong = frame[frame["error"] != "none"]
-    for (task, shift), rows in wrong.groupby(["task", "shift"]):
-        counts = rows["error"].value_counts().to_dict()
-        assert counts == {"substitution": 14, "deletion": 13, "insertion": 13}, (task, shift)
-    assert set(wrong.groupby("source_id")["error"].agg(set).map(len)) == {1}
-
-
-def test_every_text_has_six_to_thirty_words_and_clean_spaces(frame):
-    for text in [*frame["source"], *frame["output"]]:
-        assert 6 <= len(text.split()) <= 30, text
-        assert text == " ".join(text.split()), text
-        assert text.isprintable(), text
 
 
 @pytest.mark.parametrize("name", ["contrast", "world"])

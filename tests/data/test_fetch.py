@@ -18,7 +18,6 @@ from tstmeta.data import manifest as listing
 from tstmeta.data.fetch import FetchError, fetch
 from tstmeta.data.manifest import check, chosen, manifest
 from tstmeta.schema import TstmetaError
-from tstmeta.storage import locked
 
 TEXT = "".join(f"line {n} of a small file\n" for n in range(40_000)).encode()  # about 1 MB
 
@@ -32,7 +31,7 @@ class Server(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Handler)
         self.files: dict[str, bytes] = {}
         self.script: dict[str, list] = {}
-        self.seen: list[tuple[str, str | None]] = []
+        self.seen: list[str] = []
         self.address = f"http://127.0.0.1:{self.server_port}"
 
 
@@ -43,22 +42,18 @@ class Handler(BaseHTTPRequestHandler):
         pass
 
     def do_GET(self):
-        path, span = self.path.lstrip("/"), self.headers.get("Range")
-        self.server.seen.append((path, span))
+        path = self.path.lstrip("/")
+        self.server.seen.append(path)
         step = (self.server.script.get(path) or [None]).pop(0)
         body = self.server.files.get(path)
         if isinstance(step, int) or body is None:
             self.send_error(step or 404)
             return
-        start = int(span[len("bytes=") : -1]) if span and step != "no ranges" else 0
-        self.send_response(206 if start else 200)
-        if start:
-            self.send_header("Content-Range", f"bytes {start}-{len(body) - 1}/{len(body)}")
+        self.send_response(200)
         if step != "no length":
-            self.send_header("Content-Length", str(len(body) - start))
+            self.send_header("Content-Length", str(len(body)))
         self.end_headers()
-        end = len(body) if not isinstance(step, tuple) else start + step[1]
-        self.wfile.write(body[start:end])
+        self.wfile.write(body[: step[1]] if isinstance(step, tuple) else body)
 
 
 @pytest.fixture
@@ -115,7 +110,7 @@ def write_manifest(path: Path, rows) -> None:
 
 
 def tree(folder: Path) -> dict[str, bytes]:
-    files = (file for file in folder.rglob("*") if file.is_file() and file.name != ".fetch.lock")
+    files = (file for file in folder.rglob("*") if file.is_file())
     return {file.relative_to(folder).as_posix(): file.read_bytes() for file in files}
 
 
@@ -131,37 +126,13 @@ def test_files_arrive_unaltered_in_the_folders_that_the_manifest_names(server, g
     assert tree(tmp_path / "raw") == expected
 
 
-def test_a_cut_connection_is_taken_up_where_it_broke(server, get, tmp_path):
+@pytest.mark.parametrize("failure", [("cut after", 200_000), 503, 429])
+def test_a_file_that_failed_for_the_moment_is_asked_for_again(server, get, tmp_path, failure):
     server.files = {"big": TEXT}
-    server.script = {"big": [("cut after", 200_000), ("cut after", 300_000)]}
+    server.script = {"big": [failure, failure]}
     get()
     assert tree(tmp_path / "raw") == {"demo/big": TEXT}
-    first, *starts = [span and int(span[6:-1]) for _, span in server.seen]
-    assert first is None
-    assert len(starts) == 2
-    assert 0 < starts[0] <= 200_000 < starts[1] <= 500_000
-
-
-@pytest.mark.parametrize(
-    ("part", "answer", "requests"),
-    [
-        (b"the", None, ["bytes=3-"]),
-        (b"the right bytes", None, []),
-        (b"WRONG", None, ["bytes=5-", None]),
-        (b"the", 416, ["bytes=3-", None]),
-        (b"the", "no ranges", ["bytes=3-"]),
-    ],
-    ids=["half", "whole", "another file", "refused range", "no ranges"],
-)
-def test_a_partial_file_is_used_if_it_is_right(server, get, tmp_path, part, answer, requests):
-    server.files = {"a": b"the right bytes"}
-    server.script = {"a": [answer]}
-    path = tmp_path / "raw/demo/a.part"
-    path.parent.mkdir(parents=True)
-    path.write_bytes(part)
-    get()
-    assert [span for _, span in server.seen] == requests
-    assert tree(tmp_path / "raw") == {"demo/a": b"the right bytes"}
+    assert server.seen == ["big"] * 3
 
 
 def test_a_file_that_is_not_there_does_not_hinder_the_others(server, get, tmp_path):
@@ -171,7 +142,7 @@ def test_a_file_that_is_not_there_does_not_hinder_the_others(server, get, tmp_pa
         get(row(server, "a"), gone, row(server, "c"))
     lines = str(raised.value).splitlines()
     assert lines[1:-1] == [f"demo/b: the server answers 404 Not Found: {gone['url']}"]
-    assert [path for path, _ in server.seen].count("b") == 1
+    assert server.seen.count("b") == 1
     assert tree(tmp_path / "raw") == {"demo/a": b"one", "demo/c": b"three"}
 
 
@@ -205,12 +176,10 @@ def packed(server, members, **changes):
 def test_of_an_archive_only_what_the_row_names_is_unpacked(server, get, tmp_path):
     others = {"repo-1/LICENSE": TEXT, "repo-1/people/zoe/b.txt": b"y", "repo-1/people/": b""}
     pin = packed(server, {f"repo-1/{name}": text for name, text in FORMS.items()} | others)
-    server.script = {"repo.zip": [("cut after", 70_000)]}
     assert get(pin)["state"].tolist() == ["ok"]
-    assert [span and span[:6] for _, span in server.seen] == [None, "bytes="]  # taken up
     assert tree(tmp_path / "raw/demo") == FORMS
     assert get(pin)["state"].tolist() == ["ok"]
-    assert len(server.seen) == 2
+    assert server.seen == ["repo.zip"]
     (tmp_path / "raw/demo/people/zoe/a.txt").write_bytes(b"other")
     assert check(["demo"])["state"].tolist() == ["wrong hash"]
     (tmp_path / "raw/demo/people/zoe/a.txt").unlink()
@@ -252,14 +221,6 @@ def test_offline_is_one_message_and_leaves_no_trace(server, get, tmp_path):
     lines = str(raised.value).splitlines()
     assert lines[1:-1] == ["127.0.0.1:1 cannot be reached: are you offline?"]
     assert not (tmp_path / "raw/demo").exists()  # an empty folder would look like a data set
-
-
-def test_a_second_run_into_the_same_folder_is_turned_away(server, get, tmp_path):
-    server.files = {"a": b"x"}
-    lock = tmp_path / "raw/.fetch.lock"
-    with locked(lock), pytest.raises(TstmetaError, match="another run is at work"):
-        get()
-    get()
 
 
 def test_a_folder_that_cannot_be_written_is_named_with_a_way_out(server, get, tmp_path):

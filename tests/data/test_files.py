@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tstmeta import schema
-from tstmeta.data import checks, files, raw, tables
+from tstmeta.data import files, raw, tables
 from tstmeta.schema import DataError, Status
 
 #: Any text that can be encoded; a byte order mark is dropped.
@@ -59,10 +59,10 @@ def test_a_column_that_is_needed_is_missing_and_a_repeated_key_is_not_quoted(wri
 
 
 HELD = {
-    "who": checks.FILLED,
-    "what": checks.one_of(["a", "b"]),
-    "n": checks.numeric(1, 5, whole=True),
-    "mean": checks.numeric(optional=True),
+    "who": schema.FILLED,
+    "what": schema.member_of(["a", "b"]),
+    "n": schema.numeric(1, 5, integer=True),
+    "mean": schema.numeric(optional=True),
 }
 
 
@@ -96,7 +96,7 @@ def test_a_cell_that_does_not_pass_is_reported(write, rows, row, column, what, r
     "value", ["", "x", "nan", "inf", "-inf", None, "1,5", "1_0", True, [1], 10**400]
 )
 def test_what_is_no_finite_number_is_none(value):
-    assert not math.isfinite(checks.number(value))
+    assert not math.isfinite(schema.number(value))
 
 
 def test_a_released_score_without_value_is_invalid():

@@ -26,7 +26,7 @@ def lines(*rows: dict) -> str:
 @pytest.mark.parametrize("held", [1, 50_000])
 @pytest.mark.parametrize("name", ["m.csv", "m.tsv", "m.jsonl", "m.parquet"])
 def test_the_same_data_in_any_format_is_the_same_data_set(write, tmp_path, name, held, monkeypatch):
-    monkeypatch.setattr(files, "_HELD", held)
+    monkeypatch.setattr(files, "_AT_ONCE", held)
     first = {"source": "a, b", "output": "", "system": "A", "task": "x", "style.r1": 1}
     second = {"source": "a, b", "output": "ü\u2028?", "system": "B", "task": "", "style.r1": 2.5}
     rows = [{**first, "style.r2": None}, second]

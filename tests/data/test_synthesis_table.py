@@ -25,27 +25,9 @@ def test_a_row_names_a_set_of_the_catalogue_and_dimensions_that_its_card_rates(n
     assert {q.removeprefix("question_") for q in QUESTIONS if row[q]} <= {*rated}
 
 
-def test_each_set_stands_once_and_is_pooled_in_the_stress_panel_or_out_for_a_reason():
-    assert TABLE["set"].is_unique
-    assert {*TABLE["panel"]} == {"pool", "stress", "out"}
-    assert {*TABLE["level"]} == {"same-source", "pooled", ""}
-    assert (TABLE.loc[TABLE["panel"] != "pool", "reason"] != "").all()
-    assert (JUDGED[["family", "level", "task", "dimensions"]] != "").all(axis=None)
-    kinds = ["rules", "recurrent networks", "fine-tuned pretrained models"]
-    assert {*TABLE["outputs"]} <= {*kinds, "large language models", "people"}
-    assert TABLE["year"].between(2015, 2030).all()
-
-
 def test_every_data_set_with_rated_rewrites_is_in_the_table():
     corpora = {name for name in data.names() if getattr(data._module(name), "CORPUS", False)}
     assert {name for name in data.names() if Card.read(name).scale} - corpora <= {*BASES}
-
-
-def test_what_a_metric_was_trained_on_is_near_to_known_families():
-    trained = pd.read_csv(paths.own("metric_cards", "trained_on.csv"), keep_default_na=False)
-    near = {name for text in trained["near"] for name in text.split("; ")}
-    assert near <= {"", "any", *TABLE["family"]}
-    assert (trained[["metrics", "trained"]] != "").all(axis=None)
 
 
 @needs(*sorted({*BASES[JUDGED.index]}))

@@ -154,7 +154,8 @@ def check_command(folder: Folder, format: options.FormatOption = Format.table) -
 @construct_app.command("export")
 def export_command(folder: Folder, out: options.OutFolder) -> None:
     """Write the rating form of the data set, for Label Studio, as tstmeta data form does."""
-    from ..data import label_studio, own
+    from .. import label_studio
+    from ..data import own
     from ..judge.construct.run import check, data_file
 
     check(folder)

@@ -62,8 +62,8 @@ def data_fetch(
 ) -> None:
     """Download raw files from their pinned addresses.
 
-    Partial files are resumed, every file is checked against its hash, and what is here already is
-    left alone: repeat the command after an interruption.
+    Every file is checked against its hash, and what is here already is left alone: repeat the
+    command after an interruption.
 
     \b
     Example: tstmeta data fetch pauli lai
@@ -151,7 +151,7 @@ def data_form(
     Example: tstmeta data form ends.csv --pairwise --where system=M0-0 --where system=M7-0 -o form
     """
     from ..data import load
-    from ..data.label_studio import PAIRWISE, RATING, write_form
+    from ..label_studio import PAIRWISE, RATING, write_form
     from .score import chosen, sample
 
     data = sample(chosen(load(name), where or []), limit, seed)
@@ -169,7 +169,7 @@ def data_import_ratings(
     Example: tstmeta data import-ratings project-*.json --data contrast --out ratings.csv
     """
     from ..data import load
-    from ..data.label_studio import read_export
+    from ..label_studio import read_export
 
     ratings = read_export(exports, load(data))
     write_table(ratings, out)
@@ -189,7 +189,7 @@ def data_import_preferences(
     Example: tstmeta data import-preferences ann.csv project.json --data ends.csv -o preferences.csv
     """
     from ..data import load
-    from ..data.label_studio import PAIRWISE, read_export
+    from ..label_studio import PAIRWISE, read_export
 
     table = read_export(exports, load(data), PAIRWISE)
     write_table(table, out)

@@ -12,11 +12,10 @@ from functools import lru_cache
 from pathlib import Path
 
 from .. import plugins
-from ..schema import DataError, MissingData, TstmetaError
+from ..schema import DataError, MissingData, TstmetaError, check, fault
 from ..secrecy import conceal
 from . import files, manifest, paths, shipped
 from .base import Card, Dataset
-from .checks import check, fault
 
 GROUP = "tstmeta.datasets"
 
@@ -80,13 +79,13 @@ def load(name: str) -> Dataset:
         )
     base, _, subset = name.partition("@")
     numbers_only = not has_texts(base) and shipped.available(base)
-    whole = shipped.load(base) if numbers_only else _load(base, str(root(base)))
+    data = shipped.load(base) if numbers_only else _load(base, str(root(base)))
     if not subset:
-        return whole
+        return data
     if name not in subsets(base):
         options = ", ".join(subsets(base)) or "it has none"
         raise UnknownDataset(f"{base!r} has no subset {subset!r}; named subsets: {options}")
-    return _module(base).SUBSETS[subset](whole)
+    return _module(base).SUBSETS[subset](data)
 
 
 def texts_of(*names: str) -> set[str]:
@@ -115,20 +114,20 @@ def _load(name: str, folder: str) -> Dataset:
         )
     again = f"get it again: tstmeta data fetch {name}"
     pinned = [entry for entry in manifest.manifest() if entry.dataset == name]
-    states = {entry.path: manifest.state(entry, manifest.located(entry)) for entry in pinned}
+    states = {entry.path: manifest.state(entry) for entry in pinned}
     changed = [path for path, state in states.items() if state.startswith("wrong")]
     check(fault(f"{folder}/{path}", states[path], remedy=again) for path in changed)
     try:
-        whole = _module(name).load(Path(folder))
+        data = _module(name).load(Path(folder))
     except (OSError, LookupError, ValueError, TypeError, AttributeError, SyntaxError) as error:
         what = f"its files are not as published ({type(error).__name__})"
         if isinstance(error, FileNotFoundError):  # words of others may quote the id of a person
             folder, what = error.filename, "the file is missing"
         raise DataError([fault(folder, what, remedy=again)]) from error
-    scale, ratings = whole.card.scale, whole.ratings.groupby("dimension")["value"]
+    scale, ratings = data.card.scale, data.ratings.groupby("dimension")["value"]
     check(
         fault(folder, f"ratings from {low:g} to {high:g}", None, str(dimension), again)
         for dimension, low, high in ratings.agg(["min", "max"]).itertuples()
         if dimension in scale and not scale[dimension][0] <= low <= high <= scale[dimension][1]
     )
-    return whole
+    return data

@@ -14,7 +14,7 @@ import pandas as pd
 from ..schema import MEAN_RATER
 from .base import Dataset, by_label
 from .raw import floats, read_csv, read_lines
-from .tables import items_table, labels_table, long_ratings, rename_raters, scores_table
+from .tables import assemble, items_table, long_ratings, scores_table
 
 NAME = "alva"
 _DATASET = Path("asset", "dataset")
@@ -71,11 +71,9 @@ def load(root: Path) -> Dataset:
         name: pd.concat([tables[name] for tables in collections.values() if name in tables])
         for name in ("items", "ratings", "preferences", "scores")
     }
-    rename_raters(tables["ratings"], tables["preferences"])
-    items = tables.pop("items")
     parts = [name for name, tables in collections.items() for _ in tables["items"].index]
-    labels = labels_table(NAME, items["item_id"], collection=parts)
-    return Dataset.of(NAME, items, labels=labels, **tables)
+    items, scores = tables.pop("items"), [tables.pop("scores")]
+    return assemble(NAME, items, labels={"collection": parts}, scores=scores, **tables)
 
 
 def _bare(text: str) -> str:
@@ -125,9 +123,9 @@ def _study(root: Path, name: str, sentences: Sentences) -> dict[str, pd.DataFram
     items = _items(name, table["line"], sentences, **table[[*names]].rename(columns=names))
     singles = read(f"ratings_per_annotator/{stem}_ratings.csv")
     people = (rated[single], f"{name} " + singles["rater_id"], floats(singles[single]))
-    given = [(rated[column], MEAN_RATER, floats(table[column])) for column in means]
+    mean_columns = [(rated[column], MEAN_RATER, floats(table[column])) for column in means]
     ratings = [
-        long_ratings(NAME, table["item"], given),
+        long_ratings(NAME, table["item"], mean_columns),
         long_ratings(NAME, singles["item"], [people]),
     ]
     scores = _scores(read(f"metrics_per_sentence/metrics_{stem}.csv"))
@@ -165,9 +163,9 @@ def _preferences(root: Path, sentences: Sentences) -> dict[str, pd.DataFrame]:
     place = rewrites.groupby(key[:2]).cumcount() + 1
     stem = "preferences-" + rewrites["line"].astype(str) + "-" + rewrites["corpus"]
     rewrites["item"] = stem + "-" + place.astype(str)
-    given = rewrites[["source"]].assign(item_id=rewrites["item"], output=rewrites["text"])
-    given["system"] = rewrites["corpus"].map(CORPORA)
-    items = _items("preferences", rewrites["line"], sentences, **given, is_reference=True)
+    columns = rewrites[["source"]].assign(item_id=rewrites["item"], output=rewrites["text"])
+    columns["system"] = rewrites["corpus"].map(CORPORA)
+    items = _items("preferences", rewrites["line"], sentences, **columns, is_reference=True)
     a, b = (side.merge(rewrites[[*key, "item"]], on=key, how="left")["item"] for side in sides)
     facts = {"dimension": table["aspect"].map(ASPECTS), "value": results}
     raters = "preferences " + table["worker_id"]
@@ -175,18 +173,18 @@ def _preferences(root: Path, sentences: Sentences) -> dict[str, pd.DataFrame]:
     return {"items": items, "preferences": compared}
 
 
-def _items(collection: str, lines: Iterable[int], sentences: Sentences, **given) -> pd.DataFrame:
+def _items(collection: str, lines: Iterable[int], sentences: Sentences, **columns) -> pd.DataFrame:
     """Items with the references of their sentence, without the rewrite itself if it is one."""
     references = [sentences[line][1] for line in lines]
-    if given.get("is_reference"):
+    if columns.get("is_reference"):
         references = [
             [text for text in texts if _bare(text) != _bare(output)]
-            for texts, output in zip(references, given["output"], strict=True)
+            for texts, output in zip(references, columns["output"], strict=True)
         ]
     return items_table(
         NAME,
         source_id=[f"{collection}-{line}" for line in lines],
         style="simplified",
         references=references,
-        **given,
+        **columns,
     )

@@ -21,9 +21,8 @@ RATING, CONSTRUCTION = "mean human rating", "label by construction"
 _CONSTRUCTED = {"content": ("error", "none"), "style": ("shift", "strong")}
 _ABOUT_ITEMS = ("ratings", "labels", "preferences", "scores")
 #: Columns of :attr:`Dataset.lengths`.
-LENGTHS = (
-    *("source_words", "output_words", "source_characters", "output_characters", "copy", "variant"),
-)
+_SIZES = ("source_words", "output_words", "source_characters", "output_characters")
+LENGTHS = (*_SIZES, "copy", "variant")
 
 
 @dataclass(frozen=True)
@@ -218,9 +217,9 @@ class Dataset:
 Subsets = dict[str, Callable[[Dataset], Dataset]]
 
 
-def labelled(whole: Dataset, label: str, value: str) -> Dataset:
+def labelled(dataset: Dataset, label: str, value: str) -> Dataset:
     """The items with a value of a label; the card may give them a scale of their own."""
-    subset = whole.where(whole.label(label) == value, f"{whole.name}@{value}")
+    subset = dataset.where(dataset.label(label) == value, f"{dataset.name}@{value}")
     facts = dict(subset.card.facts)
     facts["scale"] = facts.get("subset_scales", {}).get(value, facts.get("scale"))
     return replace(subset, card=replace(subset.card, facts=facts))

@@ -6,11 +6,10 @@ The ratings that Pauli et al. (2025) use are not public.  Who has been given the
 
 from pathlib import Path
 
-from ..schema import MEAN_RATER, MissingData
+from ..schema import FILLED, MEAN_RATER, MissingData, member_of, numeric
 from .base import Dataset
-from .checks import FILLED, numeric, one_of
 from .files import read_csv
-from .tables import items_table, ratings_table
+from .tables import assemble
 
 NAME = "cao"
 FILE = "ratings.csv"
@@ -18,7 +17,7 @@ FILE = "ratings.csv"
 DIRECTIONS = {"expert2layman": "layman", "layman2expert": "expert"}
 COLUMNS = {
     **{"id": FILLED, "source": FILLED, "output": None, "system": None},
-    "direction": one_of(DIRECTIONS),
+    "direction": member_of(DIRECTIONS),
     **dict.fromkeys(("style", "content"), numeric(1, 5, optional=True)),
 }
 
@@ -44,6 +43,5 @@ def load(root: Path) -> Dataset:
     table = read_csv(path, COLUMNS, unique=["id"])
     place = table.groupby("direction")["source"].transform(lambda texts: texts.factorize()[0] + 1)
     ids = {"item_id": table["id"], "source_id": table["direction"] + "-" + place.astype(str)}
-    items = items_table(NAME, table, **ids, style=table["direction"].map(DIRECTIONS))
     means = {(name, MEAN_RATER): table[name] for name in ("style", "content")}
-    return Dataset.of(NAME, items, ratings=ratings_table(NAME, table["id"], means))
+    return assemble(NAME, table, **ids, style=table["direction"].map(DIRECTIONS), ratings=means)

@@ -32,39 +32,59 @@ def datasets() -> pd.DataFrame:
     return pd.DataFrame([_row(name) for name in names()]).astype({"items": "Int64"})
 
 
+def _row(name: str) -> dict[str, object]:
+    card, place = Card.read(name), here(name)
+    is_corpus = getattr(_module(name), "CORPUS", False)
+    dataset = None if place == "no" or is_corpus else _loaded(name)
+    rated = (dataset.dimensions if dataset else []) or list(card.scale)
+    return {
+        "name": name,
+        "title": card.title,
+        "task": str(card.facts.get("task", "")),
+        "items": len(dataset.items) if dataset else None,
+        "raters": _ratings_an_item(dataset) if dataset else "-",
+        "dimensions": ", ".join(rated) or "-",
+        "access": str(card.facts.get("access", "")),
+        "here": place,
+    }
+
+
 def about(data: Iterable[Dataset], frozen: pd.DataFrame | None = None) -> str:
     """What a page rests on, as Markdown: real ratings and whose, or none; each set by its name.
 
     Args:
         frozen: numbers of data sets that are not here, see :func:`tstmeta.frozen`.
     """
-    chosen = list(data)
-    rated = [data for data in chosen if len(data.ratings) or len(data.preferences)]
-    built = ", ".join(f"`{data.name}`" for data in chosen if not len(data.ratings) and data.judged)
+    data = list(data)
+    rated = [x for x in data if len(x.ratings) or len(x.preferences)]
+    built = _listed(x.name for x in data if not len(x.ratings) and x.judged)
     built += ", constructed: the labels hold by construction, and nobody rated it." * bool(built)
-    old = [] if frozen is None or frozen.empty else sorted({_base(n) for n in frozen["dataset"]})
+    old = [] if frozen is None else sorted({_base(name) for name in frozen.get("dataset", ())})
     kinds = {
-        "": [data.name for data in rated if data.has_texts],
-        "ratings and scores without texts: ": [data.name for data in rated if not data.has_texts],
-        "frozen aggregates: ": old,
+        "": _listed(x.name for x in rated if x.has_texts),
+        "ratings and scores without texts: ": _listed(x.name for x in rated if not x.has_texts),
+        "frozen aggregates: ": _listed(old),
     }
-    listed = "; ".join(
-        f"{kind}{', '.join(f'`{name}`' for name in own)}" for kind, own in kinds.items() if own
-    )
-    if listed:
-        words = f"**This page was built with real human ratings**: {listed}."
-        if old:
-            words += " What is frozen was computed where these ratings are, which may not be passed"
-            words += f" on; get them with `tstmeta data fetch {' '.join(old)}`."
-        words += f" Beside them stands {built}" if built else ""
-        own = any(_base(data.name) not in names() for data in chosen)
-        words += " The text is about the book's data: a set or table it names is not yours." * own
-        return words
-    shown = f"It was built on {built}" if built else "What rests on ratings is left out."
-    return (
-        "**This page was built without human ratings**: none of the rated data sets was on the"
-        f" machine. {shown} Get the ratings with `tstmeta data fetch --all`, then build again."
-    )
+    sources = "; ".join(kind + listed for kind, listed in kinds.items() if listed)
+    if not sources:
+        shown = f"It was built on {built}" if built else "What rests on ratings is left out."
+        return (
+            "**This page was built without human ratings**: none of the rated data sets was on the"
+            f" machine. {shown} Get the ratings with `tstmeta data fetch --all`, then build again."
+        )
+    text = f"**This page was built with real human ratings**: {sources}."
+    if old:
+        text += " What is frozen was computed where these ratings are, which may not be passed"
+        text += f" on; get them with `tstmeta data fetch {' '.join(old)}`."
+    if built:
+        text += f" Beside them stands {built}"
+    if any(_base(x.name) not in names() for x in data):
+        text += " The text is about the book's data: a set or table it names is not yours."
+    return text
+
+
+def _listed(sets: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in sets)
 
 
 def _base(name: str) -> str:
@@ -82,7 +102,7 @@ def describe(name: str) -> Description:
     except TstmetaError as error:  # not here, or a corpus: the message says which
         absence = str(error)
     card = dataset.card if dataset else Card.read(name.partition("@")[0])
-    rows = [*_of_card(card), *(counted(dataset) if dataset else [])]
+    rows = [*_card_facts(card), *(_counted(dataset) if dataset else [])]
     facts = pd.DataFrame(rows, columns=["part", "what", "value"], dtype=str)
     title = f"{dataset.name}: {card.title}" if dataset else card.title
     return Description(title, facts, card.body, absence)
@@ -93,27 +113,9 @@ def here(name: str) -> str:
     files = [manifest.located(entry) for entry in manifest.manifest() if entry.dataset == name]
     if not files:
         return "yes" if _loaded(name) else "no"
-    present = sum(map(bool, files))
-    if present:
-        return "yes" if present == len(files) else "partly"
+    if any(files):
+        return "yes" if all(files) else "partly"
     return "numbers" if shipped.available(name) else "no"
-
-
-def _row(name: str) -> dict[str, object]:
-    card, place = Card.read(name), here(name)
-    whole = place != "no" and not getattr(_module(name), "CORPUS", False)
-    dataset = _loaded(name) if whole else None
-    rated = (dataset.dimensions if dataset else []) or list(card.scale)
-    return {
-        "name": name,
-        "title": card.title,
-        "task": str(card.facts.get("task", "")),
-        "items": len(dataset.items) if dataset else None,
-        "raters": _ratings_an_item(dataset) if dataset else "-",
-        "dimensions": ", ".join(rated) or "-",
-        "access": str(card.facts.get("access", "")),
-        "here": place,
-    }
 
 
 def _loaded(name: str) -> Dataset | None:
@@ -140,17 +142,17 @@ def _ratings_an_item(dataset: Dataset) -> str:
     return "-".join(dict.fromkeys([str(counts.min()), str(counts.max())]))
 
 
-def _of_card(card: Card) -> Iterator[tuple[str, str, str]]:
+def _card_facts(card: Card) -> Iterator[tuple[str, str, str]]:
     for what, value in card.facts.items():
         for key, inner in (value if isinstance(value, dict) else {"": value}).items():
             listed = inner if isinstance(inner, list) else [inner]
-            words = ", ".join(map(str, listed))
-            if words and inner is not None:
-                words = {"True": "yes", "False": "no"}.get(words, words)
-                yield "card", f"{what}: {key}" if key else what, words
+            text = ", ".join(map(str, listed))
+            if text and inner is not None:
+                text = {"True": "yes", "False": "no"}.get(text, text)
+                yield "card", f"{what}: {key}" if key else what, text
 
 
-def counted(dataset: Dataset) -> Iterator[tuple[str, str, str]]:
+def _counted(dataset: Dataset) -> Iterator[tuple[str, str, str]]:
     """What is counted in the tables of a data set: part (counts, or a dimension), what, value."""
     items = dataset.items
     counts = {
@@ -163,13 +165,11 @@ def counted(dataset: Dataset) -> Iterator[tuple[str, str, str]]:
         "outputs equal to the source": dataset.lengths["copy"].sum(),
         **{name: len(getattr(dataset, name)) for name in ("ratings", "preferences", "scores")},
     }
-    for what, count in counts.items():
-        yield "counts", what, str(count)
+    yield from (("counts", what, str(count)) for what, count in counts.items())
     for dimension in dataset.dimensions:
         ratings = dataset.ratings[dataset.ratings["dimension"] == dimension]
-        values = ratings["value"]
+        values, raters = ratings["value"], sorted(set(ratings["rater"]), key=lambda r: (len(r), r))
         yield dimension, "rated items", str(ratings["item_id"].nunique())
-        raters = sorted(set(ratings["rater"]), key=lambda name: (len(name), name))
         yield dimension, "raters", ", ".join(raters)
         yield dimension, "mean", f"{values.mean():.3f}"
         yield dimension, "standard deviation", f"{values.std():.3f}"

@@ -52,13 +52,13 @@ def parse_span(text: str) -> Span:
     return Span(match["removed"] or "", match["added"] or "")
 
 
-def span_of(kept: str, wrong: str) -> Span:
-    """The one contiguous edit that turns ``kept`` into ``wrong``, in whole words.
+def span_of(right: str, wrong: str) -> Span:
+    """The one contiguous edit that turns ``right`` into ``wrong``, in whole words.
 
     Case and outer punctuation do not count: a comma may move with a deleted phrase.  Of edits that
     do the same the first is taken, which begins a phrase: "for Ben" in "a cap for Ben for Ida".
     """
-    before, after = kept.split(), wrong.split()
+    before, after = right.split(), wrong.split()
     a, b = [_bare(word) for word in before], [_bare(word) for word in after]
     shorter, longer = sorted((a, b), key=len)
     head = next((i for i, word in enumerate(shorter) if longer[i] != word), len(shorter))
@@ -81,9 +81,10 @@ def format_span(span: Span) -> str:
     return removed + (f"{{+{span.added}+}}" if span.added else "")
 
 
-def tied(whole: Dataset) -> Dataset:
+def tied(dataset: Dataset) -> Dataset:
     """Two of the four cells, as the set of pauli2025 has them: style and content tied together."""
-    return whole.where(whole.items["system"].isin(["strong", "light-error"]), f"{whole.name}@tied")
+    cells = dataset.items["system"].isin(["strong", "light-error"])
+    return dataset.where(cells, f"{dataset.name}@tied")
 
 
 SUBSETS: Subsets = by_label("task", TASKS) | {"tied": tied}

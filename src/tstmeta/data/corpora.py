@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from ..schema import FILLED, TstmetaError
+from ..schema import FILLED, TstmetaError, numeric
 from . import has_texts, paths, texts_of, xformal, yelp
-from .checks import numeric
 from .files import read_csv
 
 #: Data sets of rewritten yelp sentences; metrics are held against ratings of them.
@@ -43,7 +42,7 @@ def read(name: str, columns: Sequence[str] = ("text", "style")) -> pd.DataFrame:
     return table if "value" in columns else table.assign(value=math.nan)
 
 
-def texts_kept_out(name: str, sets: Iterable[str] | None = None) -> set[str]:
+def excluded_texts(name: str, sets: Iterable[str] | None = None) -> set[str]:
     """Texts that are not learned from: those of ``sets``, by default rated ones of yelp."""
     rated = [data for data in RATED if name == "yelp" and has_texts(data)]
     return texts_of(*(rated if sets is None else sets))
@@ -56,7 +55,7 @@ def learned(name: str, keep_out: Iterable[str] | None = None) -> pd.DataFrame:
     """
     table = read(name)
     used = table["split"].isin(("", LEARNED.get(name, "train")))
-    never = {*table.loc[~used, "text"], *texts_kept_out(name, keep_out)}
+    never = {*table.loc[~used, "text"], *excluded_texts(name, keep_out)}
     rows = table[used & ~table["text"].map(key).isin({key(text) for text in never})]
     if rows.empty:
         raise TstmetaError(f"{name} has no sentence to learn from. Remedy: name its split train")

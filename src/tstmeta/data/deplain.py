@@ -7,7 +7,7 @@ from pathlib import Path
 
 from .base import Dataset, by_label
 from .raw import floats, read_csv
-from .tables import items_table, labels_table, long_ratings
+from .tables import assemble, long_ratings
 
 NAME = "deplain"
 PAIRS = Path("F__Human_Annotations", "DEplain-web-sent-manual-open-rated.csv")
@@ -30,7 +30,9 @@ def load(root: Path) -> Dataset:
     """
     table = read_csv(root / PAIRS)
     table["item_id"] = [f"web-{number}" for number in range(1, len(table) + 1)]
-    items = items_table(
+    raters = "r" + table["rater"]
+    rated = [(ours, raters, floats(table[name])) for name, ours in ASPECTS.items()]
+    return assemble(
         NAME,
         table.rename(columns={"original": "source", "simplification": "output"}),
         source_id=table.groupby("original")["item_id"].transform("first"),
@@ -38,9 +40,6 @@ def load(root: Path) -> Dataset:
         style="simplified",
         language="de",
         is_reference=True,
+        ratings=long_ratings(NAME, table["item_id"], rated),
+        labels={"domain": table["domain"].str.replace(" ", "-")},
     )
-    raters = "r" + table["rater"]
-    rated = [(ours, raters, floats(table[name])) for name, ours in ASPECTS.items()]
-    labels = labels_table(NAME, table["item_id"], domain=table["domain"].str.replace(" ", "-"))
-    ratings = long_ratings(NAME, table["item_id"], rated)
-    return Dataset.of(NAME, items, ratings=ratings, labels=labels)

@@ -16,19 +16,11 @@ from .tables import items_table
 
 NAME = "dualrl"
 #: Systems as their folders are called.
-SYSTEMS = (
-    "BackTranslation_Pr",
-    "CrossAlignment_Shen",
-    "DeleteOnly_Li",
-    "DeleteRetrieve_Li",
-    "DualRL",
-    "Multidecoder_Fu",
-    "RetrieveOnly_Li",
-    "StyleEmbedding_Fu",
-    "TemplateBase_Li",
-    "UnpairedRL_Xu",
-    "UnsuperMT_Zhang",
-)
+_SYSTEMS = """
+BackTranslation_Pr CrossAlignment_Shen DeleteOnly_Li DeleteRetrieve_Li DualRL Multidecoder_Fu
+RetrieveOnly_Li StyleEmbedding_Fu TemplateBase_Li UnpairedRL_Xu UnsuperMT_Zhang
+"""
+SYSTEMS = tuple(_SYSTEMS.split())
 HUMANS = ("Human0", "Human1", "Human2", "Human3")
 #: Direction -> ending of the output files, ending of the reference files, target style.
 DIRECTIONS = {"neg2pos": ("0-1", "0", "positive"), "pos2neg": ("1-0", "1", "negative")}

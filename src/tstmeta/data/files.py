@@ -1,8 +1,8 @@
-"""Files of rows as somebody made them: CSV, TSV, JSONL or Parquet, read without trusting them.
+"""Files of rows that users write: CSV, TSV, JSON Lines or Parquet.
 
-Reading goes on after a fault where it can.  Rows are counted as a person counts them: from 1 below
-the header, blank ones too; in JSONL a row is a line.  A location may be a folder or an address that
-fsspec opens: ``hf://``, ``s3://``, ``https://`` work where the package for them is installed.
+Reading goes on after a fault where it can.  Rows count from 1 below the header, blank ones too; in
+JSON Lines a row is a line.  A location may be a folder or an address that fsspec opens: ``hf://``,
+``s3://``, ``https://`` work where the package for them is installed.
 """
 
 import csv
@@ -13,26 +13,25 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import fsspec
 import pandas as pd
 
-from ..schema import DataError, Problem, TstmetaError
+from ..schema import DataError, Problem, TstmetaError, check, checked, fault
 from ..secrecy import conceal
 from . import paths
-from .checks import check, checked, fault
 
 #: Endings of names of files that are read.
 ENDINGS = (".csv", ".tsv", ".jsonl", ".parquet")
 _DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 #: Halves of characters (a byte that is not UTF-8 is read as one) and NUL bytes.
 BROKEN = re.compile("[\ud800-\udfff\0]")
-#: Rows that are held as cells at once; a table of texts takes a fraction of the room.
-_HELD = 50_000
-# a cell may be a long text; where a quote is not closed, no more than this is read
+#: Rows that are objects of Python at once while a file is read.
+_AT_ONCE = 50_000
+# A cell may be a long text; after an open quote, no more than this is read.
 csv.field_size_limit(2**27)
 
 
@@ -49,7 +48,7 @@ class Part(NamedTuple):
 
 
 def read_text(path: Path) -> str:
-    """The whole file as text, without a byte order mark; line ends as they are."""
+    """The text of a file, without a byte order mark; line ends as they are."""
     try:
         return paths.regular(path).read_bytes().decode().removeprefix("\ufeff")
     except OSError as error:
@@ -62,41 +61,48 @@ def read_text(path: Path) -> str:
 def read_csv(
     path: Path, columns: Mapping[str, Any] | Iterable[str] = (), unique: Sequence[str] = ()
 ) -> pd.DataFrame:
-    """A table whose cells are texts (an empty cell is ``""``), or numbers if so held.
+    """A table of texts (an empty cell is ``""``), and of floats in columns checked as numbers.
 
     Args:
         columns: names that must be there, each with a check of its cells if this is a mapping.
         unique: columns in which no two rows may agree.
     """
-    part = _whole(path)
     checks = dict(columns) if isinstance(columns, Mapping) else dict.fromkeys(columns)
-    check([*part.problems, *lacking(part, checks)])
-    table = checked(part.table.fillna("").astype(str), checks, path, unique)
-    return table.reset_index(drop=True)
+    table = read_rows(path, checks, may_be_empty=True).fillna("").astype(str)
+    return checked(table, checks, path, unique).reset_index(drop=True)
 
 
-def lacking(part: Part, needed: Iterable[str]) -> Iterator[Problem]:
-    """A problem for each column that is not there."""
+def read_rows(
+    path: Path, needed: Iterable[str] = (), *, may_be_empty: bool = False
+) -> pd.DataFrame:
+    """The rows of a file without faults, with the columns needed; see :class:`Part`.
+
+    Raises:
+        DataError: every fault of form, or that there are no rows.
+    """
+    part = read_part(path)
+    if not may_be_empty:
+        check_rows(part)
     remedy = f"the file needs the columns {', '.join(needed)}"
-    for name in needed:
-        if name not in part.table:
-            yield fault(part.file, "missing column", None, name, remedy)
+    lacking = [name for name in needed if name not in part.table]
+    problems = [fault(path, "missing column", None, name, remedy) for name in lacking]
+    check([*part.problems, *problems])
+    return part.table
 
 
-def read_rows(path: Path) -> Part:
-    """All rows of a file; it has some.
+def check_rows(part: Part) -> None:
+    """Raise a DataError if a part has no rows."""
+    if part.table.empty:
+        remedy = "add at least one row"
+        check(part.problems or [fault(part.file, "there are no rows", remedy=remedy)])
+
+
+def read_part(path: Path) -> Part:
+    """All rows of a file and its faults.
 
     Raises:
         DataError: nothing can be read.
     """
-    part = _whole(path)
-    if part.table.empty:
-        remedy = "add at least one row"
-        check(part.problems or [fault(path, "there are no rows", remedy=remedy)])
-    return part
-
-
-def _whole(path: Path) -> Part:
     if not paths.regular(path).is_file():
         check([fault(path, "there is no such file", remedy="check the name and the folder")])
     if path.suffix.lower() not in ENDINGS:
@@ -104,16 +110,16 @@ def _whole(path: Path) -> Part:
         check([fault(path, f"unknown format {path.suffix!r}", remedy=remedy)])
     parts = [
         part._replace(table=part.table.apply(_packed))
-        for part in read_parts(partial(path.open, "rb"), str(path), _HELD)
+        for part in read_parts(partial(path.open, "rb"), str(path), _AT_ONCE)
     ]
     names = dict.fromkeys(chain.from_iterable(part.table for part in parts))
     tables = [p.table.assign(**dict.fromkeys(names.keys() - {*p.table})) for p in parts]
-    problems = [problem for part in parts for problem in part.problems]
-    table = pd.concat(tables)[list(names)] if tables else pd.DataFrame()
-    return Part(str(path), table, problems)
+    table = pd.concat(tables)[[*names]] if tables else pd.DataFrame()
+    return Part(str(path), table, [problem for part in parts for problem in part.problems])
 
 
 def _packed(cells: pd.Series) -> pd.Series:
+    """Texts without gaps in the type of texts, which takes a fraction of the memory."""
     is_text = pd.api.types.infer_dtype(cells, skipna=False) == "string"
     return cells.astype("str") if is_text else cells
 
@@ -161,48 +167,41 @@ def read_parts(start: Callable[[], Any], path: str, size: int) -> Iterator[Part]
         DataError: the file cannot be read on.
     """
     file, ending = conceal(path), path[path.rfind(".") :].lower()
-    read = {".csv": _csv, ".tsv": _tsv, ".jsonl": _jsonl, ".parquet": _parquet}[ending]
-    rows: dict[int, dict[str, Any]] = {}
-    problems: list[Problem] = []
-    names: list[str] | None = None
-    row = -1
     try:
         with start() as stream:
-            for row, record in read(stream, file):
-                if row == 0:
-                    names = record
-                    continue
-                new = [record] if isinstance(record, Problem) else [*_faults(file, row, record)]
-                problems += new
-                if not new:
-                    rows[row] = record
-                if len(rows) == size:
-                    yield _part(file, rows, problems, names)
-                    rows, problems = {}, []
+            rows = _READERS[ending](stream, file)
+            while batch := list(islice(rows, size)):
+                yield _part(file, batch)
     except OSError as error:
         what = f"the file cannot be read ({error.strerror or conceal(str(error))[:100]})"
         raise DataError(
-            [*problems, fault(file, what, remedy="check its rights, or the connection")]
+            [fault(file, what, remedy="check its rights, or the connection")]
         ) from error
-    if rows or problems or row == 0:
-        yield _part(file, rows, problems, names)
 
 
-def _part(file: str, rows: dict[int, dict[str, Any]], problems: list[Problem], names: Any) -> Part:
-    table = pd.DataFrame([*rows.values()], index=[*rows], columns=names, dtype=object)
+def _part(file: str, batch: list[tuple[int, Any]]) -> Part:
+    """A part from pairs of row number (0: no row) and the row's cells by column, or its fault."""
+    problems = [row for _, row in batch if isinstance(row, Problem)]
+    rows = {number: row for number, row in batch if not isinstance(row, Problem)}
+    _check_names(file, [*dict.fromkeys(chain.from_iterable(rows.values()))])
+    for number, row in [*rows.items()]:
+        if unfit := [*_unfit(file, number, row)]:
+            problems += unfit
+            del rows[number]
+    table = pd.DataFrame([*rows.values()], [*rows], dtype=object).drop(index=0, errors="ignore")
     return Part(file, table.where(table.notna(), None), problems)
 
 
-def _faults(file: str, row: int, record: Mapping[str, Any]) -> Iterator[Problem]:
-    """What no cell may be; such text cannot even be put into a table."""
-    for name, cell in record.items():
+def _unfit(file: str, number: int, row: Mapping[str, Any]) -> Iterator[Problem]:
+    """The faults of cells that no table can hold."""
+    for name, cell in row.items():
         inner = cell if isinstance(cell, list) else [cell]
         if any(isinstance(value, dict | list) for value in inner):
             remedy = "write a text, a number or a list of texts"
-            yield fault(file, "an object, or a list within a list", row, name, remedy)
+            yield fault(file, "an object, or a list within a list", number, name, remedy)
         elif broken := BROKEN.search("".join(x for x in inner if isinstance(x, str))):
             what = f"a NUL byte or broken UTF-8 at character {broken.start() + 1}"
-            yield fault(file, what, row, name, "take it out and save the file as UTF-8")
+            yield fault(file, what, number, name, "take it out and save the file as UTF-8")
 
 
 def _check_names(file: str, names: Sequence[str]) -> None:
@@ -222,29 +221,31 @@ def _text(stream: Any, newline: str) -> io.TextIOWrapper:
 
 
 def _csv(stream: Any, file: str, delimiter: str = ",") -> Iterator[tuple[int, Any]]:
-    row, names = -1, list[str]()
+    number = 0
     try:
         with _text(stream, "") as text:
-            for row, cells in enumerate(csv.reader(text, delimiter=delimiter, strict=True)):
-                if row == 0:
-                    yield 0, (names := _header(file, cells, delimiter))
-                elif len(cells) == len(names):
-                    yield row, dict(zip(names, cells, strict=True))
+            rows = csv.reader(text, delimiter=delimiter, strict=True)
+            names = _header(file, next(rows, None), delimiter)
+            for number, cells in enumerate(rows, 1):
+                if len(cells) == len(names):
+                    yield number, dict(zip(names, cells, strict=True))
                 elif cells:
                     what = f"{len(cells)} cells where the header has {len(names)}"
                     remedy = f"put a cell that contains {_DELIMITERS[delimiter]} in double quotes"
-                    yield row, fault(file, what, row, "", remedy)
+                    yield number, fault(file, what, number, "", remedy)
+            if number == 0:  # a header alone
+                yield 0, dict.fromkeys(names)
     except csv.Error as error:
         what = f"broken CSV ({error}); nothing below is read"
         remedy = "close each double quote, and write one inside a quoted cell twice"
-        row = max(row + 1, 1)
-        yield row, fault(file, what, row, "", remedy)
+        yield number, fault(file, what, number + 1, "", remedy)
 
 
-def _header(file: str, cells: Sequence[str], delimiter: str) -> list[str]:
-    names = [name.strip() for name in cells]
+def _header(file: str, cells: Sequence[str] | None, delimiter: str) -> list[str]:
+    """Names of columns from the first row; none from an empty file."""
+    names = [name.strip() for name in cells or []]
     other = [mark for mark in _DELIMITERS if mark in "".join(names)]
-    if not names:
+    if cells == []:
         check([fault(file, "the first line is blank", remedy="name the columns there")])
     if len(names) == 1 and other:
         what = f"the columns are separated by {_DELIMITERS[other[0]]}"
@@ -254,47 +255,44 @@ def _header(file: str, cells: Sequence[str], delimiter: str) -> list[str]:
     return names
 
 
-def _tsv(stream: Any, file: str) -> Iterator[tuple[int, Any]]:
-    return _csv(stream, file, "\t")
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    for key, count in Counter(key for key, _ in pairs).items():
-        if count > 1 or not key or BROKEN.search(key):
-            raise ValueError(f"the key {key!r} comes twice, is empty or is not UTF-8")
-    return dict(pairs)
-
-
-def _jsonl(stream: Any, file: str) -> Iterator[tuple[int, Any]]:
+def _json_lines(stream: Any, file: str) -> Iterator[tuple[int, Any]]:
     """Lines end in a newline; other ends of lines may stand in texts."""
     remedy = 'write one complete JSON object a line: {"source": ..., "output": ...}'
     with _text(stream, "\n") as lines:
-        for row, line in enumerate(lines, 1):
+        for number, line in enumerate(lines, 1):
             if not line.strip():
                 continue
             try:
-                value = json.loads(line, object_pairs_hook=_unique)
+                value = json.loads(line)
                 what = "" if isinstance(value, dict) else "not a JSON object"
             except (ValueError, RecursionError) as error:
                 what = f"not JSON ({str(error)[:60]})"
-            yield row, fault(file, what, row, "", remedy) if what else value
+            yield number, fault(file, what, number, "", remedy) if what else value
 
 
 def _parquet(stream: Any, file: str) -> Iterator[tuple[int, Any]]:
-    """Rows are numbered from 1; the index that pandas adds is left out."""
+    """The index that pandas adds is left out."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    row = 0
+    last = 0
     try:
         table = pq.ParquetFile(stream)
         _check_names(file, table.schema_arrow.names)
         for group in range(table.num_row_groups):  # one iterator over all keeps what it read
             for batch in table.iter_batches(10_000, row_groups=[group]):
-                for record in batch.to_pylist():
-                    row += 1
-                    yield row, {k: v for k, v in record.items() if not k.startswith("__index_")}
+                for last, row in enumerate(batch.to_pylist(), last + 1):  # noqa: B020
+                    yield last, {k: v for k, v in row.items() if not k.startswith("__index_")}
     except (pa.ArrowException, OSError, ValueError, OverflowError, LookupError) as error:
-        what = f"not readable as Parquet after row {row} ({' '.join(str(error).split())[:80]})"
+        what = f"not readable as Parquet after row {last} ({' '.join(str(error).split())[:80]})"
         remedy = "write it anew, for instance with to_parquet, with texts for dates and times"
         raise DataError([fault(file, what, remedy=remedy)]) from error
+
+
+#: Ending -> generator of rows: the number from 1, then the cells by column or a fault.
+_READERS: dict[str, Callable[[Any, str], Iterator[tuple[int, Any]]]] = {
+    ".csv": _csv,
+    ".tsv": partial(_csv, delimiter="\t"),
+    ".jsonl": _json_lines,
+    ".parquet": _parquet,
+}

@@ -17,7 +17,7 @@ import pandas as pd
 
 from .base import Dataset, Subsets, with_references
 from .raw import floats, read_json_lines, read_lines, read_tabs
-from .tables import items_table, labels_table, ratings_table, scores_table
+from .tables import assemble, scores_table
 
 NAME = "lai"
 #: Systems as the JSON files name and order them; ``ref`` is human reference 0.
@@ -51,9 +51,22 @@ def load(root: Path) -> Dataset:
     informal = first["number"] < INFORMAL
     direction = informal.map({True: "I2F", False: "F2I"})
     sources = direction + "-" + first["number"].astype(str).str.zfill(2)
-    items = items_table(
+    ids = sources + "-" + first["system"]
+    rated = {
+        (dimension, f"r{slot}"): files[name][key]
+        for name, (dimension, basis) in _JSON.items()
+        if basis != "reference"  # content.ref repeats the content ratings of content.src
+        for slot, key in enumerate(_HUMAN, 1)
+    }
+    forms = [root / "data" / "outputs" / f"{system.upper()}.human.txt" for system in SYSTEMS]
+    surveys = [read_tabs(path, _HUMAN_FIELDS)[0] for path in forms]
+    labels = {"survey": np.column_stack(surveys).ravel()}
+    for number in (1, 2, 3):
+        lines = read_lines(root / "data" / "xformal" / f"fr.80.ref{number}")
+        labels[f"reference{number}"] = np.repeat(lines, len(SYSTEMS))
+    return assemble(
         NAME,
-        item_id=sources + "-" + first["system"],
+        item_id=ids,
         source_id=sources,
         system=first["system"],
         style=np.where(informal, "formal", "informal"),
@@ -62,26 +75,8 @@ def load(root: Path) -> Dataset:
         output=first["out"],
         references=[[text] for text in first["ref"]],
         is_reference=first["system"] == REFERENCE,
-    )
-    ratings = {
-        (dimension, f"r{slot}"): files[name][key]
-        for name, (dimension, basis) in _JSON.items()
-        if basis != "reference"  # content.ref repeats the content ratings of content.src
-        for slot, key in enumerate(_HUMAN, 1)
-    }
-    ids = items["item_id"]
-    folder = root / "data" / "outputs"
-    forms = [folder / f"{system.upper()}.human.txt" for system in SYSTEMS]
-    surveys = [read_tabs(path, _HUMAN_FIELDS)[0] for path in forms]
-    labels = {"survey": np.column_stack(surveys).ravel()}
-    for number in (1, 2, 3):
-        lines = read_lines(root / "data" / "xformal" / f"fr.80.ref{number}")
-        labels[f"reference{number}"] = np.repeat(lines, len(SYSTEMS))
-    return Dataset.of(
-        NAME,
-        items,
-        ratings=ratings_table(NAME, ids, ratings),
-        labels=labels_table(NAME, ids, **labels),
+        ratings=rated,
+        labels=labels,
         scores=_scores(root, files, ids),
     )
 
@@ -98,7 +93,7 @@ def _read(path: Path) -> pd.DataFrame:
     return table.astype(dict.fromkeys(table.columns[5:], float))
 
 
-def _scores(root: Path, files: Mapping[str, pd.DataFrame], ids: pd.Series) -> pd.DataFrame:
+def _scores(root: Path, files: Mapping[str, pd.DataFrame], ids: pd.Series) -> list[pd.DataFrame]:
     """Every automatic and ChatGPT score that was released, one row an item and metric."""
 
     def table(values, metric: str, dimension: str, basis: str, **fields: str) -> pd.DataFrame:
@@ -121,7 +116,7 @@ def _scores(root: Path, files: Mapping[str, pd.DataFrame], ids: pd.Series) -> pd
     source = floats(read_tabs(folder / "INPUT.ppl-1.txt", ("text", "ppl"))["ppl"])
     source = np.repeat(source, len(SYSTEMS))
     tables.append(table(source, "source-gpt2_ppl", "fluency", "none", file="txt"))
-    return pd.concat(tables, ignore_index=True)
+    return tables
 
 
 def _subset(dataset: Dataset, name: str, without: tuple[str, ...]) -> Dataset:

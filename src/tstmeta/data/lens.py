@@ -11,7 +11,7 @@ import pandas as pd
 
 from .base import Dataset, by_label
 from .raw import floats, read_csv
-from .tables import items_table, labels_table, long_ratings, rename_raters
+from .tables import assemble, items_table, long_ratings
 
 NAME = "lens"
 QUESTIONS = {"adequacy": "content", "fluency": "fluency", "simplicity": "style"}
@@ -38,14 +38,11 @@ def load(root: Path) -> Dataset:
     overall, types = _overall_2022(root, tables["simpda_2022"][0])
     items = pd.concat([items for items, _ in tables.values()], ignore_index=True)
     ratings = pd.concat([*(rated for _, rated in tables.values()), overall])
-    labels = labels_table(
-        NAME,
-        items["item_id"],
-        collection=[name for name, (rows, _) in tables.items() for _ in rows.index],
-        sentence_type=items["item_id"].map(types).fillna(""),
-    )
-    rename_raters(ratings)
-    return Dataset.of(NAME, items, ratings=ratings, labels=labels)
+    labels = {
+        "collection": [name for name, (rows, _) in tables.items() for _ in rows.index],
+        "sentence_type": items["item_id"].map(types).fillna(""),
+    }
+    return assemble(NAME, items, ratings=ratings, labels=labels)
 
 
 def _survey(root: Path, name: str) -> tuple[pd.DataFrame, pd.DataFrame]:

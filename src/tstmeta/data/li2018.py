@@ -17,7 +17,7 @@ import pandas as pd
 
 from .base import Dataset, Subsets, by_label, labelled, untransferred
 from .raw import read_csv, read_lines
-from .tables import items_table, labels_table, ratings_table
+from .tables import assemble, ratings_table
 
 NAME = "li2018"
 #: System -> ending of its output files.
@@ -68,23 +68,20 @@ def load(root: Path) -> Dataset:
         rated.append(_matched(_forms(path), released))
         tables += [released, rated[-1][rated[-1]["system"] == ""]]
     rewrites, ratings = pd.concat(tables, ignore_index=True), pd.concat(rated, ignore_index=True)
-    items = items_table(
+    shared = ratings[ratings["writers"] > 1].set_index("item_id")["writers"].astype(int).to_dict()
+    values = {(dimension, "r1"): ratings[dimension] for dimension in QUESTIONS.values()}
+    return assemble(
         NAME,
         rewrites,
         style=rewrites["target"],
         references=[[reference] for reference in rewrites["reference"]],
         is_reference=rewrites["system"] == HUMAN,
+        ratings=ratings_table(NAME, ratings["item_id"], values),
+        labels={
+            "corpus": rewrites["corpus"],
+            "ambiguous": [shared.get(item, "") for item in rewrites["item_id"]],
+        },
     )
-    shared = ratings[ratings["writers"] > 1].set_index("item_id")["writers"].astype(int).to_dict()
-    labels = labels_table(
-        NAME,
-        items["item_id"],
-        corpus=rewrites["corpus"],
-        ambiguous=[shared.get(item, "") for item in items["item_id"]],
-    )
-    values = {(dimension, "r1"): ratings[dimension] for dimension in QUESTIONS.values()}
-    table = ratings_table(NAME, ratings["item_id"], values)
-    return Dataset.of(NAME, items, ratings=table, labels=labels)
 
 
 def _released(root: Path, name: str, ending: str) -> pd.DataFrame:
@@ -149,9 +146,9 @@ def _matched(forms: pd.DataFrame, released: pd.DataFrame) -> pd.DataFrame:
 
 
 def _rated(dataset: Dataset, corpus: str = "") -> Dataset:
-    whole = labelled(dataset, "corpus", corpus) if corpus else dataset
+    part = labelled(dataset, "corpus", corpus) if corpus else dataset
     name = f"{corpus}-rated" if corpus else "rated"
-    return whole.where(whole.items["item_id"].isin(whole.ratings["item_id"]), f"{NAME}@{name}")
+    return part.where(part.items["item_id"].isin(part.ratings["item_id"]), f"{NAME}@{name}")
 
 
 def _untransferred(dataset: Dataset, corpus: str) -> Dataset:

@@ -6,8 +6,8 @@ archive's; ``bytes`` is then the sum of sizes, ``sha256`` the hash of the sorted
 """
 
 import hashlib
-from collections.abc import Iterable, Sequence
-from functools import cache, partial
+from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -52,25 +52,20 @@ def chosen(names: Sequence[str], everything: bool = False) -> list[str]:
     return list(dict.fromkeys(wanted))
 
 
-def state(entry: Entry, files: Sequence[Path]) -> str:
-    """What the files of an entry are: ok, missing, wrong size or wrong hash."""
-    if not files:
+def verdict(entry: Entry, contents: Sequence[bytes]) -> str:
+    """What the contents of an entry's files are: ok, missing, wrong size or wrong hash."""
+    if not contents:
         return "missing"
-    size = sum(file.stat().st_size for file in files)
+    size = sum(map(len, contents))
     if entry.bytes is not None and size != entry.bytes:
         return "wrong size"
-    kind = "sha256" if entry.sha256 else partial(hashlib.sha1, b"blob %d\0" % size)
-    digests = []
-    for file in files:
-        with file.open("rb") as opened:
-            digests.append(hashlib.file_digest(opened, kind).hexdigest())
-    digest = together(digests) if entry.packed else digests[0]
+    digest = hashlib.sha256(contents[0]).hexdigest()
+    if entry.packed:
+        digests = sorted(hashlib.sha256(content).hexdigest() for content in contents)
+        digest = hashlib.sha256("".join(f"{line}\n" for line in digests).encode()).hexdigest()
+    elif not entry.sha256:
+        digest = hashlib.sha1(b"blob %d\0" % size + contents[0]).hexdigest()
     return "ok" if digest == (entry.sha256 or entry.git_blob) else "wrong hash"
-
-
-def together(digests: Iterable[str]) -> str:
-    """The hash of several files."""
-    return hashlib.sha256("".join(f"{digest}\n" for digest in sorted(digests)).encode()).hexdigest()
 
 
 def folder(name: str) -> Path:
@@ -88,14 +83,19 @@ def located(entry: Entry) -> list[Path]:
     return [file for file in files if file.is_file()]
 
 
+def state(entry: Entry) -> str:
+    """What the files of an entry are on this machine, see :func:`verdict`."""
+    return verdict(entry, [file.read_bytes() for file in located(entry)])
+
+
 def check(names: Sequence[str] | None = None) -> pd.DataFrame:
     """Whether the files of the manifest are where loaders look, with the right size and hash.
 
     Gives a row a file: dataset, path, bytes (of the manifest, <NA> if not known), state; of the
     data sets named, or else of those of which at least one file is here.
     """
-    files = {entry: located(entry) for entry in manifest()}
-    wanted = [entry.dataset for entry in files if files[entry]] if names is None else names
-    rows = [(*e[:3], state(e, files[e])) for e in files if e.dataset in wanted]
+    if names is None:
+        names = [entry.dataset for entry in manifest() if located(entry)]
+    rows = [(*entry[:3], state(entry)) for entry in manifest() if entry.dataset in names]
     frame = pd.DataFrame(rows, columns=["dataset", "path", "bytes", "state"])
     return frame.astype({"bytes": "Int64"})

@@ -13,7 +13,7 @@ import pandas as pd
 from ..schema import MEAN_RATER
 from .base import Dataset
 from .raw import read_lines
-from .tables import items_table, ratings_table
+from .tables import assemble
 
 NAME = "mir"
 #: Sources a direction: ``sentiment.test.0`` is negative, ``sentiment.test.1`` positive.
@@ -52,20 +52,20 @@ def load(root: Path) -> Dataset:
     names = [f"{way}-{number}" for number, way in enumerate(direction)]
     rows = pd.DataFrame({"source_id": names, "source": sources, "direction": direction})
     rows = rows.merge(pd.Series([*SYSTEMS], name="system"), how="cross")
-    items = items_table(
-        NAME,
-        rows,
-        item_id=rows["source_id"] + "-" + rows["system"],
-        style=rows["direction"].map(STYLES),
-        output=[text for texts in zip(*outputs, strict=True) for text in texts],
-    )
     means = {
         (dimension, MEAN_RATER): np.column_stack(
             [_means(root, dimension, system) for system in SYSTEMS]
         ).ravel()
         for dimension in RATINGS
     }
-    return Dataset.of(NAME, items, ratings=ratings_table(NAME, items["item_id"], means))
+    return assemble(
+        NAME,
+        rows,
+        item_id=rows["source_id"] + "-" + rows["system"],
+        style=rows["direction"].map(STYLES),
+        output=[text for texts in zip(*outputs, strict=True) for text in texts],
+        ratings=means,
+    )
 
 
 def _texts(folder: Path, suffix: str) -> list[str]:

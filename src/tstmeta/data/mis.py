@@ -10,7 +10,7 @@ import pandas as pd
 
 from .base import Dataset, by_label
 from .raw import floats, read_csv, read_json_lines
-from .tables import items_table, labels_table, long_ratings, rename_raters
+from .tables import assemble, long_ratings
 
 NAME = "mis"
 SUBSETS = by_label("collection", ("civil", "yelp"))
@@ -46,12 +46,10 @@ def load(root: Path) -> Dataset:
     """
     civil, ratings = _civil(root / _FOLDER / "f1659626_annon.csv")
     yelp, preferences = _yelp(root / _FOLDER / "textual-transfer-pairwise-comparison")
-    rename_raters(ratings, preferences)
     items = pd.concat([civil, yelp], ignore_index=True)
-    collection = items["item_id"].str.partition("-")[0]
-    labels = labels_table(NAME, items["item_id"], collection=collection)
-    items = items_table(NAME, items.where(items.notna(), None))
-    return Dataset.of(NAME, items, ratings=ratings, labels=labels, preferences=preferences)
+    labels = {"collection": items["item_id"].str.partition("-")[0]}
+    items = items.where(items.notna(), None)
+    return assemble(NAME, items, ratings=ratings, labels=labels, preferences=preferences)
 
 
 def _items(collection: str, texts: pd.DataFrame) -> pd.DataFrame:

@@ -10,7 +10,7 @@ import pandas as pd
 
 from .base import Dataset, Subsets
 from .raw import read_csv
-from .tables import items_table, labels_table
+from .tables import assemble, items_table
 
 NAME = "mukherjee"
 _SENTIMENT = "multilingual_tst/eval/human_eval"
@@ -31,8 +31,7 @@ def load(root: Path) -> Dataset:
     ``study-language-s1`` … by first appearance of the source; the system is the methodology.
     """
     items = pd.concat([_items(root / path, *key) for key, path in FILES.items()], ignore_index=True)
-    study = items["item_id"].str.partition("-")[0]
-    return Dataset.of(NAME, items, labels=labels_table(NAME, items["item_id"], study=study))
+    return assemble(NAME, items, labels={"study": items["item_id"].str.partition("-")[0]})
 
 
 def _items(path: Path, study: str, language: str) -> pd.DataFrame:

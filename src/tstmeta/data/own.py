@@ -7,7 +7,7 @@ data set is called after the file.  A file ``mine.csv.toml`` beside ``mine.csv``
 ``preferences`` (a file with ``item_a, item_b, dimension, rater, value``), ``title``, ``task``,
 ``licence``, and ``examples`` (whether sentences may be printed).
 
-Ratings and scores may stand in files of their own, one value a row.
+Ratings and scores may stand in other files, one value a row.
 """
 
 import difflib
@@ -24,22 +24,35 @@ import pandas as pd
 from pydantic import AfterValidator, BaseModel, Field, FiniteFloat, ValidationError
 
 from .. import schema
-from ..schema import BASES, DIMENSIONS, MEAN_RATER, DataError, Problem, Status
+from ..schema import (
+    BASES,
+    DIMENSIONS,
+    FILLED,
+    MEAN_RATER,
+    DataError,
+    Problem,
+    Status,
+    cell_check,
+    check,
+    checked,
+    fault,
+    member_of,
+    numeric,
+)
 from ..secrecy import conceal
 from .base import Card, Dataset
-from .checks import FILLED, check, checked, each, fault, numeric, one_of
-from .files import BROKEN, Part, lacking, read_rows, read_text
+from .files import BROKEN, Part, check_rows, read_part, read_rows, read_text
 from .tables import items_table, labels_table, ratings_table, rename_raters
 
 #: Dimension -> (lowest, highest) possible rating.
 Scale = Mapping[str, tuple[float, float]]
 
-_LONG = ("item_id", "dimension", "rater", "value")
+_RATING = ("item_id", "dimension", "rater", "value")
 _SCORE = ("item_id", "metric", "value")
 #: What empty cells of a score file mean.
 _DEFAULTS = {"dimension": "content", "basis": "source", "sample": 0, "status": "ok"}
 _NAMES = ("item_id", "source_id", "system", "style", "direction", "language")
-_KNOWN = ("source", "output", *_NAMES, "references", "is_reference", "dataset")
+_ITEM = ("source", "output", *_NAMES, "references", "is_reference")
 _REFERENCE = re.compile(r"reference(?:_(\d{1,4}))?", re.ASCII)
 _LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 #: Columns that say who somebody is.  They must not become labels, which are stored and shown.
@@ -48,25 +61,19 @@ _PERSON = re.compile(
 )
 _TRUTH = {"": False, "false": False, "0": False, "no": False, "true": True, "1": True, "yes": True}
 
-_NAME = each(lambda cell: isinstance(cell, str), "write a text or a whole number")
-_TEXT = each(lambda cell: cell is None or isinstance(cell, str), "put the text in quotes")
-_LABEL = each(lambda cell: not isinstance(cell, list), "write a text or a number")
+_TEXT = cell_check(lambda cell: isinstance(cell, str), "write a text or a number")
 _CHECKS: dict[str, Any] = {
-    "source": each(
-        lambda cell: isinstance(cell, str) and bool(cell.strip()), "write a text or drop the row"
-    ),
-    "output": each(
+    **dict.fromkeys(("source", "item_id", "source_id"), FILLED),
+    **dict.fromkeys(("system", "style", "direction"), _TEXT),
+    "output": cell_check(
         lambda cell: isinstance(cell, str),
         'write a text, in quotes ("" if the system returned nothing), or drop the row',
     ),
-    **dict.fromkeys(_NAMES, _NAME),
-    "item_id": [_NAME, FILLED],
-    "source_id": [_NAME, FILLED],
-    "language": each(
+    "language": cell_check(
         lambda code: code == "" or bool(isinstance(code, str) and _LANGUAGE.fullmatch(code)),
         "write a code such as en, de or pt-BR",
     ),
-    "references": each(
+    "references": cell_check(
         lambda cell: (
             isinstance(cell, list)
             and all(isinstance(text, str) and text.strip() for text in cell)
@@ -74,7 +81,7 @@ _CHECKS: dict[str, Any] = {
         ),
         'write ["first", "second"], none of them empty, or use columns reference_1, reference_2',
     ),
-    "is_reference": each(lambda cell: cell in _TRUTH, "write true or false"),
+    "is_reference": cell_check(lambda cell: cell in _TRUTH, "write true or false"),
 }
 
 
@@ -88,6 +95,8 @@ _Limits = Annotated[list[FiniteFloat], Field(min_length=2, max_length=2), AfterV
 
 
 class _Facts(BaseModel, extra="forbid", strict=True):
+    """What the file beside a data set may say."""
+
     title: str = ""
     task: str = ""
     licence: str = ""
@@ -95,53 +104,6 @@ class _Facts(BaseModel, extra="forbid", strict=True):
     preferences: str = ""
     examples: bool = False
     scale: dict[Literal[DIMENSIONS], _Limits] = {}  # type: ignore[valid-type]
-
-
-def read(path: Path | str) -> Dataset:
-    """Read a data set of your own from CSV, TSV, JSONL or Parquet.
-
-    What is not given: ``item_id`` is the row number, ``source_id`` is the same for equal sources,
-    ``language`` is ``en``.  Names of raters are not kept: ``r1``, ``r2``, ... and ``mean`` stay
-    what they are, all others become the next free ``r<number>`` in order of first appearance.
-
-    Raises:
-        DataError: everything that is wrong with the file, or else with those beside it.
-    """
-    path = Path(path)
-    name, facts = path.stem, _beside(path)
-    scale, file = facts.setdefault("scale", {}), facts.pop("ratings", "")
-    compared = schema.empty("preferences")
-    if beside := facts.pop("preferences", ""):
-        other = read_rows(path.parent / beside)
-        check(other.problems)
-        compared = schema.validate(other.table.assign(dataset=name), "preferences", other.file)
-    table, roles = _held(read_rows(path), scale, file)
-    columns = {key: table[column] for column, key in roles.ratings.items()}
-    judged = ratings_table(name, table["item_id"], columns)
-    if file:
-        judged = long(path.parent / file, name, set(table["item_id"]), scale)
-    rename_raters(judged, compared)
-    given = _given(table, roles)
-    labels = {key: map(_label, table[key]) for key in roles.labels}
-    return Dataset.of(
-        name,
-        items_table(name, **given),
-        Card(name, facts.get("title", name), {"name": name, **facts}),
-        ratings=judged,
-        preferences=compared,
-        labels=labels_table(name, given["item_id"], **labels),
-    )
-
-
-def items(part: Part, name: str) -> pd.DataFrame:
-    """The items of a part of a file, as :func:`read` takes them; its ratings are checked, too.
-
-    Of equal ids and of sources the part alone is looked at.
-
-    Raises:
-        DataError: everything that is wrong with the part.
-    """
-    return items_table(name, **_given(*_held(part, {})))
 
 
 class _Roles(NamedTuple):
@@ -152,28 +114,75 @@ class _Roles(NamedTuple):
     labels: list[str]
 
 
-def _given(table: pd.DataFrame, roles: _Roles) -> dict[str, Any]:
-    """Columns of items, from cells that passed."""
-    given = dict(table[table.columns.intersection(_KNOWN[:-1])])
-    if "language" in given:
-        given["language"] = given["language"].replace("", "en")
-    if "is_reference" in given:
-        given["is_reference"] = given["is_reference"].map(_TRUTH)
+def read(path: Path | str) -> Dataset:
+    """Read a data set of your own from CSV, TSV, JSONL or Parquet.
+
+    Defaults: ``item_id`` is the row number, ``source_id`` is the same for equal sources,
+    ``language`` is ``en``.  Raters ``r1``, ``r2``, ... and ``mean`` keep their names; any other
+    becomes the next free ``r<number>`` in order of first appearance.
+
+    Raises:
+        DataError: everything that is wrong with the file, or else with those beside it.
+    """
+    path = Path(path)
+    name, facts = path.stem, _facts(path)
+    scale, file = facts.setdefault("scale", {}), facts.pop("ratings", "")
+    compared = schema.empty("preferences")
+    if beside := facts.pop("preferences", ""):
+        other = path.parent / beside
+        compared = read_rows(other).assign(dataset=name)
+        compared = schema.validate(compared, "preferences", str(other))
+    table, roles = _checked(read_part(path), scale, file)
+    ids = table["item_id"]
+    if file:
+        ratings = _read_ratings(path.parent / file, name, ids, scale)
+    else:
+        columns = {rated: table[column] for column, rated in roles.ratings.items()}
+        ratings = ratings_table(name, ids, columns)
+    rename_raters(ratings, compared)
+    return Dataset.of(
+        name,
+        _items(name, table, roles),
+        Card(name, facts.get("title", name), {"name": name, **facts}),
+        ratings=ratings,
+        preferences=compared,
+        labels=labels_table(name, ids, **table[roles.labels]),
+    )
+
+
+def items(part: Part, name: str) -> pd.DataFrame:
+    """The items of a part of a file, as :func:`read` takes them; its ratings are checked, too.
+
+    Equal ids and sources are looked for in the part alone.
+
+    Raises:
+        DataError: everything that is wrong with the part.
+    """
+    return _items(name, *_checked(part, {}))
+
+
+def _items(name: str, table: pd.DataFrame, roles: _Roles) -> pd.DataFrame:
+    """The items table of checked cells."""
+    columns = dict(table[table.columns.intersection(_ITEM)])
+    if "language" in columns:
+        columns["language"] = columns["language"].replace("", "en")
+    if "is_reference" in columns:
+        columns["is_reference"] = columns["is_reference"].map(_TRUTH)
     if roles.references:
-        texts = table[roles.references].itertuples(index=False)
-        given["references"] = [[text for text in row if (text or "").strip()] for row in texts]
-    return given
+        rows = table[roles.references].itertuples(index=False)
+        columns["references"] = [[text for text in row if text.strip()] for row in rows]
+    return items_table(name, **columns)
 
 
 def beside(path: Path) -> list[Path]:
     """Files that are read with a data set."""
-    facts = _beside(path) if path.is_file() else {}
+    facts = _facts(path) if path.is_file() else {}
     names = (facts.get("ratings"), facts.get("preferences"))
     return [Path(f"{path}.toml"), *(path.parent / name for name in names if name)]
 
 
-def _beside(path: Path) -> dict[str, Any]:
-    """What ``<path>.toml`` says, if it is there."""
+def _facts(path: Path) -> dict[str, Any]:
+    """The facts in ``<path>.toml``; none without that file."""
     file = path.with_name(f"{path.name}.toml")
     if not file.is_file():
         return {}
@@ -189,23 +198,21 @@ def _beside(path: Path) -> dict[str, Any]:
 
 
 def _roles(columns: Sequence[str]) -> tuple[_Roles, list[tuple[str, str, str]]]:
-    """What columns are for; of unknown, doubtful and missing ones what is wrong and the remedy."""
+    """The roles of columns; and the column, the fault and the remedy of those that have none."""
     roles, faults, meant = _Roles([], {}, []), [], set(columns)
     for column in columns:
         dimension, _, rater = column.partition(".")
-        near = misspelt(column, (*_KNOWN, "reference", *DIMENSIONS))
-        if column in _KNOWN:
+        near = misspelt(column, (*_ITEM, "dataset", "reference", *DIMENSIONS))
+        if column in _ITEM or column == "dataset":
             continue
         if _REFERENCE.fullmatch(column):
             roles.references.append(column)
         elif dimension in DIMENSIONS and rater:
             roles.ratings[column] = (dimension, rater)
-        elif dimension in DIMENSIONS:
-            remedy = f"name it {dimension}.r1, or {dimension}.{MEAN_RATER} if it is a mean"
-            faults.append((column, "a rating without a rater", remedy))
-        elif "." in column:
-            remedy = f"use one of {', '.join(DIMENSIONS)}; the name of a label has no dot"
-            faults.append((column, f"unknown dimension {dimension!r}", remedy))
+        elif dimension in DIMENSIONS or "." in column:
+            what = "a rating without a rater" if not rater else f"unknown dimension {dimension!r}"
+            remedy = f"name it as content.r1 or content.{MEAN_RATER}: {', '.join(DIMENSIONS)}"
+            faults.append((column, what, remedy))
         elif _PERSON.fullmatch(column):
             remedy = "drop it; raters are r1, r2, ... in the names of the rating columns"
             faults.append((column, "looks like the identity of a person", remedy))
@@ -225,30 +232,36 @@ def _roles(columns: Sequence[str]) -> tuple[_Roles, list[tuple[str, str, str]]]:
     return roles, faults
 
 
-def _held(part: Part, scale: Scale, beside: str = "") -> tuple[pd.DataFrame, _Roles]:
-    """The cells, read as what they are for, of a part without a fault."""
-    if part.table.empty:
-        check(part.problems or [fault(part.file, "there are no rows", remedy="add at least one")])
+def _checked(part: Part, scale: Scale, ratings_file: str = "") -> tuple[pd.DataFrame, _Roles]:
+    """The cells of a part without a fault, ratings as floats, with ``item_id`` and ``source_id``.
+
+    Raises:
+        DataError: every fault of the part, in the order of its rows.
+    """
+    check_rows(part)
     table = part.table.copy(deep=False)
     roles, faults = _roles([*table])
-    if roles.ratings and beside:
-        what, remedy = f"ratings here and in {beside}", "keep them in one place"
+    if roles.ratings and ratings_file:
+        what, remedy = f"ratings here and in {ratings_file}", "keep them in one place"
         faults.append((next(iter(roles.ratings)), what, remedy))
     problems = [fault(part.file, what, None, column, remedy) for column, what, remedy in faults]
-    problems += [*part.problems, *mixed(roles.ratings.values(), part.file)]
-    for column in table.columns.intersection(list(_NAMES)):
-        table[column] = table[column].map(_name)
+    problems += [*part.problems, *_mixed(roles.ratings.values(), part.file)]
+    for column in table.columns.intersection(_NAMES):
+        table[column] = table[column].map(_text)
     if "is_reference" in table:
-        table["is_reference"] = [_label(cell).strip().lower() for cell in table["is_reference"]]
+        table["is_reference"] = [str(_text(cell)).lower() for cell in table["is_reference"]]
     if "references" in table:
         table["references"] = table["references"].map(_list)
-    checks = {column: check for column, check in _CHECKS.items() if column in table}
-    lists = [name for name in roles.labels if table[name].dtype == object]  # a text is no list
-    checks |= dict.fromkeys(roles.references, _TEXT) | dict.fromkeys(lists, _LABEL)
-    for column, (dimension, _) in roles.ratings.items():
-        checks[column] = numeric(*scale.get(dimension, ()), optional=True)
+    for column in roles.references:
+        table[column] = table[column].fillna("")
     if "item_id" not in table:
         table["item_id"] = table.index.astype(str)
+    objects = [name for name in roles.labels if table[name].dtype == object]
+    table[objects] = table[objects].map(_label)
+    checks = {column: check for column, check in _CHECKS.items() if column in table}
+    checks |= dict.fromkeys([*roles.references, *objects], _TEXT)
+    for column, (dimension, _) in roles.ratings.items():
+        checks[column] = numeric(*scale.get(dimension, ()), optional=True)
     try:
         table = checked(table, checks, part.file, unique=["item_id"])
         if {"source", "source_id"} <= {*table}:
@@ -264,13 +277,13 @@ def _held(part: Part, scale: Scale, beside: str = "") -> tuple[pd.DataFrame, _Ro
     return table, roles
 
 
-def _name(cell: Any) -> Any:
-    """A short text such as an id or a system; whole numbers are taken as written, null as ""."""
+def _text(cell: Any) -> Any:
+    """A cell as text, without blanks around it: whole numbers without a point, none as ``""``."""
+    if isinstance(cell, list):
+        return cell
     if isinstance(cell, float) and cell.is_integer():  # an id that went through a float
         cell = int(cell)
-    if cell is None or isinstance(cell, str):
-        return (cell or "").strip()
-    return str(cell) if isinstance(cell, int) and not isinstance(cell, bool) else cell
+    return "" if cell is None or cell != cell else str(cell).strip()
 
 
 def _list(cell: Any) -> Any:
@@ -283,11 +296,12 @@ def _list(cell: Any) -> Any:
     return [] if cell is None or cell == "" else cell
 
 
-def _label(value: Any) -> str:
+def _label(cell: Any) -> Any:
     """A label's value as text; a missing one is empty, which means: no such label."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    return "" if value is None else str(value)
+    if isinstance(cell, list | str):
+        return cell
+    text = "" if cell is None else str(cell)
+    return text.lower() if isinstance(cell, bool) else text
 
 
 def misspelt(name: str, known: Iterable[str]) -> str:
@@ -295,37 +309,46 @@ def misspelt(name: str, known: Iterable[str]) -> str:
     return next(iter(difflib.get_close_matches(name.lower(), known, n=1, cutoff=0.8)), "")
 
 
-def _known(ids: set[str]):
-    return each(
-        lambda cell: isinstance(cell, str) and cell in ids, "use an item_id of the data set"
+def _long(path: Path, table: str, needed: Sequence[str], ids: Iterable[str]) -> pd.DataFrame:
+    """A file with one value a row as columns of a table of ours; texts where it has no numbers.
+
+    Raises:
+        DataError: faults of form, missing columns, unknown ones that look misspelt, unknown items.
+    """
+    frame, columns = read_rows(path, needed), schema.columns(table)
+    near = {name: misspelt(name, columns) for name in frame if name not in columns}
+    what = "unknown column that looks misspelt"
+    check(fault(path, what, None, name, f"write {meant}") for name, meant in near.items() if meant)
+    frame = frame.reindex(columns=columns)
+    texts = [name for name in columns if name not in ("sample", "value")]
+    frame[texts] = frame[texts].map(_text)
+    known = set(ids)
+    item = cell_check(
+        lambda cell: isinstance(cell, str) and cell in known, "use an item_id of the data set"
     )
+    return checked(frame, {"item_id": item}, path)
 
 
-def long(path: Path, dataset: str, ids: set[str], scale: Scale) -> pd.DataFrame:
+def _read_ratings(path: Path, dataset: str, ids: Iterable[str], scale: Scale) -> pd.DataFrame:
     """Ratings from a file with one rating a row; raters are as the file names them."""
-    part = read_rows(path)
-    remedy = f"drop it: a file of ratings has only {', '.join(_LONG)}"
-    strange = [name for name in part.table if name not in (*_LONG, "dataset")]
-    problems = [fault(path, "unknown column", None, name, remedy) for name in strange]
-    check([*part.problems, *problems, *lacking(part, _LONG)])
-    table = part.table.assign(**{name: part.table[name].map(_name) for name in _LONG[:3]})
-    checks = {"item_id": _known(ids), "dimension": one_of(DIMENSIONS), "rater": FILLED}
-    table = checked(table, {**checks, "value": numeric()}, path, _LONG[:3])
+    table = _long(path, "ratings", _RATING, ids)
+    checks = {"dimension": member_of(DIMENSIONS), "rater": FILLED, "value": numeric()}
+    table = checked(table, checks, path, _RATING[:3])
     for dimension, rows in table.groupby("dimension"):
         checked(rows, {"value": numeric(*scale.get(str(dimension), ()))}, path)
-    check(mixed(zip(table["dimension"], table["rater"], strict=True), part.file))
-    return table.assign(dataset=dataset)[schema.columns("ratings")]
+    check(_mixed(zip(table["dimension"], table["rater"], strict=True), str(path)))
+    return table.assign(dataset=dataset)
 
 
 def rated(dataset: Dataset, path: Path) -> Dataset:
-    """A data set with the ratings of a long file in the place of those it has."""
-    name, ids = dataset.items["dataset"].iloc[0], set(dataset.items["item_id"])
-    ratings = long(path, name, ids, dataset.card.scale)
+    """A data set with the ratings of a file, one a row, in the place of those it has."""
+    name = dataset.items["dataset"].iloc[0]
+    ratings = _read_ratings(path, name, dataset.items["item_id"], dataset.card.scale)
     rename_raters(ratings)
     return replace(dataset, ratings=schema.validate(ratings, "ratings", name))
 
 
-def mixed(rated: Iterable[tuple[str, str]], file: str) -> list[Problem]:
+def _mixed(rated: Iterable[tuple[str, str]], file: str) -> list[Problem]:
     """Dimensions that have both single ratings and a mean, which would count people twice."""
     raters: dict[str, set[str]] = {}
     for dimension, rater in rated:
@@ -343,40 +366,29 @@ def read_scores(path: Path, dataset: Dataset) -> pd.DataFrame:
     Required columns: ``item_id, metric, value``; optional, also cell by cell: ``dimension``
     (content), ``basis`` (source), ``signature``, ``sample`` (0), ``status`` (ok), ``detail``.
     Without a signature the file's name and SHA-256 stand in for one.  A row whose status has no
-    value (refused, invalid, error) needs none, and one given there does not count.
+    value (refused, invalid, error) needs none, and a value there does not count.
     """
-    part, columns = read_rows(path), schema.columns("scores")
-    near = {name: misspelt(name, columns) for name in part.table if name not in columns}
-    problems = [
-        fault(path, "unknown column that looks misspelt", None, name, f"write {meant}")
-        for name, meant in near.items()
-        if meant
-    ]
-    check([*part.problems, *problems, *lacking(part, _SCORE)])
-    table = part.table.reindex(columns=columns)
-    for column in columns:
-        if column not in ("sample", "value"):
-            table[column] = table[column].map(_name)
+    table = _long(path, "scores", _SCORE, dataset.items["item_id"])
+    for column, default in _DEFAULTS.items():
         empty = table[column].isna() | (table[column] == "")
-        table[column] = table[column].mask(empty, _DEFAULTS.get(column, ""))
+        table[column] = table[column].mask(empty, default)
     digest = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
     for column in ("metric", "signature"):
         table[column] = table[column].map(lambda x: conceal(x) if isinstance(x, str) else x)
     origin = table["metric"].astype(str) + f"|file:{path.name}|sha256:{digest}"
     table["signature"] = table["signature"].mask(table["signature"] == "", origin)
-    without = [str(status) for status in Status if not status.has_value]
-    nothing = table["status"].map(lambda cell: cell in without)
+    failed = [str(status) for status in Status if not status.has_value]
+    without = table["status"].map(lambda cell: cell in failed)
     checks = {
-        "item_id": _known(set(dataset.items["item_id"])),
         **dict.fromkeys(("metric", "signature"), FILLED),
         "detail": _TEXT,
-        "dimension": one_of(DIMENSIONS),
-        "basis": one_of(BASES),
-        "sample": numeric(whole=True),
-        "status": one_of([str(status) for status in Status]),
-        "value": numeric(hint=f", or give a status: {', '.join(without)}"),
+        "dimension": member_of(DIMENSIONS),
+        "basis": member_of(BASES),
+        "sample": numeric(integer=True),
+        "status": member_of([str(status) for status in Status]),
+        "value": numeric(hint=f", or give a status: {', '.join(failed)}"),
     }
-    held = table.assign(value=table["value"].mask(nothing, 0.0))
-    held = checked(held, checks, path, ("item_id", "signature", "basis", "sample"))
-    held = held.assign(dataset=dataset.name.partition("@")[0], value=held["value"].mask(nothing))
-    return schema.validate(held.astype({"sample": int}), "scores", str(path))
+    table = table.assign(value=table["value"].mask(without, 0.0))
+    table = checked(table, checks, path, ("item_id", "signature", "basis", "sample"))
+    table = table.assign(dataset=dataset.name.partition("@")[0], value=table["value"].mask(without))
+    return schema.validate(table.astype({"sample": int}), "scores", str(path))

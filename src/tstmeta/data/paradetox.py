@@ -9,7 +9,7 @@ import pandas as pd
 
 from .base import Dataset
 from .raw import read_csv
-from .tables import corpus_table, items_table
+from .tables import assemble, corpus_table
 
 NAME = "paradetox"
 STYLE = "non-toxic"
@@ -31,7 +31,7 @@ def load(root: Path) -> Dataset:
     rows = rows[rows["output"] != ""].sort_index(kind="stable")
     ids = rows["source_id"] + "-" + rows["variable"].str.removeprefix("neutral")
     facts = {"system": "human", "style": STYLE, "is_reference": True}
-    return Dataset.of(NAME, items_table(NAME, rows, item_id=ids, **facts))
+    return assemble(NAME, rows, item_id=ids, **facts)
 
 
 def corpus(root: Path) -> pd.DataFrame:

@@ -46,8 +46,8 @@ def scores() -> Path:
 
 def raw(name: str) -> Path:
     """The folder with the raw files of a data set: ``$TSTMETA_DATA/<name>``, then external."""
-    given = os.environ.get("TSTMETA_DATA")
-    places = [*([Path(given) / name] if given else []), external() / name]
+    folder = os.environ.get("TSTMETA_DATA")
+    places = [*([Path(folder) / name] if folder else []), external() / name]
     for place in places:
         if place.is_dir():
             return place

@@ -12,7 +12,7 @@ import pandas as pd
 
 from .base import Dataset, by_label
 from .raw import floats, read_csv
-from .tables import items_table, labels_table, long_ratings, rename_raters
+from .tables import assemble, long_ratings
 
 NAME = "pauli"
 #: Tasks in the order of the files 1 to 6; the first two were written by hand, the rest generated.
@@ -38,7 +38,8 @@ def load(root: Path) -> Dataset:
     raw = pd.concat(frames, ignore_index=True).fillna("")
     sources = raw["task"] + "-" + raw["sample_id"]
     ids = sources + "-" + raw["intention"]
-    items = items_table(
+    exact = raw["intention"] == "style"
+    return assemble(
         NAME,
         item_id=ids,
         source_id=sources,
@@ -47,27 +48,25 @@ def load(root: Path) -> Dataset:
         source=raw["input"],
         output=raw["output"],
         references=[[text] if text else [] for text in raw["reference"]],
+        ratings=_ratings(raw, ids),
+        labels={
+            **raw[["task", "corpus", "intention"]],
+            "shift": np.where(exact, "strong", "light"),
+            "error": np.where(exact, "none", raw["intention"]),
+            "construction": np.where(raw["task"].isin(MANUAL), "manual", "synthetic"),
+            "step": raw["step"],
+        },
     )
-    kept = raw["intention"] == "style"
-    labels = labels_table(
-        NAME,
-        ids,
-        task=raw["task"],
-        corpus=raw["corpus"],
-        intention=raw["intention"],
-        shift=np.where(kept, "strong", "light"),
-        error=np.where(kept, "none", raw["intention"]),
-        construction=np.where(raw["task"].isin(MANUAL), "manual", "synthetic"),
-        step=raw["step"],
-    )
+
+
+def _ratings(raw: pd.DataFrame, ids: pd.Series) -> pd.DataFrame:
+    """Three ratings of each dimension, item by item."""
     answers = [
         (dimension, raw[f"prolificID_{slot}"], floats(raw[f"Answer{letter}_{slot}"]))
         for letter, dimension in ANSWERS.items()
         for slot in SLOTS
     ]
-    ratings = long_ratings(NAME, ids, answers).sort_index(kind="stable")  # item by item
-    rename_raters(ratings)
-    return Dataset.of(NAME, items, ratings=ratings, labels=labels)
+    return long_ratings(NAME, ids, answers).sort_index(kind="stable")
 
 
 def _read(path: Path, task: str) -> pd.DataFrame:

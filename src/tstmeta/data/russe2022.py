@@ -11,7 +11,7 @@ import pandas as pd
 from ..schema import MEAN_RATER
 from .base import Dataset
 from .raw import floats, read_csv
-from .tables import items_table, ratings_table, scores_table
+from .tables import assemble, scores_table
 
 NAME = "russe2022"
 HUMAN = {"content": "content", "non-toxicity": "style", "fluency": "fluency"}
@@ -43,14 +43,13 @@ def load(root: Path) -> Dataset:
     facts |= {"source": table["original"], "output": table["method_output"]}
     references = [[text] for text in table["neutral_sentence_reference"]]
     ids = table["source_id"] + "-" + table["system"]
-    items = items_table(NAME, table, item_id=ids, references=references, **facts)
     means = {(dimension, MEAN_RATER): floats(table[name]) for name, dimension in HUMAN.items()}
     scores = [_scores(ids, name.replace("_", "-"), table[name], *METRICS[name]) for name in METRICS]
     for judge, file in JUDGES.items():
         rated = read_csv(root / "vizualize" / "models_to_plot" / NAME / file)
         scores += [_scores(ids, judge, rated[name], *ANSWERS[name]) for name in ANSWERS]
-    tables = {"ratings": ratings_table(NAME, ids, means), "scores": pd.concat(scores)}
-    return Dataset.of(NAME, items, **tables)
+    facts |= {"item_id": ids, "references": references}
+    return assemble(NAME, table, **facts, ratings=means, scores=scores)
 
 
 def _scores(ids: pd.Series, name: str, values: pd.Series, dimension: str, basis: str):

@@ -14,7 +14,7 @@ import pandas as pd
 from ..schema import MissingData
 from .base import Dataset, Subsets
 from .raw import floats, read_csv, warn_unverified
-from .tables import items_table, labels_table, long_ratings, rename_raters
+from .tables import assemble, long_ratings
 
 NAME = "scialom"
 ENCODING = "latin-1"
@@ -52,9 +52,8 @@ def load(root: Path) -> Dataset:
     first = first.assign(item=first["sentence_id"] + "-" + system + "-" + number.astype(str))
     ids = table.merge(first[[*KEY, "item"]], on=KEY, how="left", validate="many_to_one")["item"]
     rated = (table["aspect"].map(ASPECTS), table["worker_id"], floats(table["rating"]))
-    ratings = long_ratings(NAME, ids, [rated])
-    rename_raters(ratings)
-    items = items_table(
+    kinds = first.get("simplification_type", [""] * len(first))
+    return assemble(
         NAME,
         item_id=first["item"],
         source_id="sentence-" + first["sentence_id"],
@@ -64,10 +63,9 @@ def load(root: Path) -> Dataset:
         output=first["simplification"],
         references=map(_references, first.get("references", [""] * len(first))),
         is_reference=first["system_name"] == "",
+        ratings=long_ratings(NAME, ids, [rated]),
+        labels={"simplification_type": kinds},
     )
-    kinds = first.get("simplification_type", [""] * len(first))
-    labels = labels_table(NAME, first["item"], simplification_type=kinds)
-    return Dataset.of(NAME, items, ratings=ratings, labels=labels)
 
 
 def _references(cell: str) -> list[str]:

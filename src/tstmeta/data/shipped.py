@@ -13,7 +13,6 @@ from typing import Any
 
 import pandas as pd
 
-from ..schema import Status
 from . import paths
 from .base import LENGTHS, Card, Dataset
 
@@ -93,17 +92,3 @@ def numbers(data: Dataset) -> dict[str, pd.DataFrame]:
     labels = data.labels[data.labels["name"].isin(LABELS)]
     tables = {"items": items, "ratings": data.ratings, "labels": labels}
     return tables | {"preferences": data.preferences}
-
-
-def write(data: Dataset, own: pd.DataFrame, target: Path) -> None:
-    """Write the numbers of a data set, with our scores of it, a file a metric."""
-    tables = numbers(data) | {"scores/released": data.scores}
-    own = own[own["status"] != str(Status.ERROR)]
-    for stem, rows in own.groupby(own["metric"].str.partition(":")[0]):
-        tables[f"scores/{stem}"] = rows
-    target.joinpath("scores").mkdir(parents=True, exist_ok=True)
-    for table, frame in tables.items():
-        if len(frame):
-            frame.drop(columns="dataset").reset_index(drop=True).to_parquet(
-                target / f"{table}.parquet", index=False, compression="zstd", compression_level=19
-            )

@@ -13,7 +13,7 @@ import pandas as pd
 
 from .base import Dataset, Subsets, by_label, labelled
 from .raw import floats, read_json_lines
-from .tables import items_table, labels_table, long_ratings, scores_table
+from .tables import assemble, long_ratings, scores_table
 
 NAME, RATERS, JUDGE = "sottana", ("r1", "r2", "r3"), "gpt-4"
 FOLDER = Path("data", "outputs", "potato_and_GPT4_full_annotations")
@@ -41,8 +41,8 @@ def load(root: Path) -> Dataset:
     ratings, scores = [], []
     for question, rows in table.groupby("question"):
         dimension, words = QUESTIONS[str(question)]
-        given = rows["answer"].astype(str).str.removesuffix(" over-correction").replace(words)
-        rows = rows.assign(value=floats(given))
+        answers = rows["answer"].astype(str).str.removesuffix(" over-correction").replace(words)
+        rows = rows.assign(value=floats(answers))
         people, judge = rows[rows["rater"] != JUDGE], rows[rows["rater"] == JUDGE]
         columns = dimension, people["rater"], people["value"]
         ratings.append(long_ratings(NAME, people["item_id"], [columns]))
@@ -50,9 +50,14 @@ def load(root: Path) -> Dataset:
         fields = {"dimension": dimension, "from": "sottana2023"}
         scores.append(scores_table(NAME, judge["item_id"], judge["value"], fields=fields, **facts))
     first = table.drop_duplicates("item_id")
-    labels = labels_table(NAME, first["item_id"], task=first["task"])
-    tables = {"ratings": pd.concat(ratings), "labels": labels, "scores": pd.concat(scores)}
-    return Dataset.of(NAME, items_table(NAME, first, style=first["task"].map(TASKS)), **tables)
+    return assemble(
+        NAME,
+        first,
+        style=first["task"].map(TASKS),
+        ratings=pd.concat(ratings),
+        labels={"task": first["task"]},
+        scores=scores,
+    )
 
 
 def _answers(folder: Path, task: str) -> Iterator[dict[str, Any]]:
@@ -84,8 +89,8 @@ def _people(folder: Path, task: str) -> dict[str, list[dict[str, Any]]]:
     return forms
 
 
-def _systems(whole: Dataset, task: str) -> Dataset:
-    part = labelled(whole, "task", task)
+def _systems(dataset: Dataset, task: str) -> Dataset:
+    part = labelled(dataset, "task", task)
     return part.where(~part.items["is_reference"], f"{NAME}@{task}-systems")
 
 

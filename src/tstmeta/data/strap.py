@@ -10,7 +10,7 @@ import pandas as pd
 
 from .base import Dataset, by_label
 from .raw import read_csv
-from .tables import items_table, labels_table, long_ratings, rater_names, scores_table
+from .tables import assemble, long_ratings, rater_names, scores_table
 
 NAME = "strap"
 #: Task, system, folder, batches of ratings, parts of the list with a classifier's verdicts.
@@ -60,16 +60,14 @@ def load(root: Path) -> Dataset:
     ids = answers.merge(items, on=_PAIR)["item_id"]
     people = answers["worker"].map(rater_names(answers["worker"]))
     raters = people + answers.groupby([ids, people]).cumcount().map(lambda n: " again" * n)
-    raters = raters.map(rater_names(raters))
     content, fluency = zip(*answers["answer"].map(ANSWERS), strict=True)
-    columns = [("content", raters, content), ("fluency", raters, fluency)]
-    ratings = long_ratings(NAME, ids, columns)
-    labels = labels_table(NAME, items["item_id"], task=items["task"])
+    ratings = long_ratings(NAME, ids, [("content", raters, content), ("fluency", raters, fluency)])
     facts = {"metric": "released:style-classifier", "dimension": "style", "basis": "none"}
     aimed, fields = items[origin != ""], {"from": "krishna2020"}
     values = aimed["verdict"].map(VERDICTS)
     scores = scores_table(NAME, aimed["item_id"], values, fields=fields, **facts)
-    return Dataset.of(NAME, items_table(NAME, items), ratings=ratings, labels=labels, scores=scores)
+    labels = {"task": items["task"]}
+    return assemble(NAME, items, ratings=ratings, labels=labels, scores=[scores])
 
 
 def _read(folder: Path) -> tuple[pd.DataFrame, pd.DataFrame]:

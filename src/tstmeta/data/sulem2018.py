@@ -10,7 +10,7 @@ import pandas as pd
 
 from .base import Dataset, Subsets
 from .raw import read_csv
-from .tables import items_table, ratings_table
+from .tables import assemble
 
 NAME = "sulem2018"
 RATINGS = "Human_evaluation_benchmark_acl2018.ods"
@@ -18,15 +18,14 @@ TEXTS = Path("alva", "metaeval-simplification", "data", "structural_simplicity.c
 SENTENCES = 70
 SOURCE, REFERENCE = "Identity", "Simple-Wikipedia"
 #: Systems in the order of the sheet, with the names of the released outputs.
-SYSTEMS = (
-    *(SOURCE, REFERENCE, "NTS-h1_default_model", "NTS-h1_w2v_model", "NTS-h4_default_model"),
-    *("NTS-h4_w2v_model", "DSS", "DSS^m", "Hybrid"),
-    *("SENTS-h1_default_model", "SENTS-h1^m_default_model", "SENTS-h1_w2v_model"),
-    *("SENTS-h1^m_w2v_model", "SENTS-h4_default_model", "SENTS-h4^m_default_model"),
-    *("SENTS-h4_w2v_model", "SENTS-h4^m_w2v_model", "Moses", "Moses_LM", "SEMoses^m"),
-    *("SEMoses_LM^m", "SEMoses", "SEMoses_LM", "SETrain1-Moses", "SETrain1-Moses_LM"),
-    *("SETrain2-Moses", "SETrain2-Moses_LM", "SBMT-SARI"),
-)
+_SYSTEMS = """
+Identity Simple-Wikipedia NTS-h1_default_model NTS-h1_w2v_model NTS-h4_default_model
+NTS-h4_w2v_model DSS DSS^m Hybrid SENTS-h1_default_model SENTS-h1^m_default_model
+SENTS-h1_w2v_model SENTS-h1^m_w2v_model SENTS-h4_default_model SENTS-h4^m_default_model
+SENTS-h4_w2v_model SENTS-h4^m_w2v_model Moses Moses_LM SEMoses^m SEMoses_LM^m SEMoses SEMoses_LM
+SETrain1-Moses SETrain1-Moses_LM SETrain2-Moses SETrain2-Moses_LM SBMT-SARI
+"""
+SYSTEMS = tuple(_SYSTEMS.split())
 #: Dimension of each question, in the order of the columns of each rater.
 QUESTIONS = ("fluency", "content", "style", "structure")
 
@@ -40,7 +39,11 @@ def load(root: Path) -> Dataset:
     sheet = pd.read_excel(root / RATINGS, engine="calamine", header=None, skiprows=2)
     keys = [(number, system) for system in SYSTEMS for number in range(SENTENCES)]
     texts = _texts(root.parent / TEXTS)
-    items = items_table(
+    ratings = {
+        (dimension, f"r{place // len(QUESTIONS) + 1}"): sheet[place + 2].astype(float)
+        for place, dimension in enumerate(QUESTIONS * 3)
+    }
+    return assemble(
         NAME,
         item_id=[f"{number}-{system}" for number, system in keys],
         source_id=[str(number) for number, _ in keys],
@@ -49,12 +52,8 @@ def load(root: Path) -> Dataset:
         source=[texts.get((number, SOURCE)) for number, _ in keys],
         output=[texts.get(key) for key in keys],
         is_reference=[system == REFERENCE for _, system in keys],
+        ratings=ratings,
     )
-    ratings = {
-        (dimension, f"r{place // len(QUESTIONS) + 1}"): sheet[place + 2].astype(float)
-        for place, dimension in enumerate(QUESTIONS * 3)
-    }
-    return Dataset.of(NAME, items, ratings=ratings_table(NAME, items["item_id"], ratings))
 
 
 def _texts(path: Path) -> dict[tuple[int, str], str]:
@@ -68,8 +67,8 @@ def _texts(path: Path) -> dict[tuple[int, str], str]:
     return dict(sources) | dict(outputs)
 
 
-def _systems(whole: Dataset) -> Dataset:
-    return whole.where(~whole.items["system"].isin([SOURCE, REFERENCE]), f"{NAME}@systems")
+def _systems(dataset: Dataset) -> Dataset:
+    return dataset.where(~dataset.items["system"].isin([SOURCE, REFERENCE]), f"{NAME}@systems")
 
 
 SUBSETS: Subsets = {"systems": _systems}

@@ -9,17 +9,18 @@ import numpy as np
 import pandas as pd
 
 from .. import schema
+from .base import Dataset
 
 _KEPT = re.compile(rf"r[1-9][0-9]{{0,3}}|{schema.MEAN_RATER}")
 
 
-def rater_names(given: Iterable[str]) -> dict[str, str]:
+def rater_names(raters: Iterable[str]) -> dict[str, str]:
     """Rater as written -> rater as kept: nobody's name goes on, nor the order of ids.
 
     ``r1``, ``r2``, ... and ``mean`` stay; any other name, which may be a person's, becomes the next
     free ``r<number>`` in order of first appearance.
     """
-    raters = list(dict.fromkeys(given))
+    raters = list(dict.fromkeys(raters))
     names = {rater: rater for rater in raters if _KEPT.fullmatch(rater)}
     free = (f"r{n}" for n in range(1, len(raters) + 1 + len(names)) if f"r{n}" not in names)
     return {rater: names.get(rater) or next(free) for rater in raters}
@@ -40,11 +41,11 @@ def items_table(dataset: str, frame: pd.DataFrame | None = None, **columns: Any)
     empty.
     """
     known = schema.columns("items")
-    given = {} if frame is None else dict(frame[frame.columns.intersection(known)])
-    given |= columns
+    if frame is not None:
+        columns = dict(frame[frame.columns.intersection(known)]) | columns
     default = dict.fromkeys(known, "") | {"language": "en", "is_reference": False}
-    default["references"] = [[] for _ in given["item_id"]]
-    values = {**default, **given, "dataset": dataset}
+    default["references"] = [[] for _ in columns["item_id"]]
+    values = {**default, **columns, "dataset": dataset}
     values["references"] = [list(texts) for texts in values["references"]]
     plain = {name: v if isinstance(v, str | bool) else _array(v) for name, v in values.items()}
     return pd.DataFrame(plain)
@@ -54,6 +55,38 @@ def _array(values: Any) -> Any:
     """Values without an index; texts stay packed."""
     packed = isinstance(values, pd.Series) and isinstance(values.dtype, pd.StringDtype)
     return values.array if packed else list(values)
+
+
+def assemble(
+    name: str,
+    frame: pd.DataFrame | None = None,
+    *,
+    ratings: pd.DataFrame | Mapping[tuple[str, str], Any] | None = None,
+    labels: Mapping[str, Iterable[object]] | None = None,
+    preferences: pd.DataFrame | None = None,
+    scores: Iterable[pd.DataFrame] = (),
+    **columns: Any,
+) -> Dataset:
+    """A data set from the rows and columns of its items, see :func:`items_table`.
+
+    Args:
+        ratings: a table, or a column [items] a (dimension, rater), see :func:`ratings_table`.
+        labels: a column [items] a label, see :func:`labels_table`.
+        scores: tables, one below the other.
+    """
+    items = items_table(name, frame, **columns)
+    if not isinstance(ratings, pd.DataFrame):
+        ratings = ratings_table(name, items["item_id"], ratings or {})
+    preferences = schema.empty("preferences") if preferences is None else preferences
+    rename_raters(ratings, preferences)
+    return Dataset.of(
+        name,
+        items,
+        ratings=ratings,
+        labels=labels_table(name, items["item_id"], **(labels or {})),
+        preferences=preferences,
+        scores=pd.concat([*scores]) if scores else None,
+    )
 
 
 def long_ratings(

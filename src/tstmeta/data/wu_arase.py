@@ -59,6 +59,6 @@ def _read(root: Path, kind: str) -> pd.DataFrame:
     folder = root / "annotation" / kind / "exclude_newsela"
     files = [folder / f"{kind}_{model}.json" for model in MODELS]
     rows = [row for file in files for row in json.loads(file.read_text("utf-8"))]
-    whole = pd.json_normalize(rows)
-    whole["number"] = whole["source_id"].astype(int).astype(str)
-    return whole.assign(item_id=whole["source_file"] + "-" + whole["number"] + "-" + whole["model"])
+    table = pd.json_normalize(rows)
+    table["number"] = table["source_id"].astype(int).astype(str)
+    return table.assign(item_id=table["source_file"] + "-" + table["number"] + "-" + table["model"])

@@ -12,7 +12,7 @@ import pandas as pd
 
 from .base import Dataset
 from .raw import read_csv, warn_unverified
-from .tables import items_table, labels_table, long_ratings, rename_raters
+from .tables import assemble, long_ratings
 
 NAME = "ziegen"
 STYLE = "appropriate"
@@ -38,19 +38,19 @@ def load(root: Path) -> Dataset:
     table[["number", "_", "system"]] = table["id"].str.partition("_")
     human = table["system"] == "human"
     references = table[human].groupby("number")["rewrite"].agg(list)
-    items = items_table(
+    ratings = None
+    if (root / RESULTS).is_file():
+        warn_unverified(root / RESULTS, NAME)
+        _, ratings = answers(root / RESULTS, NAME, QUESTIONS)
+    return assemble(
         NAME,
         table.rename(columns={"id": "item_id", "number": "source_id", "rewrite": "output"}),
         style=STYLE,
         references=[references.get(number, []) for number in table["number"]],
         is_reference=human,
+        labels=dict(table[["issue", "batch"]]),
+        ratings=ratings,
     )
-    labels = labels_table(NAME, table["id"], issue=table["issue"], batch=table["batch"])
-    ratings = None
-    if (root / RESULTS).is_file():
-        warn_unverified(root / RESULTS, NAME)
-        _, ratings = answers(root / RESULTS, NAME, QUESTIONS)
-    return Dataset.of(NAME, items, labels=labels, ratings=ratings)
 
 
 def answers(
@@ -70,5 +70,4 @@ def answers(
         options = {f"other{place * OPTIONS + value}": value for value in range(1, OPTIONS + 1)}
         columns.append((dimension, judges, [float(options[answer]) for answer in results[key]]))
     ratings = long_ratings(dataset, table["post_id"], columns)
-    rename_raters(ratings)
     return table.join(results[list(texts)]), ratings

@@ -7,7 +7,7 @@ The fourth question (does the edit look made by a person?) is left out; nobody r
 from pathlib import Path
 
 from .base import Dataset
-from .tables import items_table, labels_table
+from .tables import assemble
 from .ziegen import STYLE, answers
 
 NAME = "ziegen_editing"
@@ -34,6 +34,5 @@ def load(root: Path) -> Dataset:
     part = table.groupby("argument")[SOURCE].transform(lambda texts: texts.factorize()[0] + 1)
     renamed = table.rename(columns={"post_id": "item_id", SOURCE: "source", OUTPUT: "output"})
     ids = table["argument"] + "-" + part.astype(str)
-    items = items_table(NAME, renamed, source_id=ids, style=STYLE)
-    labels = labels_table(NAME, table["post_id"], context=table["post_text"], issue=table["issue"])
-    return Dataset.of(NAME, items, ratings=ratings, labels=labels)
+    labels = {"context": table["post_text"], "issue": table["issue"]}
+    return assemble(NAME, renamed, source_id=ids, style=STYLE, ratings=ratings, labels=labels)

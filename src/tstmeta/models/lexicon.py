@@ -20,9 +20,8 @@ import numpy as np
 import pandas as pd
 
 from .. import plugins, storage
-from ..data.checks import FILLED, checked, numeric
 from ..data.files import read_csv, read_text
-from ..schema import DataError, Problem, TstmetaError
+from ..schema import FILLED, DataError, Problem, TstmetaError, checked, numeric
 
 GROUP = "tstmeta.lexicons"
 COLUMNS = ("word", "style", "weight")

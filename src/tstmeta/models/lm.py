@@ -11,9 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..data.checks import numeric
 from ..data.files import read_csv
-from ..schema import TstmetaError
+from ..schema import TstmetaError, numeric
 from . import hub
 from .causal import Backbone, Continuation, LanguageModel, catalogue
 from .template import ControlMark, Template
@@ -90,7 +89,7 @@ def read_unigrams(path: Path, vocabulary: int) -> np.ndarray:
 
     The file has the columns id and count, as ``experiments.training`` writes it beside a model.
     """
-    columns = {"id": numeric(0, vocabulary - 1, whole=True), "count": numeric(1, whole=True)}
+    columns = {"id": numeric(0, vocabulary - 1, integer=True), "count": numeric(1, integer=True)}
     table = read_csv(path, columns, unique=["id"])
     if table.empty:
         raise TstmetaError(f"{path}: no token is counted. Remedy: train the model anew")

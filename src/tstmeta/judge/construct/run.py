@@ -23,13 +23,12 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 from pydantic import ValidationError
 
-from ... import storage
+from ... import label_studio, storage
 from ...console import from_inert, inert, to_csv
 from ...data import files as raw
-from ...data import label_studio, own
-from ...data.checks import FILLED
+from ...data import own
 from ...data.contrast import span_of
-from ...schema import TstmetaError
+from ...schema import FILLED, TstmetaError
 from ...secrecy import excerpt
 from ..base import Question, Reply
 from ..prompts import CODE

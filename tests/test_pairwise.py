@@ -8,10 +8,10 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from tests.data import studio
-from tests.data.studio import ANN, BEN
+from tests import studio
+from tests.studio import ANN, BEN
 from tstmeta import cli, data
-from tstmeta.data.label_studio import PAIRWISE, read_export, tasks
+from tstmeta.label_studio import PAIRWISE, read_export, tasks
 from tstmeta.schema import DataError, TstmetaError
 
 #: Twelve sources with three systems each, and one with a single rewrite.

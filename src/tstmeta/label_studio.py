@@ -14,28 +14,40 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from .. import storage
-from ..console import inert, to_csv
-from ..schema import DataError, Problem, TstmetaError, validate
-from . import paths
-from .base import Dataset
-from .checks import check, checked, each, fault, one_of
-from .files import lacking, read_rows, read_text
-from .tables import rename_raters
+from . import storage
+from .console import inert, to_csv
+from .data import paths
+from .data.base import Dataset
+from .data.files import read_rows, read_text
+from .data.tables import rename_raters
+from .schema import (
+    DataError,
+    Problem,
+    TstmetaError,
+    cell_check,
+    check,
+    checked,
+    fault,
+    member_of,
+    validate,
+)
 
-#: Name of each question in the form -> what it rates.  Other questions (a comment) are not read.
-QUESTIONS = {"rate_content": "content", "rate_style": "style", "rate_fluency": "fluency"}
-#: Field of a task -> column of the items.  Label Studio shows its own record for ``$source``.
-SHOWN = {"style": "style", "source_text": "source", "output_text": "output"}
-#: Lowest and highest answer.
+#: Lowest and highest answer of a form of ratings.
 SCALE = (1, 5)
-FORM = "label_studio.xml"
 #: The sheet of comparisons: one row a task, with an empty column for each question.
 SHEET = "comparisons.csv"
+#: Names of the files that a form may have.
+_FILES = ("label_*.xml", "tasks-*.json")
 
 
 class Form(NamedTuple):
-    """File, field of the opaque id, columns that it hides, questions, fields, and answers."""
+    """A form: what it asks about the rewrites of a task, and what it shows of them.
+
+    ``questions`` gives the dimension of each question (others, such as a comment, are not read),
+    ``shown`` the column of the items in each field of a task (Label Studio shows its record of the
+    task for ``$source``), ``answers`` the value of each choice.  ``key`` is the field of the opaque
+    id, ``ids`` are the columns of items that it stands for.
+    """
 
     file: str
     key: str
@@ -45,8 +57,14 @@ class Form(NamedTuple):
     answers: Mapping[str, Any]
 
 
-_CHOICES = {str(value): value for value in range(SCALE[0], SCALE[1] + 1)}
-RATING = Form(FORM, "item_id", ["item_id"], QUESTIONS, SHOWN, _CHOICES)
+RATING = Form(
+    "label_studio.xml",
+    "item_id",
+    ["item_id"],
+    {"rate_content": "content", "rate_style": "style", "rate_fluency": "fluency"},
+    {"style": "style", "source_text": "source", "output_text": "output"},
+    {str(value): value for value in range(SCALE[0], SCALE[1] + 1)},
+)
 PAIRWISE = Form(
     "label_studio_pairwise.xml",
     "form_id",
@@ -55,11 +73,12 @@ PAIRWISE = Form(
     {"style": "style", "source_text": "source", "A": "output_a", "B": "output_b"},
     {"A": "a", "B": "b", "tie": "tie"},
 )
+#: Name of a question in the form -> what it rates.
+QUESTIONS = RATING.questions
 
 # The id hides the cell of the design from raters.  It is no secret: the texts are public, and
 # the importer must find the item again without a key file.
 _KEY = b"tstmeta rating form"
-_EXPORT = "export the project again from Label Studio, as JSON"
 
 
 def form_id(dataset: str, *item_ids: str) -> str:
@@ -81,11 +100,11 @@ def _compared(items: pd.DataFrame) -> pd.DataFrame:
 
 
 def _drawn(both: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
-    """One order of each comparison; of two systems each is A equally often, give or take one."""
+    """One order of each comparison; two systems are A equally often, give or take one."""
     first = both[both["system_a"] < both["system_b"]]
     first = first.assign(system=first["system_a"] + "\0" + first["system_b"])
     swapped = first.groupby("system")["system"].transform(
-        lambda own: (rng.permutation(len(own)) + rng.integers(2)) % 2 == 1
+        lambda pair: (rng.permutation(len(pair)) + rng.integers(2)) % 2 == 1
     )
     sides = {f"{name}_{s}": f"{name}_{o}" for name in ("item", "output") for s, o in ("ab", "ba")}
     return pd.concat([first[~swapped], first[swapped].rename(columns=sides)]).sort_index()
@@ -104,7 +123,7 @@ def tasks(dataset: Dataset, seed: int = 0, form: Form = RATING) -> pd.DataFrame:
     items, remedy = dataset.with_texts("to be rated"), "fill it in or leave the rewrite out"
     check(
         Problem(dataset.name, int(row) + 1, column, "raters would have nothing to judge", remedy)
-        for column in SHOWN.values()
+        for column in RATING.shown.values()
         for row in items.index[items[column].str.strip() == ""]
     )
     rng = np.random.default_rng(seed)
@@ -129,23 +148,25 @@ def write_form(dataset: Dataset, folder: Path, seed: int = 0, form: Form = RATIN
     ``key.csv`` (form_id, item_id or item_a and item_b, batch) is for the people who run the study,
     not for raters.
     """
-    todo = tasks(dataset, seed, form)
+    table = tasks(dataset, seed, form)
     files = {form.file: paths.own("contrast", form.file).read_text("utf-8")}
-    for batch, rows in todo.groupby("batch"):
-        part = [{"data": task} for task in rows.to_dict("records")]
-        files[f"tasks-{batch}.json"] = json.dumps(part, ensure_ascii=False, indent=1) + "\n"
-    sheet = to_csv(todo.assign(**dict.fromkeys(form.questions, "")), for_people=True)
-    files |= {SHEET: sheet} if form is PAIRWISE else {}
-    key = todo.rename(columns={form.key: "form_id"})[["form_id", "batch"]].reset_index()
+    for batch, rows in table.groupby("batch"):
+        listed = [{"data": task} for task in rows.to_dict("records")]
+        files[f"tasks-{batch}.json"] = json.dumps(listed, ensure_ascii=False, indent=1) + "\n"
+    if form is PAIRWISE:
+        sheet = table.assign(**dict.fromkeys(form.questions, ""))
+        files[SHEET] = to_csv(sheet, for_people=True)
+    key = table.rename(columns={form.key: "form_id"})[["form_id", "batch"]].reset_index()
     files["key.csv"] = to_csv(key[["form_id", *form.ids, "batch"]], for_people=True)
-    there = {path.name for kind in ("label_*.xml", "tasks-*.json") for path in folder.glob(kind)}
+    present = {*files} | {p.name for kind in _FILES for p in folder.glob(kind)}
+    differing = [
+        name
+        for name in sorted(present)  # the key of other raters, or a sheet that was filled in
+        if (path := folder / name).exists() and path.read_bytes() != files.get(name, "").encode()
+    ]
     for name in files:
         storage.no_input(folder / name)
-    # a key of other raters, or a sheet that was filled in, is not written over
-    there |= {name for name in files if (folder / name).exists()}
-    if differing := sorted(
-        n for n in there if (folder / n).read_bytes() != files.get(n, "").encode()
-    ):
+    if differing:
         listed = ", ".join(differing)
         raise TstmetaError(f"{folder} holds another form, or answers ({listed}): name an empty one")
     for name, text in files.items():
@@ -169,22 +190,14 @@ def read_export(
         whichever was shown as A.
 
     Raises:
-        DataError: everything that is wrong, with file, task (counted from 1) and remedy.
+        DataError: everything that is wrong with a file, with task (counted from 1) and remedy.
     """
     files = [exports] if isinstance(exports, Path) else list(exports)
     items = dataset.with_texts("to be held against what raters saw")
     known = _compared(items) if form is PAIRWISE else items
     keys = [form_id(*ids) for ids in known[["dataset", *form.ids]].to_numpy()]
     known = known.set_axis(keys)
-    problems: list[Problem] = []
-    tables = []
-    for path in files:
-        try:
-            tables.append(_answers(path, form, known))
-        except DataError as error:
-            problems += error.problems
-    check(problems)
-    answers = pd.concat(tables)
+    answers = pd.concat([_answers(path, form, known) for path in files])
     if answers.empty:
         remedy = "export the project again, or fill in the sheet, once somebody has rated"
         check([fault(files[0], "no ratings", remedy=remedy)])
@@ -211,64 +224,49 @@ def read_export(
 def _answers(path: Path, form: Form, known: pd.DataFrame) -> pd.DataFrame:
     """The answers in a file, a row a person and task, indexed by the number of the task."""
     table = (_sheet if path.suffix.lower() == ".csv" else _export)(path, form)
-    checks = {"rater": _RATER, **dict.fromkeys(form.questions, one_of(form.answers))}
+    rater = cell_check(bool, "name who rated, or export again with the annotators")
+    checks = {"rater": rater, **dict.fromkeys(form.questions, member_of(form.answers))}
     table = checked(table, checks, path)
-    rows = zip(
-        table.index,
-        table[[*form.shown]].to_numpy(),
-        known.reindex(table[form.key])[[*form.shown.values()]].to_numpy(),
-        strict=True,
-    )
+    now = known.reindex(table[form.key])
     # A rating holds for the text that was shown, and for no other.
-    wrong = dict.fromkeys(row for row, seen, own in rows if not all(map(_same, seen, own)))
+    pairs = [(table[field], now[column]) for field, column in form.shown.items()]
+    same = [[*map(_same, shown, texts)] for shown, texts in pairs]
     what = "the raters saw another text than it has under this id"
     remedy = "name the data set that the form was made from, as it was then"
-    check(fault(path, what, row, form.key, remedy) for row in wrong)
+    other = table.index[~np.all(same, axis=0)].unique()
+    check(fault(path, what, row, form.key, remedy) for row in other)
     # a name that :func:`rename_raters` never keeps
     return table.assign(file=str(path), rater="by " + table["rater"])
 
 
-def _same(seen: str, own: Any) -> bool:
-    return isinstance(own, str) and seen.split() in (own.split(), inert(own).split())
+def _same(seen: str, text: Any) -> bool:
+    return isinstance(text, str) and seen.split() in (text.split(), inert(text).split())
 
 
 def _export(path: Path, form: Form) -> pd.DataFrame:
-    """What people answered in an export."""
-    columns = [form.key, *form.shown, "rater", *form.questions]
-    rows: list[list[str]] = []
-    numbers: list[int] = []
-    number = None
+    """The answers in an export: texts, several of one question joined by ``, ``."""
+    rows, numbers, number = [], [], None
     try:
         export = json.loads(read_text(path))
         if not isinstance(export, list):
             raise ValueError("not a list of tasks")
         for number, task in enumerate(export, 1):
+            seen = {field: str(task["data"].get(field)) for field in (form.key, *form.shown)}
             for annotation in task["annotations"]:
                 if not (annotation.get("was_cancelled") or annotation.get("skipped")):
-                    answers: dict[str, list[str]] = {question: [] for question in form.questions}
+                    choices: dict[str, list[str]] = {question: [] for question in form.questions}
                     for entry in annotation["result"]:
-                        if entry["from_name"] in answers:
-                            answers[entry["from_name"]] += entry["value"]["choices"]
-                    seen = [str(task["data"].get(field)) for field in columns[: -len(answers) - 1]]
-                    rows.append([*seen, _rater(annotation), *map(", ".join, answers.values())])
+                        if entry["from_name"] in choices:
+                            choices[entry["from_name"]] += entry["value"]["choices"]
+                    answers = {question: ", ".join(words) for question, words in choices.items()}
+                    rows.append({**seen, "rater": _rater(annotation), **answers})
                     numbers.append(number)
     except (ValueError, RecursionError, TypeError, KeyError, AttributeError) as error:
         what = f"not an export of rated tasks ({type(error).__name__}: {str(error)[:60]})"
-        raise DataError([fault(path, what, number, remedy=_EXPORT)]) from error
+        remedy = "export the project again from Label Studio, as JSON"
+        raise DataError([fault(path, what, number, remedy=remedy)]) from error
+    columns = [form.key, *form.shown, "rater", *form.questions]
     return pd.DataFrame(rows, numbers, columns, dtype=object)
-
-
-def _sheet(path: Path, form: Form) -> pd.DataFrame:
-    """Rows of a sheet that have an answer."""
-    questions = [*form.questions]
-    part = read_rows(path)
-    check([*part.problems, *lacking(part, [form.key, *form.shown, *questions])])
-    table = part.table.fillna("").astype(str).apply(lambda cells: cells.str.strip())
-    table = table[(table[questions] != "").any(axis=1)]
-    return table if "rater" in table else table.assign(rater=str(path))
-
-
-_RATER = each(bool, "name who rated, or export again with the annotators")
 
 
 def _rater(annotation: Mapping[str, Any]) -> str:
@@ -277,3 +275,12 @@ def _rater(annotation: Mapping[str, Any]) -> str:
     if isinstance(person, dict):
         person = person.get("id", person.get("email"))
     return str(person) if isinstance(person, str | int) else ""
+
+
+def _sheet(path: Path, form: Form) -> pd.DataFrame:
+    """Rows of a sheet that have an answer."""
+    questions = [*form.questions]
+    table = read_rows(path, [form.key, *form.shown, *questions]).fillna("").astype(str)
+    table = table.apply(lambda cells: cells.str.strip())
+    table = table[(table[questions] != "").any(axis=1)]
+    return table if "rater" in table else table.assign(rater=str(path))

@@ -1,6 +1,7 @@
 """Small data sets to rate, and exports of the form that Label Studio 1.23.2 writes."""
 
-from tstmeta.data import Dataset, label_studio
+from tstmeta import label_studio
+from tstmeta.data import Dataset
 from tstmeta.data.tables import items_table
 
 ANN, BEN = 48151, 7  # user numbers as a server gives them

@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from tests.data import studio
-from tests.data.studio import ANN, BEN, MAIL, annotation, exported, result
+from tests import studio
+from tests.studio import ANN, BEN, MAIL, annotation, exported, result
 from tstmeta import cli, data
 from tstmeta.console import from_inert
 from tstmeta.data import Dataset, paths
-from tstmeta.data.label_studio import PAIRWISE, RATING, form_id, read_export, tasks, write_form
+from tstmeta.label_studio import PAIRWISE, RATING, form_id, read_export, tasks, write_form
 from tstmeta.schema import DataError, TstmetaError
 
 
@@ -58,13 +58,6 @@ def test_a_form_asks_what_the_importer_reads_and_shows_a_task_as_plain_text(form
     assert shown == {*form.shown}
     assert "source" not in shown  # Label Studio puts its own record of the task there
     assert not list(root.iter("HyperText"))
-
-
-def test_the_guideline_names_the_keys_of_the_form():
-    text = " ".join(paths.own("contrast", "GUIDELINE.md").read_text("utf-8").split())
-    for question in parsed(RATING).iter("Choices"):
-        keys = " ".join(choice.get("hotkey") for choice in question)
-        assert f"{RATING.questions[question.get('name')]} `{keys}`" in text
 
 
 def test_a_task_has_nothing_but_the_texts_the_style_and_an_opaque_id(contrast):
