@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -100,6 +101,11 @@ class Evaluation:
         # by the value shown: that of random may be a mean of seeds, and its place that of one
         return metrics, sorted(sentinels, key=lambda at: -self.frame["value"][at])[:1]
 
+    @property
+    def comparisons(self) -> int:
+        """How many pairs of rows are tested at once."""
+        return math.comb(self.frame["rank"].count(), 2)
+
     @cached_property
     def differences(self) -> pd.DataFrame:
         """Each metric against those below it and against the best sentinel, a row a pair.
@@ -118,10 +124,11 @@ class Evaluation:
 
     @cached_property
     def summary(self) -> list[str]:
-        """In words: which metric leads and which cannot be told from it, which stay below the best
-        sentinel, and the difference that these data could show (by simulation).
+        """Sentences: the best metrics and those that do not differ from them significantly, how
+        they compare with the best sentinel, and the smallest difference that these data could show
+        (by simulation).
         """
-        from .render import sentences
+        from .findings import sentences
 
         return sentences(self) if self.tested else []
 

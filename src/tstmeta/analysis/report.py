@@ -6,7 +6,6 @@ evaluations give the same bytes.  Texts of data sets may be hostile: all are esc
 
 from __future__ import annotations
 
-import math
 import platform
 import re
 from base64 import b64encode
@@ -103,14 +102,13 @@ def methods(own: Sequence[Evaluation]) -> list[str]:
         with suppress(PackageNotFoundError):
             libraries.append(f"{name} {version(name)}")
     frame = pd.concat(each.frame for each in own)
-    pairs = (math.comb(each.frame["rank"].count(), 2) for each in own if each.tested)
     text = _template(
         "methods.txt.j2",
         libraries=libraries,
         titles=list(map(render.title, own)),
         settings={str(each.analysis.setting): each.analysis.setting for each in own}.values(),
         units=list(dict.fromkeys(map(_units, own))),
-        tested=list(dict.fromkeys(f"{n:,}" for n in pairs)),
+        tested=list(dict.fromkeys(f"{each.comparisons:,}" for each in own if each.tested)),
         flipped=list(_signatures(frame[frame["better"] == "lower"]).values()),
     )
     return text.strip().split("\n\n")
