@@ -17,7 +17,7 @@ from ..metrics import Metric
 from ..metrics.base import for_language
 from ..schema import TstmetaError, failures, together
 from .agreement import WITHOUT, correlate
-from .frame import METRIC, ORACLES, SENTINELS, kind_of, of_dimension, pairs
+from .frame import METRIC, ORACLES, SENTINELS, kind_of, pairs, select_dimension
 
 #: Dimension -> basis -> metrics: one an idea (n-grams, characters, subsequences, matched words,
 #: edits, vectors of tokens, of sentences, moved words; classifiers, distances, likelihoods).
@@ -94,7 +94,7 @@ def listed(
             if dimension in DEFAULTS and dimension not in registry.get(name).dimensions
         }
         if scoring.RELEASED in named:
-            scores = of_dimension(scores, dimension)
+            scores = select_dimension(scores, dimension)
             others = scores["metric"][scores["dimension"] != dimension]
             away |= set(others[others.str.startswith("released:")]) - named
     return scores[~scores["metric"].isin(away)]

@@ -54,7 +54,7 @@ def pairs(
             name in ``lower`` that no metric has.
     """
     check_dimension(data, dimension)
-    scores = of_dimension(scores, dimension)
+    scores = select_dimension(scores, dimension)
     if unknown := [name for name in lower if name not in set(scores["metric"])]:
         known = ", ".join(dict.fromkeys(scores["metric"])) or "none"
         raise TstmetaError(
@@ -81,7 +81,7 @@ def pairs(
     return pd.concat(parts, ignore_index=True) if parts else items.iloc[:0]
 
 
-def of_dimension(scores: pd.DataFrame, dimension: str) -> pd.DataFrame:
+def select_dimension(scores: pd.DataFrame, dimension: str) -> pd.DataFrame:
     """The scores to hold against a dimension: without people's own style where that is asked about,
     and of a judge that rated several dimensions under one name the ratings of this one.
     """

@@ -85,7 +85,7 @@ class Matrices(NamedTuple):
     clusters: np.ndarray | None
     against: str  # what ``human`` is, in words
 
-    def of_items(self, names: Sequence[str]) -> np.ndarray:
+    def item_values(self, names: Sequence[str]) -> np.ndarray:
         """Columns of the items, such as other dimensions, as matrices ``[G, S, K]``."""
         return self.layout.matrix(self.items[list(names)].to_numpy(float).T)
 

@@ -249,8 +249,8 @@ def evaluate_dimension(
 
     scores = choice.listed(scores, dimension, settings.metrics)
     scores = combine(settings, data, scores, settings.hybrids, dimension)
-    statistics = dict.fromkeys(map(str, settings.statistic or ["pearson"]))
-    levels = dict.fromkeys(map(str, settings.level or ["pooled"]))
+    statistics = dict.fromkeys(map(str, settings.statistic or [Statistic("pearson")]))
+    levels = dict.fromkeys(map(str, settings.level or [Level("pooled")]))
     for setting in product(statistics, levels):
         with waiting(f"{data.name}, {dimension}, {', '.join(setting)}: {settings.draws:,} draws"):
             result = evaluate_scores(
