@@ -22,15 +22,16 @@ _LISTED = 6
 #: The sentence of each kind of finding.
 SENTENCES = {
     "none": "No metric has a value for {dimension} that could be compared.",
+    "unfit": "No metric can be recommended: the best sentinel is significantly better than all.",
     "best": "Best agreement with the {against} of {dimension}: {label}.",
-    "chance": "The interval of the best does not lie above chance ({value}).",
+    "chance": "Best agreement with the {against} of {dimension}, with an interval that does not lie"
+    " above chance ({value}): {label}.",
     "undecided": "Not significantly different from the best: {names}.",
     "worse": "Significantly worse than the best: {names}.",
     "sentinel": "Best sentinel: {label}.",
     "sentinel worse": "Significantly better than the best sentinel: {names}.",
     "sentinel undecided": "Not significantly different from the best sentinel: {names}.",
     "sentinel better": "Significantly worse than the best sentinel: {names}.",
-    "unfit": "No metric can be recommended: the best sentinel is significantly better than all.",
     "tests": "All {pairs:,} pairs of rows are tested at once, at 0.05.",
     "power": "Smallest difference between {names} that these data show with 80 % power: {value}"
     " (this pair alone, at 0.05, by simulation).",
@@ -52,26 +53,27 @@ def findings(result: Evaluation) -> Iterator[Finding]:
     if not metrics:
         yield Finding("none", [])
         return
-    differ = result.p <= ALPHA
+    differ, value = result.p <= ALPHA, frame["value"]
+    worse = {
+        sentinel: [at for at in metrics if differ[at, sentinel] and value[at] < value[sentinel]]
+        for sentinel in sentinels
+    }
+    if metrics in worse.values():
+        yield Finding("unfit", metrics)
     best = [place for place in metrics if frame["rank"][place] == frame["rank"][metrics[0]]]
     others, chance = metrics[len(best) :], result.analysis.setting.function.chance
-    worse = [place for place in others if differ[best, place].all()]
-    yield Finding("best", best)
-    if (frame["low"][best] <= chance).all():
-        yield Finding("chance", best, chance)
-    yield Finding("undecided", [place for place in others if place not in worse])
-    yield Finding("worse", worse)
-    for sentinel in sentinels:
+    below = [place for place in others if differ[best, place].all()]
+    yield Finding("chance" if (frame["low"][best] <= chance).all() else "best", best, chance)
+    yield Finding("undecided", [place for place in others if place not in below])
+    yield Finding("worse", below)
+    for sentinel, below in worse.items():
         apart = [place for place in metrics if differ[place, sentinel]]
-        below = [place for place in apart if frame["value"][place] < frame["value"][sentinel]]
         yield Finding("sentinel", [sentinel])
         yield Finding("sentinel worse", [place for place in apart if place not in below])
         yield Finding("sentinel undecided", [place for place in metrics if place not in apart])
         yield Finding("sentinel better", below)
-        if len(below) == len(metrics):
-            yield Finding("unfit", below)
     yield Finding("tests", metrics)
-    gaps = frame["value"][metrics[0]] - frame["value"]
+    gaps = value[metrics[0]] - value
     for place in [place for place in metrics if gaps[place] > 1e-12][:1]:  # the pair that leads
         least = detectable(result.analysis, metrics[0], place)
         if not math.isnan(least):
