@@ -65,7 +65,8 @@ def test_sentences_are_of_the_best_metric_of_the_best_sentinel_and_of_power():
         "Significantly better than the best sentinel: good and ter.",
         "Not significantly different from the best sentinel: poor.",
         "All 10 pairs of rows are tested at once, at 0.05.",
-        f"Smallest difference between good and ter that these data show with 80 % power: {least:.3f}"
+        "Smallest difference between good and ter that these data show with 80 % power:"
+        f" {least:.3f}"
         " (this pair alone, at 0.05, by simulation).",
         f"Observed difference between good and ter: {render.number(gap)}.",
     ]

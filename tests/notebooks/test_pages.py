@@ -13,7 +13,7 @@ import pytest
 import tstmeta as tst
 from tests.notebooks.cells import NOTEBOOKS, cells
 from tools import book
-from tstmeta.analysis.committed import whole
+from tstmeta.analysis.committed import read_frozen
 from tstmeta.ledger import beside, of_the_book
 from tstmeta.metrics import get
 from tstmeta.notebook import parameters
@@ -102,7 +102,7 @@ def test_a_chapter_on_content_looks_at_the_metrics_of_the_front_page(name):
 
 def best(name, value):
     """The best metric of each data set by a chapter's main frame; sentinels are no metrics."""
-    frame = whole(name)
+    frame = read_frozen(name)
     frame = frame[frame["metric"].isin(content())].dropna(subset=value)
     return frame.loc[frame.groupby("dataset")[value].idxmax()].set_index("dataset")["metric"]
 

@@ -12,7 +12,7 @@ from ..metrics import CorpusMetric
 from ..schema import USABLE, TstmetaError
 from ..scoring import HUMAN_STYLE, STYLE_LABEL
 
-#: What to score beside any metric: sentinels, which know nothing of quality, and people's style.
+#: What to score beside any metric: sentinels, and people's rating of style.
 SENTINELS = ("sentinel", HUMAN_STYLE)
 #: Rows that are no metrics but human values of style.
 ORACLES = (HUMAN_STYLE, STYLE_LABEL)
@@ -27,7 +27,7 @@ DISTANCES = ("released:wmd", "released:gpt2_ppl", "released:source-gpt2_ppl")
 def pairs(
     data: Dataset, scores: pd.DataFrame, dimension: str = "content", lower: Sequence[str] = ()
 ) -> pd.DataFrame:
-    """One row a rewrite and metric: the score beside what people said of one dimension.
+    """One row a rewrite and metric: its score beside the human rating of one dimension.
 
     Args:
         data: a data set.
@@ -82,12 +82,12 @@ def pairs(
 
 
 def select_dimension(scores: pd.DataFrame, dimension: str) -> pd.DataFrame:
-    """The scores to hold against a dimension: without people's own style where that is asked about,
-    and of a judge that rated several dimensions under one name the ratings of this one.
+    """The scores to compare with ratings of a dimension: no human style rating beside style, and of
+    a judge that rated several dimensions under one name the scores of this dimension.
     """
-    own = ~(scores["metric"].isin(ORACLES) & (dimension == "style"))
+    itself = scores["metric"].isin(ORACLES) & (dimension == "style")
     several = scores.groupby("metric")["dimension"].transform("nunique") > 1
-    return scores[own & (~several | (scores["dimension"] == dimension))]
+    return scores[~itself & (~several | (scores["dimension"] == dimension))]
 
 
 def judged(data: Dataset, dimension: str) -> pd.DataFrame:

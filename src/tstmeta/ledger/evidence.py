@@ -19,7 +19,7 @@ from scipy.stats import norm, t
 from .. import stats
 from ..analysis.agreement import Analysis, analyses, resample
 from ..analysis.agreement import agreement as agreement_of
-from ..analysis.committed import trajectories, whole
+from ..analysis.committed import read_frozen, trajectories
 from ..analysis.frame import DISTANCES, pairs
 from ..combine import Settings, hybrid
 from ..combine.hybrids import Kind
@@ -280,7 +280,7 @@ def preferred(setup: Setup, data: str, dimension: str, better: str, worse: str) 
 
 def choices(setup: Setup, of: str, dimension: str, share: str = "balanced") -> list[Finding]:
     """A metric's share of the choices of people: a row of chapter 22, of ``mis@yelp``."""
-    rows = whole("22_preferences").set_index(["dataset", "dimension", "metric"])
+    rows = read_frozen("22_preferences").set_index(["dataset", "dimension", "metric"])
     row = rows.loc[("mis@yelp", dimension, of)]
     value, *ends = (float(row[name]) for name in (share, f"{share}_low", f"{share}_high"))
 
