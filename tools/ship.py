@@ -137,7 +137,7 @@ def effects(name: str, dimensions: list[str]) -> pd.DataFrame:
         able = {metric for metric, text in claimed.items() if dimension in text.split()}
         fits = pairs["metric"].isin(able)
         pairs = pairs[fits & pairs.groupby(["metric", "basis"])["score"].transform("count").gt(0)]
-        parts += [synthesis.effects(pairs, dimension), synthesis.of_people(data, dimension)]
+        parts += [synthesis.effects(pairs, dimension), synthesis.human_effects(data, dimension)]
         for other, level in SECOND:
             if level != "system" or data.items["system"].replace("", pd.NA).nunique() > 2:
                 more = synthesis.effects(pairs, dimension, other, level)

@@ -212,7 +212,7 @@ def test_a_difference_by_source_is_over_the_sources_where_both_have_a_value():
     assert row["n"] == 21  # swapping the others changes nothing
     assert row["note"].startswith("over the 21 groups where both have a value (alone over 21 and")
     notes = tst.rank_sets(frame, "kendall", "source", draws=50).set_index("metric")["note"]
-    assert notes["poor"] == "held against some over 21 of its 24 groups"
+    assert notes["poor"] == "compared with a metric over 21 of its 24 groups"
     assert notes["good"] == ""
     holes = PAIRS.assign(score=PAIRS["score"].mask(flat))
     [row] = tst.compare(holes, "good", "poor", draws=50).to_dict("records")

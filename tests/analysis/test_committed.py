@@ -4,7 +4,7 @@ import pytest
 
 import tstmeta as tst
 from tools.ship import PARTS
-from tstmeta.analysis.committed import whole
+from tstmeta.analysis.committed import read_frozen
 from tstmeta.data import names, paths
 from tstmeta.metrics import get
 from tstmeta.schema import MissingData, TstmetaError
@@ -46,7 +46,7 @@ def test_nothing_is_frozen_where_the_files_are(monkeypatch):
 def test_what_is_frozen_is_aggregates_of_known_data_sets():
     known = {*names(), "simulated"}
     for name in FRAMES:
-        rows = whole(name)
+        rows = read_frozen(name)
         if rows.columns[0] == "dataset":
             assert set(rows["dataset"].str.replace(r"[@ ].*", "", regex=True)) <= known, name
         assert not {"item_id", "source_id", "rater"} & set(rows), name

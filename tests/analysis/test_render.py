@@ -23,6 +23,7 @@ from tstmeta.schema import TstmetaError
 DATA = rated()
 SCORES = scored(DATA, good=0.4, ter=0.5, poor=4.0, random=2.0)
 OWN = analyse(DATA, SCORES, draws=300, seed=7)
+LIMITS = ["value", "low", "high"]
 
 
 # -------------------------------------------------------------------------------------- in words
@@ -43,49 +44,50 @@ def test_no_difference_is_shown_as_zero(value, expected):
     assert render.number(value) == expected
 
 
-def words(own=OWN, **pairs: float) -> list[str]:
+def words(result=OWN, **pairs: float) -> list[str]:
     """The sentences had tests other p for pairs named as in ``good_ter``, and 0.001 elsewhere."""
-    names, p = own.frame["metric"].tolist(), np.full(own.p.shape, 0.001)
+    names, p = result.frame["metric"].tolist(), np.full(result.p.shape, 0.001)
     for pair, value in pairs.items():
         i, j = map(names.index, pair.split("_"))
         p[i, j] = p[j, i] = value
-    return replace(own, p=p).summary
+    return replace(result, p=p).summary
 
 
-def test_the_words_are_of_who_leads_of_sentinels_and_of_power():
-    lead, sentinel, power = words(good_ter=0.2, poor_random=0.051)
-    row = OWN.frame.iloc[0]
-    limits = f"{row['value']:.3f} [{row['low']:.3f}, {row['high']:.3f}]"
-    assert lead == (
-        f"good (Pearson's r {limits}) agrees best with the mean human rating of content; ter cannot"
-        " be told from it; it is above poor (at 0.05 for all 10 pairs of rows)."
-    )
-    assert sentinel.startswith("The best sentinel is random (Pearson's r 0.")
-    assert sentinel.endswith(
-        "); below it: no metric; poor cannot be told from it; above it: 2 of 3 metrics."
-    )
+def test_sentences_are_of_the_best_metric_of_the_best_sentinel_and_of_power():
+    first, random = (render.with_limits(*OWN.frame.loc[at, LIMITS]) for at in (0, 3))
     least = comparison.detectable(OWN.analysis, 0, 1)
     gap = OWN.frame["value"][0] - OWN.frame["value"][1]
-    assert power == (
-        "With 80 % power these data would show that ter is worse than good if the difference were"
-        f" {least:.3f} (this pair alone at 0.05, by simulation); it is {render.number(gap)}."
-    )
+    assert words(good_ter=0.2, poor_random=0.051) == [
+        f"Best agreement with the mean human rating of content: good (Pearson's r {first}).",
+        "Not significantly different from the best: ter.",
+        "Significantly worse than the best: poor.",
+        f"Best sentinel: random (Pearson's r {random}).",
+        "Significantly better than the best sentinel: good and ter.",
+        "Not significantly different from the best sentinel: poor.",
+        "All 10 pairs of rows are tested at once, at 0.05.",
+        "Smallest difference between good and ter that these data show with 80 % power:"
+        f" {least:.3f}"
+        " (this pair alone, at 0.05, by simulation).",
+        f"Observed difference between good and ter: {render.number(gap)}.",
+    ]
 
 
 def test_below_a_sentinel_is_only_what_differs_from_it_and_nothing_there_is_recommended():
     assert OWN.frame["value"][2] < OWN.frame["value"][3]  # poor, then random
-    assert words()[1].endswith("; below it: poor; above it: 2 of 3 metrics.")
+    assert "Significantly worse than the best sentinel: poor." in words()
+    assert not any(sentence.startswith("No metric") for sentence in words())
     poor = analyse(DATA, scored(DATA, poor=9.0, random=0.1), draws=20)
-    end = "; below it: poor; above it: 0 of 1 metrics. No metric can be recommended."
-    assert words(poor)[1].endswith(end)
+    end = "No metric can be recommended: the best sentinel is significantly better than all."
+    assert words(poor)[0] == end
 
 
 def test_the_best_sentinel_is_the_one_with_the_highest_value_shown():
-    own = analyse(DATA, scored(DATA, good=0.4, random=1.0, **{"copy-rate": 2.5}), draws=50)
-    assert "The best sentinel is random (" in own.summary[1]
-    shown = own.frame.assign(value=own.frame["value"].mask(own.frame["metric"] == "random", 0.0))
-    several = replace(own, frame=shown)  # as the mean of seeds stands there
-    assert "The best sentinel is copy-rate (" in several.summary[1]
+    result = analyse(DATA, scored(DATA, good=0.4, random=1.0, **{"copy-rate": 2.5}), draws=50)
+    assert "Best sentinel: random (" in "".join(result.summary)
+    random = result.frame["metric"] == "random"
+    shown = result.frame.assign(value=result.frame["value"].mask(random, 0.0))
+    several = replace(result, frame=shown)  # as the mean of seeds stands there
+    assert "Best sentinel: copy-rate (" in "".join(several.summary)
     assert set(several.differences["b"]) == {"copy-rate"}
 
 
@@ -93,22 +95,28 @@ def test_metrics_of_one_value_lead_together_and_chance_and_fewer_rewrites_are_st
     table = scored(DATA, good=0.4, ter=0.4, poor=4.0)
     good = table.loc[table["metric"] == "good", "value"].to_numpy()
     flipped = table["value"].mask(table["metric"] == "ter", -np.resize(good, len(table)))
-    twins = table.assign(value=flipped)
-    own = analyse(DATA, twins, draws=50)
-    each = render.number(own.frame["value"][0])
-    assert own.summary[0].startswith(f"good and ter (Pearson's r {each} each) agree")
-    assert "; they are above poor (at" in own.summary[0]
-    worse = table[table["metric"] == "good"].assign(value=lambda own: -own["value"])
-    lead = analyse(DATA, worse, draws=50).summary[0]
-    assert "; its interval does not lie above 0, which is chance (at" in lead
+    twins = analyse(DATA, table.assign(value=flipped), draws=50)
+    value = render.number(twins.frame["value"][0])
+    assert f"content: good and ter (Pearson's r {value} each)." in twins.summary[0]
+    assert twins.summary[1] == "Significantly worse than the best: poor."
+    negated = table[table["metric"] == "good"].assign(value=lambda rows: -rows["value"])
+    chance = "of content, with an interval that does not lie above chance (0): good ("
+    assert chance in analyse(DATA, negated, draws=50).summary[0]
     fewer = analyse(DATA, table.assign(value=table["value"].mask(table.index == 0)), draws=50)
-    assert "], over 95 of 96 rewrites) agrees best" in fewer.summary[0]
+    assert fewer.summary[0].endswith("], over 95 of 96 rewrites).")
     notes = fewer.differences.set_index(["a", "b"])["note"]
     assert notes["good", "ter"].startswith("over 95 and 96 rewrites")
     assert not notes["ter", "poor"].startswith("over")
 
 
-def test_without_tests_there_are_no_words_and_without_values_they_say_so():
+def test_a_long_list_of_metrics_ends_with_a_count():
+    many = scored(DATA, good=0.1, **{f"poor_{letter}": 9.0 for letter in "abcdefgh"})
+    [worse] = [line for line in words(analyse(DATA, many, draws=20)) if "worse than" in line]
+    assert worse.count("poor-") == 5
+    assert worse.endswith(" and 3 more.")
+
+
+def test_without_tests_there_are_no_sentences_and_without_values_they_say_so():
     scores = scored(DATA, good=0.4)
     assert analyse(DATA, scores, draws=20, clusters=False).summary == []
     alone = analyse(DATA, scores.assign(value=1.0), draws=20).summary

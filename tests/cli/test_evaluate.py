@@ -278,7 +278,7 @@ def check(written: dict[str, bytes]) -> None:
     latex, said = written["table.tex"].decode(), written["said"].decode()
     assert latex.count(r"\begin{tabular}") == latex.count("human ceiling &") == 2
     assert written["figure.pdf"].startswith(b"%PDF")
-    for words in ("agrees best with the mean human rating of content", "The best sentinel is"):
+    for words in ("Best agreement with the mean human rating of content", "Best sentinel: "):
         assert words in said
         assert words in latex
     assert "80 % power" in said

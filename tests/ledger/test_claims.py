@@ -16,7 +16,7 @@ from tests.helpers import needs
 from tests.ledger.canned import Canned
 from tstmeta import stats
 from tstmeta.analysis.agreement import analyses, resample
-from tstmeta.analysis.committed import whole
+from tstmeta.analysis.committed import read_frozen
 from tstmeta.analysis.frame import pairs
 from tstmeta.analysis.matrices import matrices
 from tstmeta.combine import Settings, hybrid
@@ -173,7 +173,7 @@ LONG = ("pauli2025.source-basis", "lai2023.learned")
 
 def hold(given: Claims, left_out: Sequence[str] = ()) -> None:
     """Verdicts are equal, values to 1e-9, limits to .03 or .35 of the width (other draws)."""
-    old = whole("claims").query("claim not in @left_out")
+    old = read_frozen("claims").query("claim not in @left_out")
     before = old.drop_duplicates("claim").set_index("claim")["verdict"]
     pd.testing.assert_series_equal(given.verdicts.set_index("claim")["verdict"], before)
     old = old.dropna(subset="value").reset_index(drop=True)
@@ -228,7 +228,7 @@ def test_a_claim_lacks_each_of_its_sets_that_is_not_here():
 
 
 def test_a_claim_of_which_nothing_was_frozen_needs_its_data(monkeypatch):
-    monkeypatch.setattr(rules, "whole", lambda name: pd.DataFrame({"claim": []}))
+    monkeypatch.setattr(rules, "read_frozen", lambda name: pd.DataFrame({"claim": []}))
     text = claim("pauli2025.ranking")
     monkeypatch.setattr(rules, "texts", lambda: [text])
     with pytest.raises(MissingData, match=r"pauli2025.ranking .* `tstmeta data fetch mir`"):
@@ -283,7 +283,7 @@ def test_the_share_won_less_the_share_lost_is_what_table_4_prints():
 
 def test_a_share_of_choices_is_that_of_the_table_and_its_limits_widen_about_it():
     [row] = evidence.choices(SMALL, "22_preferences", "mis@yelp", "content", "sim")
-    frozen = whole("22_preferences").query("dataset == 'mis@yelp' and dimension == 'content'")
+    frozen = read_frozen("22_preferences").query("dataset == 'mis@yelp' and dimension == 'content'")
     own = frozen.set_index("metric").loc["sim"]
     assert [row.value, *row.interval()] == own.filter(like="balanced").tolist()
     assert row.n == own["comparisons"]

@@ -1,4 +1,4 @@
-"""Advice for rewrites of one's own: which metric to take, what to expect of it, what to rate.
+"""Advice for rewrites of a user: which metric to take, what to expect of it, what to rate.
 
 With s^2 the variance of an effect times the sources of its set, n sources have the variance s^2 / n
 and show a difference with 80 % power at .05 from n = ((z(.975) + z(.8)) s / difference)^2 on.  More
@@ -23,7 +23,7 @@ from ..scoring import score
 from .frame import judged
 from .render import number, with_limits
 from .synthesis import ACCURACY, SAME_SOURCE, against, evidence, panels, separated
-from .verdicts import CHANCE, FAMILIES, ORDER, UNKNOWN, USE, spoken_in, verdicts
+from .verdicts import CHANCE, FAMILIES, ORDER, UNKNOWN, USE, in_language, verdicts
 
 DIMENSIONS = ("content", "style", "fluency")
 #: Sources from which ratings say something; rated sets that come nearest; sources from which a
@@ -63,7 +63,7 @@ class Advice:
 
 
 def profile(data: Dataset, task: str = "") -> pd.Series:
-    """What rewrites are like, with their texts or without; the task by default as the data say.
+    """Facts about rewrites, with their texts or without; the task is by default that of the data.
 
     Returns:
         task (empty: not known), language (codes, the most frequent first), items, sources,
@@ -73,8 +73,8 @@ def profile(data: Dataset, task: str = "") -> pd.Series:
         and fluency_pairs (pairs of rewrites of one source that people separate), style_content
         (Pearson correlation of both ratings, less the means of their sources).  NaN: not known.
     """
-    tasks, words = panels().set_index("dataset")["task"], data.card.facts.get("task", "")
-    task = task or tasks.get(data.name) or next((each for each in tasks if each in words), words)
+    tasks, text = panels().set_index("dataset")["task"], data.card.facts.get("task", "")
+    task = task or tasks.get(data.name) or next((name for name in tasks if name in text), text)
     sources, lengths = data.items["source_id"], data.lengths
     copied = score(data, ["copy-rate"], ["source"], progress=False)
     overlap = copied["value"][copied["status"].isin(USABLE)]
@@ -102,7 +102,7 @@ def profile(data: Dataset, task: str = "") -> pd.Series:
 
 @cache
 def _rated() -> pd.DataFrame:
-    """The rated sets with what their rewrites are like."""
+    """The rated sets with the facts about their rewrites."""
     about = panels()[["dataset", "family", "panel", "task", "language", "outputs", "year"]]
     known = pd.read_csv(paths.own("frozen", "sets.csv"))
     return about.merge(known.drop(columns=["task", "language"]), on="dataset")
@@ -135,13 +135,13 @@ def advise(
     Raises:
         TstmetaError: a dimension without evidence, or a fault in the data.
     """
-    own = load(str(data)) if isinstance(data, Path | str) else data
-    about = pd.Series({"task": task}) if own is None else profile(own, task)
+    dataset = load(str(data)) if isinstance(data, Path | str) else data
+    about = pd.Series({"task": task}) if dataset is None else profile(dataset, task)
     task = about["task"].strip().lower()
     language = code_of(language or about.get("language", "").partition(" ")[0])
     if references is None:
-        references = own is not None and bool(own.items["references"].str.len().gt(0).all())
-    left_out = _families(own)
+        references = dataset is not None and bool(dataset.items["references"].str.len().all())
+    left_out = _families(dataset)
     rated, parts, mute = _rated()[~_rated()["family"].isin(left_out)], [], dict[str, str]()
     for name in dimensions:
         known = evidence(name, differences=True).merge(rated[["dataset", "rewrites"]])
@@ -149,41 +149,44 @@ def advise(
         for side in ("source", "reference")[: 1 + references]:
             table = verdicts(known, name, side == "reference", task, language)
             table = table.rename(columns={"mean": "accuracy", "own": "alike"})
-            variants = {
-                each: for_language(registry.get(each), language or "en") for each in table["metric"]
-            }
-            mute |= (away := {each: "" for each, how in variants.items() if isinstance(how, str)})
-            if len(table := table[~table["metric"].isin(away)]):
-                table = _numbers(table, known[known["panel"] == "pool"], side, own)
+            refused = table["metric"].map(lambda metric: _refuses(metric, language))
+            mute |= dict.fromkeys(table["metric"][refused], "")
+            if len(table := table[~refused]):
+                table = _numbers(table, known[known["panel"] == "pool"], side, dataset)
                 parts.append(table.assign(dimension=name))
     frame = pd.concat(parts or [pd.DataFrame()]).reindex(columns=COLUMNS)
     place = [*dimensions, *ORDER].index
     keys = [-frame["accuracy"], frame["verdict"].map(place), frame["dimension"].map(place)]
     frame = frame.iloc[np.lexsort(keys)].reset_index(drop=True)
-    whole = dict.fromkeys(("sources_best", "sources_sentinel"), "Int64")
+    counts = dict.fromkeys(("sources_best", "sources_sentinel"), "Int64")
     notes = [f"Evidence left out, of the same sources: {', '.join(left_out)}."] * bool(left_out)
     notes += [f"Not listed, as not made for {language}: {', '.join(mute)}."] * bool(mute)
     notes += _notes(frame, about, rated, dimensions, " in ".join(filter(None, (task, language))))
     sets = rated[rated["task"].str.contains(task, regex=False)]
-    sets = sets[spoken_in(sets, language)].reset_index(drop=True)
-    return Advice(frame.astype(whole), about, sets, tuple(notes))
+    sets = sets[in_language(sets, language)].reset_index(drop=True)
+    return Advice(frame.astype(counts), about, sets, tuple(notes))
 
 
-def _families(own: Dataset | None) -> list[str]:
+def _refuses(metric: str, language: str) -> bool:
+    """Whether a metric is not made for a language."""
+    return isinstance(for_language(registry.get(metric), language or "en"), str)
+
+
+def _families(dataset: Dataset | None) -> list[str]:
     """The families of a set of the book, or of the sets that it is a part of."""
-    known, name = panels().set_index("dataset")["family"], own.name if own else ""
+    known, name = panels().set_index("dataset")["family"], dataset.name if dataset else ""
     base = known.index.str.replace("@.*", "", regex=True) == name.partition("@")[0]
     return [known[name]] if name in known else known[base].unique().tolist()
 
 
 def _numbers(
-    table: pd.DataFrame, known: pd.DataFrame, side: str, own: Dataset | None
+    table: pd.DataFrame, known: pd.DataFrame, side: str, dataset: Dataset | None
 ) -> pd.DataFrame:
     """What to expect of each metric on so many sources, and how many tell it from others."""
     near, size = 0.0, 0
-    if own is not None:
-        of_sources = own.items["source_id"].value_counts()
-        near, size = max(2.0, of_sources.mean()), (of_sources > 1).sum()
+    if dataset is not None:
+        rewrites = dataset.items["source_id"].value_counts()
+        near, size = max(2.0, rewrites.mean()), (rewrites > 1).sum()
     best, known = table.iloc[np.argmax(table["families"] >= FAMILIES)], known.dropna(subset="se")
     tables = {"": known[known["against"] == ""]}
     tables["best"] = against(known, best["metric"], best["basis"])
@@ -193,9 +196,9 @@ def _numbers(
         for name, rated in tables.items():
             rated = rated[(rated["metric"] == row["metric"]) & (rated["basis"] == row["basis"])]
             variance = spread(rated, near)
-            of = stats.of_families(rated["value"], rated["se"], rated["family"].tolist())
+            families = stats.of_families(rated["value"], rated["se"], rated["family"].tolist())
             new = variance / size if size else None
-            pooled = stats.pool(of.values, of.variances, new=new)
+            pooled = stats.pool(families.values, families.variances, new=new)
             if name:
                 row[f"sources_{name}"] = sources_needed(pooled.mean, variance)
             elif size:
@@ -220,9 +223,9 @@ def sources_needed(difference: float, variance: float) -> float:
 
 
 def _notes(
-    frame: pd.DataFrame, about: pd.Series, rated: pd.DataFrame, dimensions: Sequence[str], of: str
+    frame: pd.DataFrame, about: pd.Series, rated: pd.DataFrame, dimensions: Sequence[str], aim: str
 ) -> Iterator[str]:
-    """What to take, what may turn it round, and what to rate first."""
+    """What to take, what may reverse it, and what to rate first."""
     if about.get("rewrites") == 1:
         yield "Accuracy is about pairs of rewrites of one source: score two of each at least."
     r = about.get("style_content", np.nan)
@@ -247,8 +250,8 @@ def _notes(
         pool = rated[rated["panel"] == "pool"]
         tasks, codes = (", ".join(sorted(set(pool[name]))) for name in ("task", "language"))
         yield (
-            f"Nothing is known of {', '.join(lacks)}{f' for {of}' * bool(of)}: there are rated sets"
-            f" of {tasks}, in {codes}."
+            f"Nothing is known of {', '.join(lacks)}{f' for {aim}' * bool(aim)}: there are rated"
+            f" sets of {tasks}, in {codes}."
         )
         ahead = frame[frame["dimension"].isin(lacks) & (frame["families"] >= FAMILIES)]
         ahead = ahead.drop_duplicates("dimension").dropna(subset="sources_sentinel")

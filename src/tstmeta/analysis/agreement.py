@@ -17,7 +17,7 @@ import pandas as pd
 from .. import stats
 from ..data import Dataset
 from ..schema import TstmetaError
-from ..stats import Correlation, Resample, ResamplingPlan, Setting, Statistic
+from ..stats import Correlation, Draws, Resample, ResamplingPlan, Setting, Statistic
 from ..stats.limits import FEW_UNITS
 from ..stats.partial_correlation import by_two, levels_known
 from ..stats.resampling import clusters_of, leave_one_out
@@ -40,6 +40,13 @@ _NOTHING_LEFT = (
 _NOT_DEFINITE = "no rewrites with two raters, or too much noise for a positive definite matrix"
 
 
+#: Columns of :func:`partial`.
+_PARTIAL = [
+    *(*HEAD, "kind", "value", "partial", "n", "reason", "corrected", "low", "high"),
+    *("corrected_low", "corrected_high", "undefined", "note"),
+]
+
+
 class Analysis(NamedTuple):
     """One data set as matrices, and what is computed of it."""
 
@@ -55,16 +62,15 @@ class Analysis(NamedTuple):
 
     def of(self, places: Sequence[int] | np.ndarray) -> Analysis:
         """The same of some metrics, in this order."""
-        own = self.matrices
-        heads = own.heads.iloc[places].reset_index(drop=True)
-        own = own._replace(metrics=own.metrics[places], heads=heads)
-        return self._replace(matrices=own, statistic=self.statistic.take(places))
+        heads = self.matrices.heads.iloc[places].reset_index(drop=True)
+        laid = self.matrices._replace(metrics=self.matrices.metrics[places], heads=heads)
+        return self._replace(matrices=laid, statistic=self.statistic.take(places))
 
     def fitted(self, metrics: np.ndarray) -> Analysis:
         """The same of other scores ``[M, S, K]``."""
-        own, seed = self.matrices._replace(metrics=metrics), [self.seed, FOLDS]
-        statistic = fitted(self.setting.function, own.human, metrics, seed)
-        return self._replace(matrices=own, statistic=statistic)
+        laid, seed = self.matrices._replace(metrics=metrics), [self.seed, FOLDS]
+        statistic = fitted(self.setting.function, laid.human, metrics, seed)
+        return self._replace(matrices=laid, statistic=statistic)
 
 
 def analyses(
@@ -80,10 +86,10 @@ def analyses(
     """One for each data set of the pairs; arguments as of :func:`bootstrap`."""
     for name, frame in pairs.groupby("dataset", sort=False, observed=True):
         try:
-            own = matrices(frame, level)
-            setting = own.setting(statistic, level, undefined=undefined)
-            plan = own.plan(unit, draws, clustered)
-            analysis = Analysis(own, setting, plan, seed, setting.function)
+            laid = matrices(frame, level)
+            setting = laid.setting(statistic, level, undefined=undefined)
+            plan = laid.plan(unit, draws, clustered)
+            analysis = Analysis(laid, setting, plan, seed, setting.function)
             analysis.rng(DRAWS)  # refuses a seed below 0
             if setting.function.ties_fitted and level != "source":
                 raise TstmetaError(
@@ -92,7 +98,7 @@ def analyses(
                 )
         except (TstmetaError, ValueError) as error:
             raise TstmetaError(f"{name}: {error}") from error
-        yield analysis.fitted(own.metrics)
+        yield analysis.fitted(laid.metrics)
 
 
 def correlate(
@@ -129,9 +135,9 @@ def correlate(
         for place, head in enumerate(analysis.matrices.heads[HEAD].to_dict("records")):
             rows.append(head | _row(analysis, place, agreement(analysis, place)))
     if "statistics" in pairs:
-        whole = pairs[pairs["statistics"].notna()]
-        for key, own in whole.groupby([*HEAD, "signature"], sort=False, observed=True):
-            rows.append(dict(zip(HEAD, key, strict=False)) | _of_outputs(own, statistic, level))
+        corpus = pairs[pairs["statistics"].notna()]
+        for key, table in corpus.groupby([*HEAD, "signature"], sort=False, observed=True):
+            rows.append(dict(zip(HEAD, key, strict=False)) | _corpus_row(table, statistic, level))
     columns = [*HEAD, "value", "n", "groups", "p", "reason", *WITHOUT * (level == "system")]
     return pd.DataFrame(rows, columns=columns).astype({"n": int, "groups": "Int64"})
 
@@ -140,27 +146,28 @@ def agreement(analysis: Analysis, place: int) -> Correlation:
     """The value of one metric: n is of rewrites at level pooled, of groups at levels of groups."""
     if value := analysis.statistic.fitted_value(place):
         return value
-    own = analysis.matrices
-    return stats.correlate(own.human, own.metrics[place], analysis.setting)
+    human, metrics = analysis.matrices.human, analysis.matrices.metrics
+    return stats.correlate(human, metrics[place], analysis.setting)
 
 
 def _row(analysis: Analysis, place: int, value: Correlation) -> dict[str, Any]:
+    """The columns of :func:`correlate` for one metric."""
     if analysis.setting.level in ("pooled", "within-task"):
         return value._asdict() | {"groups": None}
-    own = analysis.matrices
-    both = np.isfinite(own.human) & np.isfinite(own.metrics[place])
-    row = value._asdict() | {"n": int(both.sum()), "groups": value.n}
+    human, scores = analysis.matrices.human, analysis.matrices.metrics[place]
+    n = int(np.isfinite(human + scores).sum())
+    row = value._asdict() | {"n": n, "groups": value.n}
     if analysis.setting.level != "system":
         return row
-    sides = own.human, own.metrics[place], analysis.setting
-    row |= _without(*sides, value.value, own.layout.systems)
+    systems = analysis.matrices.layout.systems
+    row |= _without(human, scores, analysis.setting, value.value, systems)
     return row | {"reason": joined(row["reason"], few_systems(analysis.setting.level, value.n))}
 
 
-def _of_outputs(own: pd.DataFrame, statistic: str, level: str) -> dict[str, Any]:
-    """The row of a corpus metric: its value over all outputs of a system beside people's mean."""
-    own = own[(own["statistics"] != "") & own["human"].notna()]
-    corpus, reason = corpus_metric(str(own["metric"].iloc[0])) if len(own) else None, ""
+def _corpus_row(table: pd.DataFrame, statistic: str, level: str) -> dict[str, Any]:
+    """The row of a corpus metric: its value over all outputs of a system beside the mean rating."""
+    table = table[(table["statistics"] != "") & table["human"].notna()]
+    corpus, reason = corpus_metric(str(table["metric"].iloc[0])) if len(table) else None, ""
     if stats.STATISTICS[statistic].from_matrices is not None:
         reason = f"{stats.STATISTICS[statistic].label} needs a score for each rewrite"
     elif level != "system":
@@ -168,17 +175,17 @@ def _of_outputs(own: pd.DataFrame, statistic: str, level: str) -> dict[str, Any]
     elif corpus is None:
         reason = "no statistics to add up"
     if corpus is None or reason:
-        return {"value": math.nan, "p": math.nan, "n": len(own), "groups": 0, "reason": reason}
-    systems = own[own["system"] != ""].groupby("system", sort=False, observed=True)
+        return {"value": math.nan, "p": math.nan, "n": len(table), "groups": 0, "reason": reason}
+    systems = table[table["system"] != ""].groupby("system", sort=False, observed=True)
     # exact sums: systems with the same ratings have the same mean
-    people = systems["human"].agg(fmean)
-    values = systems["statistics"].agg(lambda some: corpus.combine(list(some)))
-    values = -values if own["flipped"].iloc[0] else values
-    sides = people.to_numpy(float)[None], values.to_numpy(float)[None], Setting(statistic, "system")
+    human = systems["human"].agg(fmean)
+    values = systems["statistics"].agg(lambda texts: corpus.combine(list(texts)))
+    values = -values if table["flipped"].iloc[0] else values
+    sides = human.to_numpy(float)[None], values.to_numpy(float)[None], Setting(statistic, "system")
     value = stats.correlate(*sides)
     reason = joined(value.reason, few_systems(level, value.n))
-    row = value._asdict() | _without(*sides, value.value, people.index.tolist())
-    return row | {"n": len(own), "groups": value.n, "reason": reason}
+    row = value._asdict() | _without(*sides, value.value, human.index.tolist())
+    return row | {"n": len(table), "groups": value.n, "reason": reason}
 
 
 def few_systems(level: str, systems: int) -> str:
@@ -195,23 +202,24 @@ def joined(*reasons: str) -> str:
 
 
 def _without(
-    human: np.ndarray, metric: np.ndarray, setting: Setting, whole: float, systems: Sequence[str]
+    human: np.ndarray, metric: np.ndarray, setting: Setting, value: float, systems: Sequence[str]
 ) -> dict[str, Any]:
     """The columns :data:`WITHOUT`; without a system that is needed there is no value at all."""
     [left_out] = leave_one_out(ResamplingPlan("systems"), human.shape)
-    some = (np.isfinite(human) & np.isfinite(metric)).any(axis=0)
-    values = stats.resampled(human, metric[None], setting, left_out)[0, some]
+    used = np.isfinite(human + metric).any(axis=0)
+    values = stats.resampled(human, metric[None], setting, left_out)[0, used]
     if not np.isfinite(values).any():
         return dict(zip(WITHOUT, (math.nan, math.nan, ""), strict=True))
-    moved = np.nan_to_num(np.abs(values - whole), nan=np.inf)
-    most = str(np.asarray(systems)[some][moved.argmax()]) if moved.max() > 1e-12 else ""
+    moved = np.nan_to_num(np.abs(values - value), nan=np.inf)
+    most = str(np.asarray(systems)[used][moved.argmax()]) if moved.max() > 1e-12 else ""
     return dict(zip(WITHOUT, (np.nanmin(values), np.nanmax(values), most), strict=True))
 
 
 def resample(analysis: Analysis) -> Resample:
     """All metrics under the same draws; what the statistic fits to the metrics stays as it is."""
-    own, setting = analysis.matrices, analysis.setting._replace(statistic=analysis.statistic)
-    return stats.resample(own.human, own.metrics, setting, analysis.plan, analysis.rng(DRAWS))
+    human, metrics = analysis.matrices.human, analysis.matrices.metrics
+    setting = analysis.setting._replace(statistic=analysis.statistic)
+    return stats.resample(human, metrics, setting, analysis.plan, analysis.rng(DRAWS))
 
 
 def bootstrap(
@@ -295,46 +303,70 @@ def partial(
         TstmetaError: another statistic, fewer than 0 draws, a dimension that no data set has, or a
             column that is not numbers.
     """
-    wanted = [given] if isinstance(given, str) else list(given)
-    if missing := [name for name in wanted if name not in pairs]:
+    dimensions = [given] if isinstance(given, str) else list(given)
+    if missing := [name for name in dimensions if name not in pairs]:
         raise TstmetaError(f"no data set has human values of {', '.join(missing)}")
-    sets = {own.name: own for own in ([data] if isinstance(data, Dataset) else data)}
-    parts = []
+    sets = {dataset.name: dataset for dataset in ([data] if isinstance(data, Dataset) else data)}
+    tables = []
     for analysis in analyses(pairs, statistic, seed=seed):
-        own, plan = analysis.matrices, analysis.plan._replace(n=draws)
+        analysis = analysis._replace(plan=analysis.plan._replace(n=draws))
         try:
-            held = own.of_items(wanted)
-            same = np.where(np.isfinite(held).all(axis=0), own.human, np.nan)
-            some = stats.draw(plan, own.human.shape, analysis.rng(DRAWS))
-            left = stats.partial(own.human, own.metrics, held, statistic=statistic)
-            plain = stats.partial(same, own.metrics, held[:0], statistic=statistic)
+            shape, rng = analysis.matrices.human.shape, analysis.rng(DRAWS)
+            sample = stats.draw(analysis.plan, shape, rng)
+            table = _held_fixed(analysis, dimensions, sample)
         except ValueError as error:
-            how = f"{statistic} given {', '.join(wanted)} with {draws} draws"
+            how = f"{statistic} given {', '.join(dimensions)} with {draws} draws"
             raise TstmetaError(f"{how}: {error}") from error
-        table = pd.DataFrame({"partial": left, "n": np.isfinite(same + own.metrics).sum((1, 2))})
-        table["reason"] = np.where(np.isfinite(left), "", _NOTHING_LEFT)
+        name = analysis.matrices.items["dataset"].iloc[0]
         ordinal = analysis.setting.function.ordinal  # noise has a variance, order has none
-        known = None if ordinal else sets.get(own.items["dataset"].iloc[0])
-        ratings, note = single_ratings(known, own, wanted)
-        rated = by_two(ratings)
-        levels = "" if levels_known(rated) else _NOT_LEVELLED
-        table["corrected"] = stats.corrected_partial(ratings, own.metrics)
-        drawn = stats.partial(own.human, own.metrics, held, statistic=statistic, draws=some)
-        uncorrected = _limits(drawn, table["partial"], np.isfinite(same + own.metrics), plan)
-        table[["low", "high"]] = uncorrected[["low", "high"]]
-        drawn = stats.corrected_partial(ratings, own.metrics, draws=some)
-        rated = rated.any(axis=-1) & np.isfinite(own.metrics)
-        limits = _limits(drawn, table["corrected"], rated, plan)
-        table[["corrected_low", "corrected_high"]] = limits[["low", "high"]]
-        has = table["corrected"].notna()
-        failed = np.isfinite(ratings).any() & ~has & table["partial"].notna()
-        table["undefined"] = (limits["undefined"] / max(draws, 1)).where(has)
-        why = zip(uncorrected["reason"], limits["reason"].mask(failed, _NOT_DEFINITE), strict=True)
-        table["note"] = [joined(note, levels, *each) for each in why]
-        parts.append(pd.concat([own.heads[[*HEAD, "kind"]].assign(value=plain), table], axis=1))
-    if not parts:
+        dataset = None if ordinal else sets.get(name)
+        tables.append(_corrected(analysis, dimensions, sample, table, dataset))
+    if not tables:
         raise TstmetaError("there are no pairs, so nothing can be held fixed")
-    return pd.concat(parts, ignore_index=True)
+    return pd.concat(tables, ignore_index=True)[_PARTIAL]
+
+
+def _held_fixed(analysis: Analysis, dimensions: Sequence[str], sample: Draws) -> pd.DataFrame:
+    """The columns of :func:`partial` that need no single ratings."""
+    human, metrics = analysis.matrices.human, analysis.matrices.metrics
+    held, statistic = analysis.matrices.item_values(dimensions), analysis.setting.function.name
+    rated = np.where(np.isfinite(held).all(axis=0), human, np.nan)
+    complete = np.isfinite(rated + metrics)
+    table = analysis.matrices.heads[[*HEAD, "kind"]].copy()
+    table["value"] = stats.partial(rated, metrics, held[:0], statistic=statistic)
+    table["partial"] = stats.partial(human, metrics, held, statistic=statistic)
+    table["n"] = complete.sum((1, 2))
+    table["reason"] = np.where(table["partial"].notna(), "", _NOTHING_LEFT)
+    drawn = stats.partial(human, metrics, held, statistic=statistic, draws=sample)
+    limits = _limits(drawn, table["partial"], complete, analysis.plan)
+    return table.assign(low=limits["low"], high=limits["high"], note=limits["reason"])
+
+
+def _corrected(
+    analysis: Analysis,
+    dimensions: Sequence[str],
+    sample: Draws,
+    table: pd.DataFrame,
+    data: Dataset | None,
+) -> pd.DataFrame:
+    """The table of :func:`_held_fixed` with the columns that are corrected for raters' noise."""
+    metrics = analysis.matrices.metrics
+    ratings, note = single_ratings(data, analysis.matrices, dimensions)
+    rated = by_two(ratings)
+    note = joined(note, "" if levels_known(rated) else _NOT_LEVELLED)
+    table = table.assign(corrected=stats.corrected_partial(ratings, metrics))
+    drawn = stats.corrected_partial(ratings, metrics, draws=sample)
+    complete = rated.any(axis=-1) & np.isfinite(metrics)
+    limits = _limits(drawn, table["corrected"], complete, analysis.plan)
+    has = table["corrected"].notna()
+    failed = np.isfinite(ratings).any() & ~has & table["partial"].notna()
+    reasons = zip(table["note"], limits["reason"].mask(failed, _NOT_DEFINITE), strict=True)
+    return table.assign(
+        corrected_low=limits["low"],
+        corrected_high=limits["high"],
+        undefined=(limits["undefined"] / max(analysis.plan.n, 1)).where(has),
+        note=[joined(note, *both) for both in reasons],
+    )
 
 
 def _limits(
@@ -346,8 +378,8 @@ def _limits(
     clusters, strata = clusters_of(plan, complete.shape[1])
     limits = []
     for row, value, cells in zip(drawn, values, complete, strict=True):
-        own = strata[np.unique(clusters[cells.any(axis=1)])]
-        units = len(own) - len(np.unique(own)) + 1
+        used = strata[np.unique(clusters[cells.any(axis=1)])]
+        units = len(used) - len(np.unique(used)) + 1
         limits += stats.percentile_intervals(row[None], [value], units=units)
     table = pd.DataFrame(limits, columns=stats.Interval._fields)
     known = values.notna() & (table["reason"] != "") & (plan.n > 0)

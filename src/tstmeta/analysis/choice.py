@@ -16,7 +16,7 @@ from ..metrics import Metric, registry
 from ..metrics.base import for_language
 from ..schema import TstmetaError, failures, together
 from .agreement import WITHOUT, correlate
-from .frame import METRIC, ORACLES, SENTINELS, kind_of, of_dimension, pairs
+from .frame import METRIC, ORACLES, SENTINELS, kind_of, pairs, select_dimension
 
 #: Dimension -> basis -> metrics: one an idea (n-grams, characters, subsequences, matched words,
 #: edits, vectors of tokens, of sentences, moved words; classifiers, distances, likelihoods).
@@ -93,7 +93,7 @@ def listed(
             if dimension in DEFAULTS and dimension not in registry.get(name).dimensions
         }
         if scoring.RELEASED in named:
-            scores = of_dimension(scores, dimension)
+            scores = select_dimension(scores, dimension)
             others = scores["metric"][scores["dimension"] != dimension]
             away |= set(others[others.str.startswith("released:")]) - named
     return scores[~scores["metric"].isin(away)]
@@ -105,18 +105,18 @@ def gaps(data: Dataset, scores: pd.DataFrame, dimension: str) -> list[str]:
     if unrated := int(data.human(dimension).isna().sum()):
         words.append(f"{unrated:,} of {size:,} rewrites have no rating of {dimension}")
     metrics = [registry.known(name) for name in set(scores["metric"]) if kind_of(name) == METRIC]
-    with_one = int((data.items["references"].str.len() > 0).sum())
-    if with_one < size and any("reference" in metric.bases for metric in metrics if metric):
+    paired = int((data.items["references"].str.len() > 0).sum())
+    if paired < size and any("reference" in metric.bases for metric in metrics if metric):
         values = "reference-based values are over these"
-        values = values if with_one else "there are no reference-based values"
-        words.append(f"{with_one:,} of {size:,} rewrites have a reference: {values}")
+        values = values if paired else "there are no reference-based values"
+        words.append(f"{paired:,} of {size:,} rewrites have a reference: {values}")
     return words + failures(scores)
 
 
 def _default(dimension: str) -> list[tuple[str, str]]:
-    """Basis and name; those of content where a dimension has none of its own."""
-    own = DEFAULTS.get(dimension, DEFAULTS["content"])
-    return [(basis, name) for basis, names in own.items() for name in names]
+    """Basis and name of the default metrics; those of content where a dimension has none."""
+    defaults = DEFAULTS.get(dimension, DEFAULTS["content"])
+    return [(basis, name) for basis, names in defaults.items() for name in names]
 
 
 def _lacks(name: str) -> str:
@@ -143,11 +143,11 @@ def seeded(
     All other columns stay those of seed 0, as a note says.
     """
     frame, spread, at = frame.copy(), [0.0], frame["metric"] == SEEDS[0]
-    for own in data:
-        if not (rows := at & (frame["dataset"] == own.name)).any():
+    for dataset in data:
+        if not (rows := at & (frame["dataset"] == dataset.name)).any():
             continue
-        scores = scoring.score(own, SEEDS, ["source"], store=store, progress=False)
-        values = correlate(pairs(own, scores, dimension), statistic, level)["value"]
+        scores = scoring.score(dataset, SEEDS, ["source"], store=store, progress=False)
+        values = correlate(pairs(dataset, scores, dimension), statistic, level)["value"]
         mean, sd = values.agg(["mean", "std"])
         known = {"value": mean, "low": mean - 2 * sd, "high": mean + 2 * sd}
         known |= dict.fromkeys(WITHOUT)

@@ -1,4 +1,4 @@
-"""What was computed once and is committed, as frames: what cannot be had everywhere.
+"""Committed results as frames: what cannot be computed everywhere.
 
 ``data/frozen/NAME.csv`` is the main frame of notebook NAME with all rated data sets, also those
 that may not be passed on, and ``claims.csv`` the evidence of all claims: correlations and counts,
@@ -13,7 +13,7 @@ import pandas as pd
 from ..data import available, has_texts, names, paths
 from ..schema import MissingData, TstmetaError
 
-_OF_A_RUN = ["model", "seed", "step", "part", "metric", "basis", "value", "n"]
+_RUN_COLUMNS = ["model", "seed", "step", "part", "metric", "basis", "value", "n"]
 _COSTS = {"seconds_a_thousand": "seconds", "ratio": "times_bleu", "above_start_mib": "mib"}
 
 
@@ -27,7 +27,7 @@ def frozen(notebook: str, texts: bool = False) -> pd.DataFrame:
         The columns of the headline frame, its index first; no row where all data sets are here,
         and no column where the frame is not by data set.
     """
-    table = whole(notebook)
+    table = read_frozen(notebook)
     if list(table)[:1] != ["dataset"]:
         return pd.DataFrame()
     here = has_texts if texts else available
@@ -36,8 +36,8 @@ def frozen(notebook: str, texts: bool = False) -> pd.DataFrame:
     return table[bare.isin(absent)].reset_index(drop=True)
 
 
-def whole(name: str) -> pd.DataFrame:
-    """All that is frozen under a name; without columns where nothing is."""
+def read_frozen(name: str) -> pd.DataFrame:
+    """The rows that are frozen under a name; a frame without columns where there are none."""
     file = paths.own("frozen", f"{name}.csv")
     if not file.is_file():
         return pd.DataFrame()
@@ -66,7 +66,7 @@ def trajectories(folder: str | Path = "") -> pd.DataFrame:
         )
     tables = {file: pd.read_csv(file) for file in files}
     for file, table in tables.items():
-        if lacking := ", ".join(name for name in _OF_A_RUN if name not in table):
+        if lacking := ", ".join(name for name in _RUN_COLUMNS if name not in table):
             raise TstmetaError(f"{file}: no column {lacking}. Remedy: make the run again")
     return pd.concat(tables.values(), ignore_index=True)
 

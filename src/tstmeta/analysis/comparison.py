@@ -57,22 +57,14 @@ def compare(
         places = [place for name in (a, b) for place in _places(analysis.matrices.heads, name)]
         if len(places) < 2:
             continue
-        analysis = analysis.of(places)
-        own = analysis.matrices
-        given = np.isfinite(own.human) & np.isfinite(own.metrics)
-        both = given.all(axis=0)
-        note = ""
-        if (alone := given.sum(axis=(1, 2))).max() > both.sum():
-            note = f"over the {both.sum():,} rewrites that both scored (alone "
-            note += f"{min(alone):,} and {max(alone):,})"
-        analysis = analysis.fitted(np.where(both, own.metrics, np.nan))
+        analysis, note = _shared(analysis.of(places))
         drawn = resample(analysis)
         gap = difference(drawn, 0, 1)
         p, n, null, reason = _tested(analysis, drawn)
         few = few_systems(level, int(drawn.pairs.systems[0]))
         note = joined(note, few, gap.reason, reason)
         between = float(drawn.pairs.estimates[0])
-        name = own.heads["dataset"].iloc[0]
+        name = analysis.matrices.heads["dataset"].iloc[0]
         rows.append((name, *labels, between, gap.low, gap.high, p, n, null, note))
     if not rows:
         known = ", ".join(pairs["metric"].drop_duplicates())
@@ -81,21 +73,32 @@ def compare(
     return pd.DataFrame(rows, columns=columns)
 
 
+def _shared(analysis: Analysis) -> tuple[Analysis, str]:
+    """Two metrics over the rewrites that both scored, and a note if one scored more."""
+    human, metrics = analysis.matrices.human, analysis.matrices.metrics
+    scored = np.isfinite(human + metrics)
+    both, alone, note = scored.all(axis=0), scored.sum(axis=(1, 2)), ""
+    if max(alone) > both.sum():
+        note = f"over the {both.sum():,} rewrites that both scored"
+        note += f" (alone {min(alone):,} and {max(alone):,})"
+    return analysis.fitted(np.where(both, metrics, np.nan)), note
+
+
 def _tested(analysis: Analysis, drawn: Resample) -> tuple[float, int, str, str]:
     """p of the two metrics, units, null hypothesis, and why there is no p."""
-    own, plan = analysis.matrices, analysis.plan
+    plan, by_system = analysis.plan, analysis.plan.units == "systems"
     if plan.units == "both":
         return float(p_of_pairs(drawn)[0, 1]), drawn.fewest, _NO_DIFFERENCE, ""
-    first, second = own.metrics
+    first, second = analysis.matrices.metrics
     test = stats.permutation_test(
-        own.human,
+        analysis.matrices.human,
         first,
         second,
         analysis.setting,
-        units="systems" if plan.units == "systems" else "inputs",
+        units="systems" if by_system else "inputs",
         n=plan.n,
         rng=analysis.rng(TESTS),
-        clusters=plan.columns if plan.units == "systems" else plan.clusters,
+        clusters=plan.columns if by_system else plan.clusters,
     )
     return test.p, test.n, test.null, test.reason
 
@@ -167,11 +170,11 @@ def ranks(drawn: Resample, p: np.ndarray) -> pd.DataFrame:
 
 
 def differences(
-    own: Matrices, drawn: Resample, p: np.ndarray, places: Sequence[int]
+    laid: Matrices, drawn: Resample, p: np.ndarray, places: Sequence[int]
 ) -> pd.DataFrame:
-    """Of every two of these rows, see :attr:`.evaluation.Evaluation.differences`."""
-    rows, names = [], own.heads[["metric", "basis"]].to_numpy().tolist()
-    cells = np.isfinite(own.human + own.metrics)
+    """The difference of every two of these rows: :attr:`.evaluation.Evaluation.differences`."""
+    rows, names = [], laid.heads[["metric", "basis"]].to_numpy().tolist()
+    cells = np.isfinite(laid.human + laid.metrics)
     gaps = drawn.pairs.estimates
     for i, j in combinations(places, 2):
         place = pair_of(drawn, i, j)[1]
@@ -197,20 +200,19 @@ def detectable(analysis: Analysis, first: int, other: int) -> float:
     """
     if analysis.setting.function.ties_fitted:
         return np.nan
-    own, plan = analysis.matrices, analysis.plan._replace(n=min(analysis.plan.n, 200))
-    sides = own.human, own.metrics[first], own.metrics[[other]]
+    plan, metrics = analysis.plan._replace(n=min(analysis.plan.n, 200)), analysis.matrices.metrics
+    sides = analysis.matrices.human, metrics[first], metrics[[other]]
     rng = analysis.rng(DRAWS)
     return float(stats.detectable_difference(*sides, analysis.setting, plan, rng, halves=0)[0][0])
 
 
 def notes(drawn: Resample) -> list[str]:
-    """Of each metric, whether it meets another over fewer groups than it has a value in."""
+    """For each metric, whether it meets another over fewer groups than it has a value in."""
     has = drawn.groups.astype(int)
-    common = has @ has.T
-    own = common.diagonal()
-    others = np.where(own > 0, common, own[:, None])
-    fewest = others.min(axis=1, initial=has.shape[1])
+    shared = has @ has.T
+    groups = shared.diagonal()
+    fewest = np.where(groups > 0, shared, groups[:, None]).min(axis=1, initial=has.shape[1])
     return [
-        f"held against some over {least:,} of its {all_of_it:,} groups" * bool(least < all_of_it)
-        for least, all_of_it in zip(fewest, own, strict=True)
+        f"compared with a metric over {least:,} of its {n:,} groups" * bool(least < n)
+        for least, n in zip(fewest, groups, strict=True)
     ]

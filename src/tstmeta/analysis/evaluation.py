@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -25,7 +26,7 @@ from .agreement import (
     joined,
     resample,
 )
-from .frame import METRIC, SENTINEL, check_dimension, of_dimension, pairs
+from .frame import METRIC, SENTINEL, check_dimension, pairs, select_dimension
 from .people import People, people
 
 if TYPE_CHECKING:
@@ -40,9 +41,9 @@ COLUMNS = [
     *("rank", "rank_low", "rank_high", "cluster", "partial", "given", "partial_all", "given_all"),
     *("as_rater", "against", "note", "signature"),
 ]
-#: Said of a metric of whole outputs.
-OF_OUTPUTS = "one value a system; tst.correlate at level system holds it against people"
-#: Where one of these is asked about, the others are held fixed: the first alone, then both.
+#: The remark about a corpus metric.
+NOT_PER_ITEM = "one value a system; tst.correlate at level system holds it against people"
+#: Of one of these the others are held fixed: the first alone, then both.
 _PARTED = ("content", "style", "fluency")
 
 
@@ -51,17 +52,16 @@ class Evaluation:
     """A data set, one dimension of human judgement, and all metrics.
 
     Attributes:
-        dataset, dimension: what was evaluated; ``against`` says what people gave, ratings or
-            labels.
+        dataset, dimension: what was evaluated; ``against`` is what people gave, ratings or labels.
         items, sources, systems: how many; systems is 0 where none is named.
         analysis: matrices, setting, plan, seed.
         frame: one row a metric and basis, see :func:`evaluate`; metrics with the best first, then
             sentinels.  All arrays are in its order.
-        human: people's own agreement.
+        human: the human ceiling.
         drawn: estimates ``[M]``, values in every draw ``[M, D]`` and the jackknife.
         p: of the difference of every two rows, corrected for all pairs ``[M, M]``.
-        tested: whether tests were asked for; without them there is no summary.
-        remarks: what the table is not over, in words with counts.
+        tested: whether there are tests; without them there is no summary.
+        remarks: what the table leaves out, with counts.
     """
 
     dataset: str
@@ -100,6 +100,11 @@ class Evaluation:
         # by the value shown: that of random may be a mean of seeds, and its place that of one
         return metrics, sorted(sentinels, key=lambda at: -self.frame["value"][at])[:1]
 
+    @property
+    def comparisons(self) -> int:
+        """How many pairs of rows are tested at once."""
+        return math.comb(self.frame["rank"].count(), 2)
+
     @cached_property
     def differences(self) -> pd.DataFrame:
         """Each metric against those below it and against the best sentinel, a row a pair.
@@ -118,10 +123,11 @@ class Evaluation:
 
     @cached_property
     def summary(self) -> list[str]:
-        """In words: which metric leads and which cannot be told from it, which stay below the best
-        sentinel, and the difference that these data could show (by simulation).
+        """Sentences: the best metrics and those that do not differ from them significantly, how
+        they compare with the best sentinel, and the smallest difference that these data could show
+        (by simulation).
         """
-        from .render import sentences
+        from .findings import sentences
 
         return sentences(self) if self.tested else []
 
@@ -170,12 +176,11 @@ def evaluate(
         statistic, level, unit, draws, seed: see :func:`tstmeta.bootstrap`.
 
     Returns:
-        ``frame`` has these columns: dataset, statistic, level, metric, basis, dimension, kind
-        (metric, sentinel, oracle), better (higher, or lower and then flipped), value, low, high,
-        method (of the interval), n (rewrites, or groups at a level of groups), without_low,
-        without_high and without (at level system, see :func:`tstmeta.correlate`), rank, rank_low,
-        rank_high (among all rows with a value, and the ranks it could have), cluster (1 is best; a
-        new one begins where all rows above differ from all below, see :func:`tstmeta.rank_sets`),
+        ``frame`` has the columns dataset, statistic, level, metric, basis, dimension, kind (metric,
+        sentinel, oracle), better (higher, or lower and then flipped), value, low, high, n
+        (rewrites, or groups at a level of groups), without_low, without_high and without (at level
+        system, see :func:`tstmeta.correlate`), rank, rank_low, rank_high (among all rows with a
+        value, and the ranks it could have), cluster (1 is best, see :func:`tstmeta.rank_sets`),
         partial and partial_all (the statistic at its level with given and given_all held fixed;
         these name it where it is another, see :func:`tstmeta.stats.partial_at`), as_rater (the
         metric in the place of a rater), against, note, signature.
@@ -189,55 +194,71 @@ def evaluate(
         scores = choice.score(data, [dimension], metrics, progress=False)
         scores = choice.listed(scores, dimension, metrics)
         remarks = [*remarks, *(choice.left_out(dimension) if metrics is None else [])]
-    scores = of_dimension(scores, dimension)
+    scores = select_dimension(scores, dimension)
     frame = pairs(data, scores, dimension, lower)
-    whole = set(frame.loc[frame["statistics"].notna(), "metric"]) if "statistics" in frame else ()
-    remarks = [*remarks, *(f"{name}: {OF_OUTPUTS}" for name in sorted(whole))]
+    remarks = [*remarks, *_not_per_item(frame)]
     analysis = next(analyses(frame, statistic, level, unit, draws, seed), None)
     if analysis is None or not len(analysis.matrices.heads):
         raise TstmetaError("; ".join([f"{data.name}: there are no scores to evaluate", *remarks]))
-    rows = range(len(analysis.matrices.heads))
-    value = np.array([agreement(analysis, place).value for place in rows])
-    below = (analysis.matrices.heads["kind"] != METRIC).to_numpy()
-    order = np.lexsort((np.where(np.isfinite(value), -value, np.inf), below))
-    analysis = analysis.of(order)
-    drawn, own, layout = resample(analysis), analysis.matrices, analysis.matrices.layout
-    ranked = comparison.ranks(drawn, p := comparison.p_of_pairs(drawn))
-    human, as_rater = people(data, dimension, own, analysis.setting)
-    values = intervals(analysis, drawn).drop(columns="dataset")
-    values["n"] = values["groups"].fillna(values["n"]).astype(int)
-    both = zip(values["reason"], comparison.notes(drawn), strict=True)
-    values["reason"] = [joined(*each) for each in both]
-    table = pd.concat(
-        [
-            values.rename(columns={"reason": "note"}),
-            ranked if clusters else ranked.assign(cluster=pd.NA),
-            _partials(analysis, data, dimension),
-            own.heads["signature"],
-        ],
-        axis=1,
-    ).assign(
-        better=np.where(own.heads["flipped"], "lower", "higher"),
-        as_rater=as_rater,
+    return _evaluated(analysis, data, scores, dimension, clusters, remarks)
+
+
+def _not_per_item(frame: pd.DataFrame) -> list[str]:
+    """Remarks about corpus metrics, which are left out."""
+    rows = frame["statistics"].notna() if "statistics" in frame else []
+    return [f"{name}: {NOT_PER_ITEM}" for name in sorted(set(frame.loc[rows, "metric"]))]
+
+
+def _best_first(analysis: Analysis) -> Analysis:
+    """Metrics by value, then sentinels and oracles by value."""
+    heads = analysis.matrices.heads
+    value = np.array([agreement(analysis, place).value for place in range(len(heads))])
+    below = (heads["kind"] != METRIC).to_numpy()
+    return analysis.of(np.lexsort((np.where(np.isfinite(value), -value, np.inf), below)))
+
+
+def _evaluated(
+    analysis: Analysis,
+    data: Dataset,
+    scores: pd.DataFrame,
+    dimension: str,
+    tested: bool,
+    remarks: Sequence[str],
+) -> Evaluation:
+    """All that is computed of an analysis, and what its scores lack."""
+    analysis = _best_first(analysis)
+    laid, drawn = analysis.matrices, resample(analysis)
+    p = comparison.p_of_pairs(drawn)
+    ranks = comparison.ranks(drawn, p)
+    human, in_place = people(data, dimension, laid, analysis.setting)
+    table = intervals(analysis, drawn).rename(columns={"reason": "note"})
+    both = zip(table["note"], comparison.notes(drawn), strict=True)
+    table = table.assign(
+        n=table["groups"].fillna(table["n"]).astype(int),
+        note=[joined(*reasons) for reasons in both],
+        better=np.where(laid.heads["flipped"], "lower", "higher"),
+        as_rater=in_place,
         dimension=dimension,
-        against=own.against,
-        dataset=data.name,
-        statistic=statistic,
-        level=level,
+        against=laid.against,
+        statistic=analysis.setting.function.name,
+        level=analysis.setting.level,
+        signature=laid.heads["signature"],
     )
+    ranks = ranks if tested else ranks.assign(cluster=pd.NA)
+    table = pd.concat([table, ranks, _partials(analysis, data, dimension)], axis=1)
     return Evaluation(
         dataset=data.name,
         dimension=dimension,
-        against=own.against,
-        items=int(np.isfinite(own.human).sum()),
-        sources=len(set(layout.sources)),
-        systems=len(layout.names),
+        against=laid.against,
+        items=int(np.isfinite(laid.human).sum()),
+        sources=len(set(laid.layout.sources)),
+        systems=len(laid.layout.names),
         analysis=analysis,
         frame=table[COLUMNS],
         human=human,
         drawn=drawn,
         p=p,
-        tested=clusters,
+        tested=tested,
         remarks=(*remarks, *choice.gaps(data, scores, dimension)),
     )
 
@@ -246,18 +267,18 @@ def _partials(analysis: Analysis, data: Dataset, dimension: str) -> pd.DataFrame
     """The statistic at its level with one other dimension, and with all others, held fixed; where
     no partial statistic is defined, Spearman's, and its name stands beside what is given.
     """
-    own, setting = analysis.matrices, analysis.setting
+    laid, setting = analysis.matrices, analysis.setting
     others = [name for name in _PARTED if name in data.judged and name != dimension]
     others = others if dimension in _PARTED else []
     label = ""
     if not setting.function.has_partial:
         setting = setting._replace(statistic="spearman")
         label = f" ({setting.function.label})"
-    table = pd.DataFrame(index=own.heads.index)
-    for suffix, some in (("", others[:1]), ("_all", others if len(others) > 1 else [])):
-        values = np.full(len(own.metrics), np.nan)
-        if some:
-            values = stats.partial_at(own.human, own.metrics, own.of_items(some), setting)
+    table = pd.DataFrame(index=laid.heads.index)
+    for suffix, held in (("", others[:1]), ("_all", others if len(others) > 1 else [])):
+        values = np.full(len(laid.metrics), np.nan)
+        if held:
+            values = stats.partial_at(laid.human, laid.metrics, laid.item_values(held), setting)
         table[f"partial{suffix}"] = values
-        table[f"given{suffix}"] = ", ".join(some) + label * bool(some)
+        table[f"given{suffix}"] = ", ".join(held) + label * bool(held)
     return table

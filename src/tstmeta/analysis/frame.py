@@ -11,7 +11,7 @@ from ..metrics import CorpusMetric, registry
 from ..schema import USABLE, TstmetaError
 from ..scoring import HUMAN_STYLE, STYLE_LABEL
 
-#: What to score beside any metric: sentinels, which know nothing of quality, and people's style.
+#: What to score beside any metric: sentinels, and people's rating of style.
 SENTINELS = ("sentinel", HUMAN_STYLE)
 #: Rows that are no metrics but human values of style.
 ORACLES = (HUMAN_STYLE, STYLE_LABEL)
@@ -26,7 +26,7 @@ DISTANCES = ("released:wmd", "released:gpt2_ppl", "released:source-gpt2_ppl")
 def pairs(
     data: Dataset, scores: pd.DataFrame, dimension: str = "content", lower: Sequence[str] = ()
 ) -> pd.DataFrame:
-    """One row a rewrite and metric: the score beside what people said of one dimension.
+    """One row a rewrite and metric: its score beside the human rating of one dimension.
 
     Args:
         data: a data set.
@@ -53,7 +53,7 @@ def pairs(
             name in ``lower`` that no metric has.
     """
     check_dimension(data, dimension)
-    scores = of_dimension(scores, dimension)
+    scores = select_dimension(scores, dimension)
     if unknown := [name for name in lower if name not in set(scores["metric"])]:
         known = ", ".join(dict.fromkeys(scores["metric"])) or "none"
         raise TstmetaError(
@@ -80,13 +80,13 @@ def pairs(
     return pd.concat(parts, ignore_index=True) if parts else items.iloc[:0]
 
 
-def of_dimension(scores: pd.DataFrame, dimension: str) -> pd.DataFrame:
-    """The scores to hold against a dimension: without people's own style where that is asked about,
-    and of a judge that rated several dimensions under one name the ratings of this one.
+def select_dimension(scores: pd.DataFrame, dimension: str) -> pd.DataFrame:
+    """The scores to compare with ratings of a dimension: no human style rating beside style, and of
+    a judge that rated several dimensions under one name the scores of this dimension.
     """
-    own = ~(scores["metric"].isin(ORACLES) & (dimension == "style"))
+    itself = scores["metric"].isin(ORACLES) & (dimension == "style")
     several = scores.groupby("metric")["dimension"].transform("nunique") > 1
-    return scores[own & (~several | (scores["dimension"] == dimension))]
+    return scores[~itself & (~several | (scores["dimension"] == dimension))]
 
 
 def judged(data: Dataset, dimension: str) -> pd.DataFrame:

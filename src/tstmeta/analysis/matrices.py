@@ -14,7 +14,7 @@ from ..stats.matrices import Level
 from ..stats.resampling import ResamplingPlan, Units
 
 #: Levels at which columns must be systems, and levels that need tasks.
-OF_SYSTEMS, OF_TASKS = ("within-system", "system"), ("task", "within-task")
+SYSTEM_LEVELS, TASK_LEVELS = ("within-system", "system"), ("task", "within-task")
 #: What the API calls a unit of resampling, and what the statistics call it.
 UNITS: dict[str, Units] = {"source": "sources", "system": "systems", "both": "both"}
 _HEAD = ["dataset", "metric", "basis", "kind", "flipped", "signature"]
@@ -43,13 +43,13 @@ class Layout(NamedTuple):
         again, known = both.groupby(both).cumcount().to_numpy(), (systems != "")[system]
         placed, times = np.full(len(items), True), again.max(initial=0) + 1
         rows, columns = source * times, system * times + again
-        if level in OF_SYSTEMS:
+        if level in SYSTEM_LEVELS:
             placed, rows, columns = known, rows + again, system * times
         row, column = np.full((2, len(items)), -1)
-        row[placed], of_rows = pd.factorize(rows[placed])
-        column[placed], of_columns = pd.factorize(columns[placed])
-        of_sources, of_systems = sources[of_rows // times], systems[of_columns // times]
-        return cls(of_sources.tolist(), of_systems.tolist(), row, column, bool(known.any()))
+        row[placed], row_keys = pd.factorize(rows[placed])
+        column[placed], column_keys = pd.factorize(columns[placed])
+        labels = sources[row_keys // times].tolist(), systems[column_keys // times].tolist()
+        return cls(*labels, row, column, bool(known.any()))
 
     @property
     def names(self) -> list[str]:
@@ -85,7 +85,7 @@ class Matrices(NamedTuple):
     clusters: np.ndarray | None
     against: str  # what ``human`` is, in words
 
-    def of_items(self, names: Sequence[str]) -> np.ndarray:
+    def item_values(self, names: Sequence[str]) -> np.ndarray:
         """Columns of the items, such as other dimensions, as matrices ``[G, S, K]``."""
         return self.layout.matrix(self.items[list(names)].to_numpy(float).T)
 
@@ -113,8 +113,8 @@ class Matrices(NamedTuple):
             clusters = rows
         strata = self.tasks
         if clusters is not None and strata is not None:
-            crossed = set(zip(clusters.tolist(), strata.tolist(), strict=True))
-            strata = strata if len(crossed) == len(set(clusters.tolist())) else None
+            nested = pd.Series(strata).groupby(clusters).nunique().eq(1).all()
+            strata = strata if nested else None
         systems = self.layout.systems
         columns = np.asarray(systems) if len(set(systems)) < len(systems) else None
         return ResamplingPlan(UNITS[unit], draws, clusters, strata, columns)
@@ -124,20 +124,20 @@ class Matrices(NamedTuple):
     ) -> Setting:
         """A statistic at a level of these data."""
         check(statistic, level)
-        if level in OF_TASKS and self.tasks is None:
+        if level in TASK_LEVELS and self.tasks is None:
             raise TstmetaError(
                 f"level {level} needs tasks: the items do not name two tasks or more; give each"
                 " item a label 'task', or use another level"
             )
-        if level in OF_SYSTEMS:
+        if level in SYSTEM_LEVELS:
             self._check_systems(f"level {level}", 2 if level == "system" else 1)
         return Setting(statistic, cast(Level, level), self.tasks, undefined=undefined)
 
     def _check_systems(self, what: str, least: int) -> None:
         """Refuse what compares systems where fewer than ``least`` were judged."""
         judged = np.isfinite(self.human).any(axis=0)
-        columns = zip(self.layout.systems, judged, strict=True)
-        names = list({name: None for name, some in columns if some and name})
+        systems = np.asarray(self.layout.systems, dtype=object)[judged]
+        names = [name for name in dict.fromkeys(systems) if name]
         reason = "no item names its system: give the items a column `system`"
         if self.layout.named:
             only = f"only one system ({names[0]}) was judged" if names else "no system was judged"
@@ -223,19 +223,19 @@ def cube(data: Dataset, dimension: str = "content", level: str = "pooled") -> Cu
 
 
 def single_ratings(
-    data: Dataset | None, own: Matrices, given: Sequence[str]
+    data: Dataset | None, laid: Matrices, dimensions: Sequence[str]
 ) -> tuple[np.ndarray, str]:
-    """Single ratings ``[1 + G, S, K, R]`` where the pairs stand: of the dimension that ``human`` is
-    of, then of those given.  And what to know of the raters, or why all are NaN.
+    """Single ratings ``[1 + G, S, K, R]``, laid out as the pairs: of the dimension of ``human``,
+    then of the G dimensions; and what to know of the raters, or why all are NaN.
     """
-    ids, human = own.items["item_id"], own.items["human"]
+    ids, human = laid.items["item_id"], laid.items["human"]
     means = data.means.reindex(ids) if data else pd.DataFrame()
     first = [name for name in means if np.allclose(means[name], human, equal_nan=True)][:1]
-    tables = [data.raters(name).reindex(ids) for name in (*first, *given)] if data else []
+    tables = [data.raters(name).reindex(ids) for name in (*first, *dimensions)] if data else []
     raters = sorted(set.intersection(*map(set, tables)) - {MEAN_RATER}) if first else []
     if data is None or not raters:
-        return np.full((1 + len(given), *own.human.shape, 1), np.nan), _NOT_CORRECTED
+        return np.full((1 + len(dimensions), *laid.human.shape, 1), np.nan), _NOT_CORRECTED
     values = np.stack([table[raters].to_numpy(float).T for table in tables])
     note = SLOTS.get(data.name.partition("@")[0], "")
     note = note and f"{note}; a slot is taken for one person in all dimensions of an item"
-    return np.moveaxis(own.layout.matrix(values), 1, -1), note
+    return np.moveaxis(laid.layout.matrix(values), 1, -1), note

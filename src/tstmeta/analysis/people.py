@@ -29,25 +29,25 @@ class People(NamedTuple):
 
 
 def people(
-    data: Dataset, dimension: str, own: Matrices, setting: Setting
+    data: Dataset, dimension: str, laid: Matrices, setting: Setting
 ) -> tuple[People, np.ndarray]:
-    """The human ceiling, and each metric in the place of the rater left out ``[M]``.
+    """The human ceiling, and the value of each metric in the place of the rater left out ``[M]``.
 
     A metric that lacks scores of rated items has none: it would change the items for all.
     """
-    as_rater = np.full(len(own.metrics), np.nan)
-    if own.against != RATING:
-        return People(), as_rater
+    in_place = np.full(len(laid.metrics), np.nan)
+    if laid.against != RATING:
+        return People(), in_place
     ratings, _, persons, reason = cube(data, dimension, setting.level)
     shared = np.isfinite(ratings).sum(axis=-1) > 1
-    whole = np.isfinite(own.metrics)[:, shared].all(axis=1) & shared.any()
-    whole &= not setting.function.ties_fitted  # they are fitted to the mean of all raters
-    ceiling = stats.ceiling(ratings, setting, own.metrics[whole])
-    as_rater[whole] = ceiling.metrics
+    complete = np.isfinite(laid.metrics)[:, shared].all(axis=1) & shared.any()
+    complete &= not setting.function.ties_fitted  # they are fitted to the mean of all raters
+    ceiling = stats.ceiling(ratings, setting, laid.metrics[complete])
+    in_place[complete] = ceiling.metrics
     known = ceiling.by_rater[np.isfinite(ceiling.by_rater)]
     low, high = (float(known.min()), float(known.max())) if len(known) else (np.nan, np.nan)
     note = reason if np.isfinite(ceiling.value) else reason or ceiling.reason
-    return People(ceiling.value, low, high, ceiling.n, len(known), persons, note), as_rater
+    return People(ceiling.value, low, high, ceiling.n, len(known), persons, note), in_place
 
 
 def ceiling(
@@ -73,14 +73,14 @@ def ceiling(
     """
     check(statistic, level)
     rows = []
-    for own in [data] if isinstance(data, Dataset) else data:
-        against = own.against(dimension)
+    for dataset in [data] if isinstance(data, Dataset) else data:
+        against = dataset.against(dimension)
         values = People() if against else People(note=f"no ratings of {dimension}")
         if against == RATING:
-            check_dimension(own, dimension)
-            alone = matrices(judged(own, dimension), level)
-            values = people(own, dimension, alone, alone.setting(statistic, level))[0]
-        rows.append({"dataset": own.name, "dimension": dimension, **values._asdict()})
+            check_dimension(dataset, dimension)
+            laid = matrices(judged(dataset, dimension), level)
+            values = people(dataset, dimension, laid, laid.setting(statistic, level))[0]
+        rows.append({"dataset": dataset.name, "dimension": dimension, **values._asdict()})
     columns = ["dataset", "dimension", *People._fields]
     return pd.DataFrame(rows, columns=columns).rename(columns={"note": "reason"})
 
@@ -120,10 +120,10 @@ def alpha(data: Dataset | Iterable[Dataset], dimension: str = "content") -> pd.D
         function; 1 is perfect, 0 is chance), n (items with two ratings or more), raters, reason.
     """
     rows = []
-    for own in [data] if isinstance(data, Dataset) else data:
-        ratings = own.raters(dimension)
+    for dataset in [data] if isinstance(data, Dataset) else data:
+        ratings = dataset.raters(dimension)
         ordinal, interval = (stats.alpha(ratings, level) for level in ("ordinal", "interval"))
-        row = [own.name, dimension, ordinal.value, interval.value]
+        row = [dataset.name, dimension, ordinal.value, interval.value]
         rows.append([*row, ordinal.n, ordinal.raters, ordinal.reason])
     columns = ["dataset", "dimension", "ordinal", "interval", "n", "raters", "reason"]
     return pd.DataFrame(rows, columns=columns)

@@ -1,6 +1,5 @@
-"""An evaluation for reading: in words, as a table and a figure, and as CSV, JSON or LaTeX.
+"""An evaluation for reading: its notes, a table, a figure, and CSV, JSON or LaTeX.
 
-A sentence says no more than its test: two metrics that cannot be told apart are not called equal.
 Texts of data sets may be hostile: what means something in LaTeX is escaped, a cell is one line.
 """
 
@@ -21,7 +20,6 @@ from .. import console
 from ..console import TableFormat
 from ..data import Dataset
 from ..schema import USABLE, TstmetaError
-from . import comparison
 from .evaluation import COLUMNS, Evaluation
 from .frame import METRIC, SCORED, corpus_of
 
@@ -35,9 +33,7 @@ AS_RATER = "as_rater: a metric in the place of one rater, beside the human ceili
 #: What a file's name ends in, and what is written to it then.
 ENDINGS = {".csv": TableFormat.csv, ".json": TableFormat.json, ".tex": TableFormat.latex}
 #: Columns of whole numbers, some of them missing.
-_WHOLE = ("n", "rank", "rank_low", "rank_high", "cluster")
-#: Names of a list before the rest is counted.
-_LISTED = 6
+_COUNTS = ("n", "rank", "rank_low", "rank_high", "cluster")
 
 
 # -------------------------------------------------------------------------------------- in words
@@ -63,88 +59,21 @@ def name_of(metric: str, basis: str) -> str:
     return f"R-{metric}" if basis == "reference" else metric
 
 
-def sentences(own: Evaluation) -> list[str]:
-    """Which metric leads, which stay below the best sentinel, which difference could be shown."""
-    (metrics, sentinels), value, rank = own.places, own.frame["value"], own.frame["rank"]
-    if not metrics:
-        return [f"No metric has a value for {own.dimension} that could be compared."]
-    differ = own.p <= comparison.ALPHA
-    first = [place for place in metrics if rank[place] == rank[metrics[0]]]
-    below = [place for place in metrics[len(first) :] if differ[first, place].all()]
-    alike = [place for place in metrics[len(first) :] if place not in below]
-    alone = len(first) == 1
-    agree, it, are = ("agrees", "it", "it is") if alone else ("agree", "them", "they are")
-    parts = [f"{_label(own, first)} {agree} best with the {own.against} of {own.dimension}"]
-    chance = own.analysis.setting.function.chance
-    if (own.frame["low"][first] <= chance).all():
-        intervals = "its interval does" if alone else "their intervals do"
-        parts += [f"{intervals} not lie above {chance:g}, which is chance"]
-    parts += [f"{_names(own, alike)} cannot be told from {it}"] * bool(alike)
-    parts += [f"{are} above {_names(own, below)}"] * bool(below)
-    words = [f"{'; '.join(parts)} (at 0.05 for all {_pairs(own):,} pairs of rows)."]
-    for best in sentinels:
-        alike = [place for place in metrics if not differ[place, best]]
-        below = [place for place in metrics if differ[place, best] and value[place] < value[best]]
-        above = len(metrics) - len(alike) - len(below)
-        parts = [f"below it: {_names(own, below) or 'no metric'}"]
-        parts += [f"{_names(own, alike)} cannot be told from it"] * bool(alike)
-        parts += [f"above it: {above} of {len(metrics)} metrics"]
-        words.append(f"The best sentinel is {_label(own, [best])}; {'; '.join(parts)}.")
-        words[-1] += " No metric can be recommended." * (len(below) == len(metrics))
-    return words + _power(own, metrics)
-
-
-def _power(own: Evaluation, metrics: Sequence[int]) -> list[str]:
-    """Of the pair that leads: the difference is a fact about a pair of metrics."""
-    gap = own.frame["value"][metrics[0]] - own.frame["value"]
-    for other in [place for place in metrics if gap[place] > 1e-12][:1]:
-        least = comparison.detectable(own.analysis, metrics[0], other)
-        pair = f"{_names(own, [other])} is worse than {_names(own, metrics[:1])}"
-        if math.isinf(least):
-            return [f"These data would show at no difference, with 80 % power, that {pair}."]
-        if math.isfinite(least):
-            words = f"With 80 % power these data would show that {pair} if the difference were"
-            words += f" {number(least)} (this pair alone at 0.05, by simulation)"
-            return [f"{words}; it is {number(gap[other])}."]
-    return []
-
-
-def _label(own: Evaluation, some: Sequence[int]) -> str:
-    """Rows of one value, with it, and how many rewrites it is over where these are not all."""
-    if len(some) > 1:
-        return f"{_names(own, some)} ({own.label} {number(own.frame['value'][some[0]])} each)"
-    value, sides = with_limits(*own.frame.loc[some[0], ["value", "low", "high"]]), own.analysis[0]
-    n = int(np.isfinite(sides.human + sides.metrics[some[0]]).sum())
-    over = f", over {n:,} of {own.items:,} rewrites" * (0 < n < own.items)
-    return f"{_names(own, some)} ({own.label} {value}{over})"
-
-
-def _names(own: Evaluation, some: Sequence[int]) -> str:
-    """Rows by name, as a list in a sentence; after some the rest is counted."""
-    shown = [name_of(*own.frame.loc[place, ["metric", "basis"]]) for place in some]
-    if len(shown) > _LISTED:
-        shown[_LISTED - 1 :] = [f"{len(shown) - _LISTED + 1} more"]
-    return " and ".join(filter(None, [", ".join(shown[:-1]), *shown[-1:]]))
-
-
-def _pairs(own: Evaluation) -> int:
-    return math.comb(own.frame["rank"].count(), 2)
-
-
-def title(own: Evaluation) -> str:
+def title(result: Evaluation) -> str:
     """What the table holds, in one line: data, setting, estimand, draws and seed."""
-    systems = f", {own.systems} systems" * bool(own.systems)
-    plan = own.analysis.plan
+    counts = f"{result.items:,} rewrites, {result.sources:,} sources"
+    counts += f", {result.systems} systems" * bool(result.systems)
+    human, plan = f"{result.against} of {result.dimension}", result.analysis.plan
     return (
-        f"{own.dataset}: {own.items:,} rewrites, {own.sources:,} sources{systems}; {own.label} with"
-        f" the {own.against} of {own.dimension}, level {own.analysis.setting.level}; 95 % bootstrap"
-        f" confidence intervals for {plan.estimand} ({plan.n:,} draws, seed {own.analysis.seed})"
+        f"{result.dataset}: {counts}; {result.label} with the {human}, level"
+        f" {result.analysis.setting.level}; 95 % bootstrap confidence intervals for"
+        f" {plan.estimand} ({plan.n:,} draws, seed {result.analysis.seed})"
     )
 
 
-def notes(own: Evaluation, gaps: bool = False) -> list[str]:
+def notes(result: Evaluation, gaps: bool = False) -> list[str]:
     """What else a reader must know: the human ceiling, tests, what was flipped or is not there."""
-    human = own.human
+    human = result.human
     words = [f"The human ceiling is not known: {human.note}"]
     if math.isfinite(human.value):
         words = [
@@ -154,40 +83,39 @@ def notes(own: Evaluation, gaps: bool = False) -> list[str]:
             *[AS_RATER] * (not gaps),
         ]
     if gaps:
-        words += [
-            f"p is of a pair alone, p_adjusted (max-t) of all {_pairs(own):,} pairs of rows at"
-            " once, both in the same resamples"
-        ]
-    elif own.tested:
+        pairs = f"all {result.comparisons:,} pairs of rows at once, both in the same resamples"
+        words += [f"p is of a pair alone, p_adjusted (max-t) of {pairs}"]
+    elif result.tested:
         words += ["Clusters part what differs at 0.05, all pairs at once, in the same resamples"]
-    less = own.frame[own.frame["better"] == "lower"]
-    flipped = ", ".join(less["metric"] + " (" + less["basis"] + ")")
-    return [*words, *[f"Flipped, since lower is better: {flipped}"] * bool(flipped), *own.remarks]
+    less = result.frame[result.frame["better"] == "lower"]
+    if flipped := ", ".join(less["metric"] + " (" + less["basis"] + ")"):
+        words.append(f"Flipped, since lower is better: {flipped}")
+    return [*words, *result.remarks]
 
 
-def remarks(own: Evaluation) -> list[str]:
+def remarks(result: Evaluation) -> list[str]:
     """What is to be known of single rows, or why they have no value."""
-    rows = own.frame[own.frame["note"] != ""].groupby("note", sort=False)
-    parts = {note: list(map(name_of, each["metric"], each["basis"])) for note, each in rows}
+    rows = result.frame[result.frame["note"] != ""].groupby("note", sort=False)
+    parts = {note: list(map(name_of, group["metric"], group["basis"])) for note, group in rows}
     return [f"{', '.join(names)}: {note}" for note, names in parts.items()]
 
 
 # -------------------------------------------------------------------------------------- as tables
 
 
-def table(own: Evaluation) -> tuple[pd.DataFrame, int]:
+def table(result: Evaluation) -> tuple[pd.DataFrame, int]:
     """The rows for reading, people first, without empty columns; and the row before the line.
 
     R- in a name is reference-based; as_rater has a metric in the place of one rater.
     """
-    rows = own.frame
+    rows = result.frame
     ends = rows[["without_low", "without_high", "without"]].itertuples(index=False, name=None)
     less = ["" if pd.isna(low) else f"{low:z.2f} to {top:z.2f} ({name})" for low, top, name in ends]
     values = rows[["value", "low", "high"]].itertuples(index=False)
     columns = {
         "metric": list(map(name_of, rows["metric"], rows["basis"])),
-        f"{own.label} [95 % CI]": [with_limits(*each) for each in values],
-        LESS: [each.removesuffix(" ()") for each in less],
+        f"{result.label} [95 % CI]": [with_limits(*row) for row in values],
+        LESS: [text.removesuffix(" ()") for text in less],
         "n": rows["n"].astype("Int64"),
         "rank": rows["rank"],
         "ranks": ranks(rows),
@@ -201,7 +129,7 @@ def table(own: Evaluation) -> tuple[pd.DataFrame, int]:
     rule = int((rows["kind"] == METRIC).sum())
     if "as_rater" in shown:
         blank: dict[str, Any] = dict.fromkeys(shown.select_dtypes(["object", "str"]), "")
-        people = blank | {"metric": PEOPLE, "as_rater": own.human.value, "n": own.human.n}
+        people = blank | {"metric": PEOPLE, "as_rater": result.human.value, "n": result.human.n}
         people = pd.DataFrame([people]).reindex(columns=shown.columns).astype(shown.dtypes)
         shown, rule = pd.concat([people, shown], ignore_index=True), rule + 1
     return shown, rule if 0 < rule < len(shown) else 0
@@ -213,12 +141,12 @@ def ranks(rows: pd.DataFrame) -> list[str]:
     return ["" if pd.isna(low) else f"{low}–{high}" for low, high in sets]
 
 
-def _gaps(own: Evaluation) -> pd.DataFrame:
+def _gaps(result: Evaluation) -> pd.DataFrame:
     """The differences for reading."""
-    rows = own.differences
+    rows = result.differences
     limits = rows[["difference", "low", "high"]].itertuples(index=False)
     table = {name: list(map(name_of, rows[name], rows[f"{name}_basis"])) for name in "ab"}
-    table["a less b [95 % CI]"] = [with_limits(*each) for each in limits]
+    table["a less b [95 % CI]"] = [with_limits(*row) for row in limits]
     for name in ("p", "p_adjusted"):
         table[name] = ["<0.001" if p < 0.001 else number(p) for p in rows[name]]
     if len(set(rows["note"])) > 1:  # what is of all rows stands above
@@ -242,23 +170,23 @@ def rendered(evaluations: Sequence[Evaluation], kind: TableFormat, gaps: bool = 
     """Evaluations as text in a format: values, or ``gaps``, the differences; JSON has both."""
     if kind is TableFormat.table:
         texts = list[str]()
-        for own in evaluations:
-            shown, rule = (_gaps(own), 0) if gaps else table(own)
-            texts += map(console.escaped, [title(own), *notes(own, gaps), *own.summary])
+        for result in evaluations:
+            shown, rule = (_gaps(result), 0) if gaps else table(result)
+            texts += map(console.escaped, [title(result), *notes(result, gaps), *result.summary])
             texts += [console.to_text(shown, rule)]
         return "\n".join(texts)
     if kind is TableFormat.latex:
-        return "\n".join(_latex(own, gaps) for own in with_values(evaluations))
+        return "\n".join(_latex(result, gaps) for result in with_values(evaluations))
     parts = []
-    for own in evaluations:
-        if math.isfinite(own.human.value):
-            row = own.key | {"metric": PEOPLE, "kind": "human", "against": own.against}
-            row |= {"as_rater": own.human.value, "n": own.human.n, "note": own.human.note}
+    for result in evaluations:
+        if math.isfinite(result.human.value):
+            row = result.key | {"metric": PEOPLE, "kind": "human", "against": result.against}
+            row |= {"as_rater": result.human.value, "n": result.human.n, "note": result.human.note}
             parts.append(pd.DataFrame([row | {"signature": ""}]))
-        parts.append(own.frame)
+        parts.append(result.frame)
     rows = pd.concat([part.astype(object) for part in parts], ignore_index=True)[COLUMNS]
-    rows = rows.astype(dict.fromkeys(_WHOLE, "Int64"))
-    tested = [own.differences for own in evaluations if own.tested or gaps]
+    rows = rows.astype(dict.fromkeys(_COUNTS, "Int64"))
+    tested = [result.differences for result in evaluations if result.tested or gaps]
     pairs = pd.concat(tested or [pd.DataFrame()])
     if kind is TableFormat.csv:
         return console.to_csv(pairs if gaps else rows, for_people=True)
@@ -268,13 +196,13 @@ def rendered(evaluations: Sequence[Evaluation], kind: TableFormat, gaps: bool = 
 def described(data: Dataset, scores: pd.DataFrame, kind: TableFormat) -> str:
     """Scores that there is nothing to hold against, as text in a format."""
     rows = []
-    for key, own in scores.groupby(SCORED, sort=False, observed=True):
-        usable, status = own[own["status"].isin(USABLE)], own["status"].value_counts()
+    for key, result in scores.groupby(SCORED, sort=False, observed=True):
+        usable, status = result[result["status"].isin(USABLE)], result["status"].value_counts()
         facts = usable["value"].agg(["mean", "std", "min", "max"]).to_dict()
         if len(usable) and (corpus := corpus_of(str(key[0]), usable)):
             facts["mean"] = corpus.combine(list(usable["detail"]))
         counts = {name: int(status.get(name, 0)) for name in ("empty", "truncated")}
-        counts |= {"scored": len(usable), "failed": len(own) - len(usable)}
+        counts |= {"scored": len(usable), "failed": len(result) - len(usable)}
         rows.append(dict(zip(SCORED, key, strict=True)) | facts | counts)
     columns = ["metric", "basis", "mean", "std", "min", "max", "scored", "empty", "truncated"]
     frame = pd.DataFrame(rows, columns=[*columns, "failed", "signature"])
@@ -294,30 +222,32 @@ def _json(tables: dict[str, pd.DataFrame], **head: Any) -> str:
     return ",\n".join(lines) + "\n}\n"
 
 
-def _facts(own: Evaluation) -> dict[str, Any]:
-    plan, facts = own.analysis.plan, own.key | {"title": title(own), "seed": own.analysis.seed}
-    facts |= {"units": plan.units, "draws": plan.n, "estimand": plan.estimand}
-    return facts | {"notes": notes(own), "summary": own.summary}
+def _facts(result: Evaluation) -> dict[str, Any]:
+    """What an evaluation is of, and its notes and sentences."""
+    plan, seed = result.analysis.plan, result.analysis.seed
+    facts = {"title": title(result), "seed": seed, "units": plan.units, "draws": plan.n}
+    facts |= {"estimand": plan.estimand, "notes": notes(result), "summary": result.summary}
+    return result.key | facts
 
 
 def with_values(evaluations: Sequence[Evaluation]) -> list[Evaluation]:
     """Those that there is something to show of."""
-    valued = [own for own in evaluations if own.frame["value"].notna().any()]
+    valued = [result for result in evaluations if result.frame["value"].notna().any()]
     if not valued:
-        why = "".join(f" ({own.frame['note'].iloc[0]})" for own in evaluations[:1])
+        why = "".join(f" ({result.frame['note'].iloc[0]})" for result in evaluations[:1])
         raise TstmetaError(f"nothing to show: no metric has a value beside ratings{why}")
     return valued
 
 
-def _latex(own: Evaluation, gaps: bool) -> str:
+def _latex(result: Evaluation, gaps: bool) -> str:
     """A compact table, and all else as comments."""
-    shown, rule = (_gaps(own), 0) if gaps else table(own)
+    shown, rule = (_gaps(result), 0) if gaps else table(result)
     known = [name for name in ("cluster", "as_rater") if name in shown]
     compact = shown if gaps else shown[[*shown.columns[:2], *known]]
     needs = r"needs \usepackage{booktabs} in the preamble"
-    comments = [needs, *notes(own, gaps), *remarks(own), *own.summary]
-    comments += [f"signature: {text}" for text in own.frame["signature"]]
-    caption = f"{title(own)}. R- is reference-based"
+    comments = [needs, *notes(result, gaps), *remarks(result), *result.summary]
+    comments += [f"signature: {text}" for text in result.frame["signature"]]
+    caption = f"{title(result)}. R- is reference-based"
     caption += ". Below the line stand sentinels, which know nothing of quality" * bool(rule)
     caption += f". {AS_RATER}" * ("as_rater" in compact)
     return latex(compact, caption, comments, rule)
@@ -340,7 +270,7 @@ def latex(frame: pd.DataFrame, head: str, comments: Sequence[str] = (), rule: in
     for place in [rule + 1] * bool(rule) + [1]:
         lines.insert(place, r"\midrule")
     sides = "".join("r" if frame[name].dtype.kind in "iuf" else "l" for name in frame)
-    before = [f"% {_one_line(comment)}" for comment in comments]
+    before = [f"% {_flat(comment)}" for comment in comments]
     before += [r"\begin{table}", r"\centering", f"\\caption{{{_cell(head)}}}"]
     before += [f"\\begin{{tabular}}{{{sides}}}", r"\toprule"]
     return "\n".join([*before, *lines, r"\bottomrule", r"\end{tabular}", r"\end{table}", ""])
@@ -350,11 +280,11 @@ def _cell(value: Any) -> str:
     """A value as text for LaTeX; floats with three decimals."""
     if pd.isna(value):
         return "--"
-    text = number(value) if isinstance(value, float) else _one_line(str(value))
+    text = number(value) if isinstance(value, float) else _flat(str(value))
     return _MINUS.sub("$-$", text.translate(_LATEX))
 
 
-def _one_line(text: str) -> str:
+def _flat(text: str) -> str:
     """White space as single spaces; other control characters and direction marks are dropped."""
     text = re.sub(r"\s+", " ", text)
     return re.sub(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]", "", text)
@@ -368,17 +298,17 @@ def draw(evaluations: Sequence[Evaluation]) -> Figure:
     from .. import plot  # needs the extra for drawing
 
     drawn = with_values(evaluations)
-    keys = pd.DataFrame([own.key for own in drawn]).map(console.escaped)
+    keys = pd.DataFrame([result.key for result in drawn]).map(console.escaped)
     differ = [name for name in keys if len(set(keys[name])) > 1]
     parts = map(", ".join, keys[differ].to_numpy())
-    named = {name or keys["dataset"][0]: own for name, own in zip(parts, drawn, strict=True)}
-    frame = pd.concat(own.frame.assign(dataset=name) for name, own in named.items())
-    people = pd.DataFrame({"dataset": n, **own.human._asdict()} for n, own in named.items())
-    labels = ", ".join(dict.fromkeys(own.label for own in drawn))
+    named = {name or keys["dataset"][0]: result for name, result in zip(parts, drawn, strict=True)}
+    frame = pd.concat(result.frame.assign(dataset=name) for name, result in named.items())
+    people = pd.DataFrame({"dataset": n, **result.human._asdict()} for n, result in named.items())
+    labels = ", ".join(dict.fromkeys(result.label for result in drawn))
     figure = plot.forest(frame.assign(flipped=frame["better"] == "lower"), people, label=labels)
     for axis in figure.axes:
-        if own := named.get(axis.get_title("left")):  # a panel may be spare
-            rows = own.frame.dropna(subset="value")
+        if result := named.get(axis.get_title("left")):  # a panel may be spare
+            rows = result.frame.dropna(subset="value")
             side = axis.secondary_yaxis("right")
             side.set_yticks(range(len(rows)), ranks(rows), fontsize=7.5)
             side.tick_params(length=0)

@@ -6,7 +6,6 @@ evaluations give the same bytes.  Texts of data sets may be hostile: all are esc
 
 from __future__ import annotations
 
-import math
 import platform
 import re
 from base64 import b64encode
@@ -39,7 +38,7 @@ def report(
     data: Dataset | Iterable[Dataset],
     folder: Path | str,
 ) -> list[Path]:
-    """Write a report of evaluations into a folder, each file whole or not at all.
+    """Write a report of evaluations into a folder; no file is ever left half-written.
 
     Args:
         evaluations: what :func:`tstmeta.evaluate` gave; each is a section of the page.
@@ -53,25 +52,25 @@ def report(
             not installed, or a file cannot be written.
     """
     needs("matplotlib", "seaborn", "IPython", "jinja2", extra="book")
-    own = [evaluations] if isinstance(evaluations, Evaluation) else list(evaluations)
-    given = {each.name: each for each in ([data] if isinstance(data, Dataset) else data)}
-    names = dict.fromkeys(each.dataset for each in own)
-    if lacks := ", ".join(names.keys() - given.keys()):
+    results = [evaluations] if isinstance(evaluations, Evaluation) else list(evaluations)
+    sets = {dataset.name: dataset for dataset in ([data] if isinstance(data, Dataset) else data)}
+    names = dict.fromkeys(result.dataset for result in results)
+    if lacks := ", ".join(names.keys() - sets.keys()):
         raise TstmetaError(f"a report needs the data sets that were evaluated; missing: {lacks}")
-    words, (pdf, svg) = methods(own), render.images(render.draw(own), "pdf", "svg")
-    signed = _signatures(pd.concat(each.frame for each in own))
+    words, (pdf, svg) = methods(results), render.images(render.draw(results), "pdf", "svg")
+    signed = _signatures(pd.concat(result.frame for result in results))
     lines = ["Signatures of metrics:", *(f"{name}: {text}" for text, name in signed.items())]
     words.append("\n".join(map(console.escaped, lines)))
     files: dict[str, str | bytes] = {
-        "values.csv": render.rendered(own, TableFormat.csv),
-        "table.tex": render.rendered(own, TableFormat.latex),
+        "values.csv": render.rendered(results, TableFormat.csv),
+        "table.tex": render.rendered(results, TableFormat.latex),
         "methods.txt": "\n\n".join([*words, citation()]) + "\n",
         "figure.pdf": pdf,
         "figure.svg": svg,
         "report.html": _template(
             "report.html.j2",
-            sets={name: _facts(given[name]) for name in names},
-            sections=[_section(each, f"e{place}") for place, each in enumerate(own, 1)],
+            sets={name: _facts(sets[name]) for name in names},
+            sections=[_section(result, f"e{place}") for place, result in enumerate(results, 1)],
             signatures=signed,
             methods=words[:-1],
             citation=citation(),
@@ -96,29 +95,29 @@ def _template(name: str, **context: Any) -> str:
     return templates.from_string(source).render(**context)
 
 
-def methods(own: Sequence[Evaluation]) -> list[str]:
+def methods(results: Sequence[Evaluation]) -> list[str]:
     """What a paper has to say of how its numbers came about, a paragraph a topic."""
     libraries = [f"Python {platform.python_version()}"]
     for name in LIBRARIES:
         with suppress(PackageNotFoundError):
             libraries.append(f"{name} {version(name)}")
-    frame = pd.concat(each.frame for each in own)
-    pairs = (math.comb(each.frame["rank"].count(), 2) for each in own if each.tested)
+    frame = pd.concat(result.frame for result in results)
+    settings = [result.analysis.setting for result in results]
     text = _template(
         "methods.txt.j2",
         libraries=libraries,
-        titles=list(map(render.title, own)),
-        settings={str(each.analysis.setting): each.analysis.setting for each in own}.values(),
-        units=list(dict.fromkeys(map(_units, own))),
-        tested=list(dict.fromkeys(f"{n:,}" for n in pairs)),
+        titles=list(map(render.title, results)),
+        settings={str(setting): setting for setting in settings}.values(),
+        units=list(dict.fromkeys(map(_units, results))),
+        tested=list(dict.fromkeys(f"{r.comparisons:,}" for r in results if r.tested)),
         flipped=list(_signatures(frame[frame["better"] == "lower"]).values()),
     )
     return text.strip().split("\n\n")
 
 
-def _units(own: Evaluation) -> str:
+def _units(result: Evaluation) -> str:
     """What was resampled, in words."""
-    plan = own.analysis.plan
+    plan = result.analysis.plan
     units = plan.units.replace("both", "sources and systems")
     units += ", groups of them whole" * (plan.clusters is not None)
     return units + ", as many of each task as there are" * (plan.strata is not None)
@@ -148,21 +147,21 @@ def _facts(data: Dataset) -> dict[str, str]:
     return facts | dict(zip(rows["part"], rows["what"] + " " + rows["value"], strict=True))
 
 
-def _section(own: Evaluation, anchor: str) -> dict[str, Any]:
+def _section(result: Evaluation, anchor: str) -> dict[str, Any]:
     """An evaluation: sentences, figure, table, notes."""
-    shown, rule = render.table(own)
-    figure = own.frame["value"].notna().any() and render.images(own.plot(), "svg")
+    shown, rule = render.table(result)
+    figure = result.frame["value"].notna().any() and render.images(result.plot(), "svg")
     table = shown.drop(columns=["note", "signature"], errors="ignore")
     untested = "Nothing was tested, so no metric can be recommended."
     return {
         "anchor": anchor,
-        "name": f"{own.dataset}: {own.dimension}",
-        "how": f"{own.label}, level {own.analysis.setting.level}",
-        "title": render.title(own),
-        "answer": own.summary or [untested],
+        "name": f"{result.dataset}: {result.dimension}",
+        "how": f"{result.label}, level {result.analysis.setting.level}",
+        "title": render.title(result),
+        "answer": result.summary or [untested],
         "figure": b64encode(figure[0]).decode() if figure else "",
         "rule": rule,
-        "notes": [*render.notes(own), *render.remarks(own)],
+        "notes": [*render.notes(result), *render.remarks(result)],
         "head": [*table],
         "rows": [list(map(_cell, row)) for row in table.astype(object).itertuples(index=False)],
     }

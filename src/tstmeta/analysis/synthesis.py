@@ -1,4 +1,4 @@
-"""What each data set says of a metric, and what all say together.
+"""The effect of a metric on each data set, and the effects of all data sets pooled.
 
 The effect of a metric on a set is its accuracy on pairs of rewrites of one source that people
 separate, a tie of the metric being one half: it means the same whatever the scale, its spread and
@@ -52,7 +52,7 @@ def effects(
     draws: int = 1000,
     seed: int = 0,
 ) -> pd.DataFrame:
-    """What each data set says of each metric, and of the difference of every two.
+    """The effect of every metric and of the difference of every two, on each data set.
 
     Args:
         pairs: see :func:`tstmeta.pairs`.
@@ -70,13 +70,13 @@ def effects(
     """
     known = panels().set_index("dataset")["level"]
     parts = []
-    for name, own in pairs.groupby("dataset", sort=False, observed=True):
-        flipped = own[own["metric"].isin(EITHER_WAY)]
+    for name, rows in pairs.groupby("dataset", sort=False, observed=True):
+        flipped = rows[rows["metric"].isin(EITHER_WAY)]
         flipped = flipped.assign(metric=flipped["metric"] + FLIPPED, score=-flipped["score"])
-        own = pd.concat([own, flipped], ignore_index=True)
+        rows = pd.concat([rows, flipped], ignore_index=True)
         at = level or known.get(str(name), "") or SAME_SOURCE
-        table = bootstrap(own, statistic, at, draws=draws, seed=seed)
-        counts = {"sources": table["groups"].astype(float), "pairs": separated(own)}
+        table = bootstrap(rows, statistic, at, draws=draws, seed=seed)
+        counts = {"sources": table["groups"].astype(float), "pairs": separated(rows)}
         drawn = np.stack(table["draws"].to_list())
         table = table.assign(against="", against_basis="", se=drawn.std(axis=1, ddof=1), **counts)
         places = np.array([*_comparable(table)], dtype=int).reshape(-1, 2).T
@@ -104,12 +104,12 @@ def _comparable(table: pd.DataFrame) -> Iterator[tuple[int, int]]:
 def separated(pairs: pd.DataFrame) -> int:
     """Pairs of rewrites of one source in a data set whose human values differ."""
     items = pairs.drop_duplicates("item_id").dropna(subset="human")
-    of_source = items.groupby("source_id", observed=True).size()
-    alike = items.groupby(["source_id", "human"], observed=True).size()
-    return int(((of_source**2).sum() - (alike**2).sum()) // 2)
+    sizes = items.groupby("source_id", observed=True).size()
+    ties = items.groupby(["source_id", "human"], observed=True).size()
+    return int(((sizes**2).sum() - (ties**2).sum()) // 2)
 
 
-def of_people(data: Dataset, dimension: str) -> pd.DataFrame:
+def human_effects(data: Dataset, dimension: str) -> pd.DataFrame:
     """One rater against the others as an effect without standard error; no row without ratings."""
     if not data.against(dimension) or dimension not in data.dimensions:
         return pd.DataFrame()
@@ -122,8 +122,8 @@ def of_people(data: Dataset, dimension: str) -> pd.DataFrame:
 
 @cache
 def _frozen() -> pd.DataFrame:
-    own = dict.fromkeys(("against", "against_basis"), "")
-    table = pd.read_csv(paths.own("frozen", "effects.csv")).fillna(own)
+    empty = dict.fromkeys(("against", "against_basis"), "")
+    table = pd.read_csv(paths.own("frozen", "effects.csv")).fillna(empty)
     return table.merge(panels().drop(columns="level"), on="dataset")
 
 
@@ -189,14 +189,14 @@ def pool(effects: pd.DataFrame, method: TauMethod = "pm", panel: str = "pool") -
         effects["panel"] = effects["panel"].fillna("pool")
     rows = []
     groups = effects[effects["panel"] == panel].groupby(HEAD, sort=False, observed=True)
-    for key, own in groups[["value", "se", "family"]]:  # texts would be copied for each
-        own = own.dropna(subset=["value", "se"])
-        families = stats.of_families(own["value"], own["se"], own["family"].tolist())
-        new = float((own["se"] ** 2).median()) if len(own) else None
+    for key, group in groups[["value", "se", "family"]]:  # without texts, which would be copied
+        group = group.dropna(subset=["value", "se"])
+        families = stats.of_families(group["value"], group["se"], group["family"].tolist())
+        new = float((group["se"] ** 2).median()) if len(group) else None
         result = stats.pool(families.values, families.variances, method=method, new=new)
         head = dict(zip(HEAD, key, strict=True))
         least = 0.0 if head["statistic"] == ACCURACY and not head["against"] else -1.0
-        limits = result._asdict() | {"sets": len(own), "families": result.k}
+        limits = result._asdict() | {"sets": len(group), "families": result.k}
         for name in ("low", "high", "predict_low", "predict_high"):
             limits[name] = float(np.clip(limits[name], least, 1.0))
         rows.append(head | limits)

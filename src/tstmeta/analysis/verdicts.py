@@ -32,16 +32,16 @@ ALPHA = 0.05
 CONSTRUCTED = "constructed"
 
 
-#: Sets on which a metric orders rewrites the other way, significantly, of those that are pooled; at
-#: all, of the stress panel; and whether a constructed set was there to try it on.
+#: Sets that a metric orders the other way: significantly, of those that are pooled; at all, of the
+#: stress panel; and whether there is a constructed set.
 Flips = tuple[list[str], list[str], bool]
 
 
 def other_way(effects: pd.DataFrame) -> Flips:
     """The sets that stand against a metric, of the values of one metric."""
-    own = effects[effects["panel"] == "pool"].dropna(subset=["value", "se"])
-    z = (own["value"] - CHANCE) / own["se"].clip(lower=1e-4)
-    low = own["dataset"][stats.holm(ndtr(z.to_numpy(float))) <= ALPHA].tolist()
+    pooled = effects[effects["panel"] == "pool"].dropna(subset=["value", "se"])
+    z = (pooled["value"] - CHANCE) / pooled["se"].clip(lower=1e-4)
+    low = pooled["dataset"][stats.holm(ndtr(z.to_numpy(float))) <= ALPHA].tolist()
     stress = effects[(effects["panel"] == "stress") & effects["value"].notna()]
     tried = bool(stress["reason"].str.startswith(CONSTRUCTED).any())
     return low, stress["dataset"][stress["value"] <= CHANCE].tolist(), tried
@@ -60,7 +60,7 @@ def verdicts(
     Args:
         effects: evidence with its differences; by default all of the book's.
         references: metrics that compare with references, or those that need none.
-        task, language: what it is for; only whether there is evidence of it is asked of them.
+        task, language: what it is for; evidence of it must exist.
 
     Returns:
         metric, basis, verdict, reason; mean, low, high, predict_low, predict_high of the accuracy;
@@ -77,26 +77,25 @@ def verdicts(
     effects = effects[(effects["basis"] == "reference") == references]
     values = effects[effects["against"] == ""]
     pooled = pool(values.assign(level=""))
-    known = pooled[(pooled["kind"] == SENTINEL) & pooled["mean"].notna()]
-    best = known.sort_values("mean").tail(1)
+    sentinels = pooled[(pooled["kind"] == SENTINEL) & pooled["mean"].notna()]
+    best = sentinels.sort_values("mean").tail(1)
     sentinel, basis = best[["metric", "basis"]].iloc[0] if len(best) else ("", "")
     gaps = pool(against(effects, sentinel, basis).assign(level=""))
     gaps = gaps.set_index(["metric", "basis"])[["mean", "low", "high"]]
     gaps.columns = ["difference", "difference_low", "difference_high"]
     table = pooled[pooled["kind"] == METRIC].join(gaps, on=["metric", "basis"])
-    of_metric = dict(iter(values.groupby(["metric", "basis"])))
+    by_metric = dict(iter(values.groupby(["metric", "basis"])))
     rows = []
     for row in table.itertuples(index=False):
-        own = of_metric[row.metric, row.basis]
-        sets = own[(own["panel"] == "pool") & own["value"].notna()]
-        fits = sets["task"].str.contains(task, regex=False) & spoken_in(sets, language)
-        flips = other_way(own)
-        of = sets["family"][fits].nunique()
+        known = by_metric[row.metric, row.basis]
+        sets = known[known["panel"].eq("pool") & known["value"].notna()]
+        fits = sets["task"].str.contains(task, regex=False) & in_language(sets, language)
+        flips, families = other_way(known), sets["family"][fits].nunique()
         newest = sets.sort_values("year")["outputs"].iloc[-1] if len(sets) else ""
-        facts = {"sentinel": sentinel, "own": of, "outputs": newest}
+        facts = {"sentinel": sentinel, "own": families, "outputs": newest}
         facts["languages"] = " ".join(sorted(set(sets["language"])))
         facts["fails"] = ", ".join([*flips[0], *flips[1]])
-        facts["verdict"], facts["reason"] = decide(row, flips, of, task, language)
+        facts["verdict"], facts["reason"] = decide(row, flips, families, task, language)
         rows.append(row._asdict() | facts)
     columns = ["metric", "basis", "verdict", "reason", "mean", "low", "high", "predict_low"]
     columns += ["predict_high", "sentinel", *gaps, "families", "own", "languages", "outputs"]
@@ -106,16 +105,18 @@ def verdicts(
     return table.drop(columns=order).reset_index(drop=True)
 
 
-def spoken_in(sets: pd.DataFrame, language: str) -> pd.Series:
-    """Whether a set is in a language (a whole code); all are where none is given."""
+def in_language(sets: pd.DataFrame, language: str) -> pd.Series:
+    """Whether a set is in a language (a code); all are where the code is empty."""
     return sets["language"].map(lambda codes: language in ("", *codes.split())).astype(bool)
 
 
-def decide(row: Any, flips: Flips, own: int, task: str, language: str) -> tuple[str, str]:
-    """The rule: a verdict and its reason, from a row of :func:`pool` with its differences."""
+def decide(row: Any, flips: Flips, families: int, task: str, language: str) -> tuple[str, str]:
+    """The rule: a verdict and its reason, from a row of :func:`pool` with its differences and the
+    number of families of the task and language.
+    """
     if row.families < FAMILIES:
         return UNKNOWN, f"{row.families} families of sets, fewer than {FAMILIES}"
-    if not own:
+    if not families:
         wanted = " in ".join(filter(None, (task, language)))
         return UNKNOWN, f"no rated set of {wanted}"
     if row.high <= CHANCE:

@@ -1,11 +1,9 @@
 """``tstmeta evaluate``: which metrics agree with people, on anybody's data; ``tstmeta advise``."""
 
-from __future__ import annotations
-
-import itertools
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -18,6 +16,7 @@ from .score import chosen, sample, tell_failures
 if TYPE_CHECKING:
     import pandas as pd
 
+    from ..analysis.evaluation import Evaluation
     from ..data import Dataset
 
 # As in tstmeta.stats, which takes long to import: a test holds them against it.
@@ -25,44 +24,42 @@ Statistic = StrEnum(
     "Statistic",
     "pearson spearman kendall tau-c pairwise-accuracy acc_eq preference soft-pairwise-accuracy",
 )
-Level = StrEnum(
-    "Level",
-    ["pooled", "source", "same-source", "within-system", "system", "task", "within-task"],
-)
+Level = StrEnum("Level", "pooled source same-source within-system system task within-task")
 Units = Literal["sources", "systems", "both"]
 Table = Literal["values", "differences"]
-Dimension = StrEnum(
-    "Dimension", ["content", "style", "fluency", "overall", "structure", "overcorrection"]
-)
+Dimension = StrEnum("Dimension", "content style fluency overall structure overcorrection")
 About = StrEnum("About", ["content", "style", "fluency"])
 
 
-def evaluate(
-    data: options.DataSets,
-    metric: options.Metrics = None,
-    basis: options.Bases = None,
+@dataclass(frozen=True)
+class EvaluateOptions:
+    """What ``tstmeta evaluate`` takes: a field is an option."""
+
+    data: options.DataSets
+    metric: options.Metrics = None
+    basis: options.Bases = None
     combine: Annotated[
         list[str] | None,
         typer.Option(
             help="A metric made of scores: gm, gm:learned, j:FL, hybrid-simulation, "
             "hybrid-learned, hybrid-equal, overall-existing, overall-ours1, overall-ours2."
         ),
-    ] = None,
+    ] = None
     scores: Annotated[
         Path | None, typer.Option(help="Scores computed elsewhere: item_id, metric, value.")
-    ] = None,
+    ] = None
     ratings: Annotated[
         Path | None, typer.Option(help="A long file of ratings: item_id, dimension, rater, value.")
-    ] = None,
-    where: options.Where = None,
-    limit: options.Limit = None,
+    ] = None
+    where: options.Where = None
+    limit: options.Limit = None
     dimension: Annotated[
         list[Dimension] | None, typer.Option(help="Repeat for more [default: all judged].")
-    ] = None,
+    ] = None
     statistic: Annotated[
         list[Statistic] | None,
         typer.Option("--statistic", "-s", help="How agreement is measured [pearson]."),
-    ] = None,
+    ] = None
     level: Annotated[
         list[Level] | None,
         typer.Option(
@@ -71,42 +68,62 @@ def evaluate(
             help="All rewrites [default]; those of a source, system or task, then averaged; means "
             "of systems; all, standardised within tasks; repeat for more.",
         ),
-    ] = None,
+    ] = None
     resample: Annotated[
         Units, typer.Option(help="What is resampled: what intervals and tests generalise over.")
-    ] = "sources",
-    draws: Annotated[int, typer.Option(help="Number of bootstrap resamples.")] = 1000,
-    seed: options.Seed = 0,
+    ] = "sources"
+    draws: Annotated[int, typer.Option(help="Number of bootstrap resamples.")] = 1000
+    seed: options.Seed = 0
     tests: Annotated[
         bool, typer.Option(help="Part metrics that differ into clusters, all pairs tested at once.")
-    ] = True,
+    ] = True
     lower: Annotated[
         list[str] | None,
         typer.Option(help="A metric of your score file for which less is better; repeat for more."),
-    ] = None,
+    ] = None
     show: Annotated[
         Table, typer.Option("--table", help="A row a metric, or a row a pair of metrics.")
-    ] = "values",
+    ] = "values"
     plot: Annotated[
         Path | None,
         typer.Option(help="File for a figure (.pdf .svg .png): values, intervals, ranks."),
-    ] = None,
+    ] = None
     report: Annotated[
         Path | None,
         typer.Option(
             file_okay=False,
             help="Folder for a page to read and print, with table, figure, values and methods.",
         ),
-    ] = None,
+    ] = None
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="File to write [default: stdout].")
-    ] = None,
+    ] = None
     format: Annotated[
         TableFormat | None,
         typer.Option("--format", "-f", help="Default: as --out is named, else table."),
-    ] = None,
-    store: options.Store = None,
-) -> None:
+    ] = None
+    store: options.Store = None
+
+    @property
+    def metrics(self) -> list[str] | None:
+        """The metrics to score; None for those that are scored by default."""
+        return self.metric or ([] if self.scores else None)
+
+    @property
+    def flipped(self) -> list[str]:
+        """The metrics of which less is better, as tables call them."""
+        from ..secrecy import conceal
+
+        return [conceal(name) for name in self.lower or []]
+
+    @property
+    def hybrids(self) -> list[str]:
+        """The metrics made of scores that are fitted to ratings of one dimension."""
+        return [name for name in self.combine or [] if name.startswith("hybrid-")]
+
+
+@options.takes(EvaluateOptions)
+def evaluate(settings: EvaluateOptions) -> None:
     """Hold metrics against human ratings: values with intervals, ranks, tests, people beside.
 
     Sentinels, which know nothing of quality, stand below a line in every table, and with them the
@@ -126,126 +143,174 @@ def evaluate(
         --level system --table differences --out differences.csv
       tstmeta evaluate --data lai --metric lexical --dimension content --combine hybrid-learned
     """
-    from ..analysis import choice, render
-    from ..analysis import evaluate as evaluated
-    from ..combine import combined, known
-    from ..extras import needs
-    from ..schema import together
-    from ..secrecy import conceal
-    from ..storage import write
+    from ..analysis import render
 
-    kind = render.format_of(out, format)
-    if plot is not None:
-        if plot.suffix.lower() not in (".pdf", ".svg", ".png"):
-            raise mistake(f"{plot} cannot be drawn: end its name in .pdf, .svg or .png")
-        needs("matplotlib", "seaborn", "IPython", extra="book")
-    if report is not None:
-        needs("matplotlib", "seaborn", "IPython", "jinja2", extra="book")
-    names = list(dict.fromkeys(combine or []))
-    for name in names:
-        known(name)
-    hybrids = [name for name in names if name.startswith("hybrid-")]
-    lower = [conceal(name) for name in lower or []]  # as tables call them
-    wanted = metric or ([] if scores else None)
-    evaluations, plain = [], []
-    sets = list(selections(data, scores, ratings, where, limit, seed))
-    if bare := ", ".join(own.name for own, _ in sets if not own.judged) if report else "":
-        raise mistake(
-            f"{bare}: a report needs ratings. Remedy: columns such as content.r1 in the file, or"
-            " --ratings FILE (tstmeta data form makes a form for raters); --out describes the"
-            " scores without"
-        )
-    for own, given in sets:
-        dimensions = [str(name) for name in dimension or own.judged]
-        how: dict[str, Any] = {"seed": seed, "lower": lower, "store": store}
-        with waiting(f"{own.name}: scoring", bar=True):
-            there = set(given["metric"])
-            choice.check_new(own, wanted or (), basis, given)
-            table = choice.score(own, dimensions or ["content"], wanted, basis, there, store=store)
-        table = together(table, given)
-        whole = [name for name in names if name not in hybrids or not dimensions]
-        table = together(table, *(combined(own, table, name, **how) for name in whole))
-        if not dimensions:
-            tell_failures(table)
-            plain.append((own, table, kind))
+    kind = render.format_of(settings.out, settings.format)
+    check_options(settings)
+    selected = list(select(settings))
+    evaluations, described = list["Evaluation"](), list[str]()
+    for data, known in selected:
+        dimensions = [str(name) for name in settings.dimension or data.judged]
+        scores = score_data(settings, data, known, dimensions)
         for name in dimensions:
-            listed = choice.listed(table, name, wanted)
-            # a hybrid is of the metrics for one dimension
-            listed = together(
-                listed, *(combined(own, listed, each, name, **how) for each in hybrids)
-            )
-            for setting in itertools.product(
-                dict.fromkeys(map(str, statistic or [Statistic("pearson")])),
-                dict.fromkeys(map(str, level or [Level("pooled")])),
-            ):
-                with waiting(f"{own.name}, {name}, {', '.join(setting)}: {draws:,} draws"):
-                    result = evaluated(
-                        own,
-                        None,
-                        name,
-                        *setting,
-                        unit=resample.removesuffix("s"),
-                        draws=draws,
-                        seed=seed,
-                        clusters=tests,
-                        scores=listed,
-                        lower=lower,
-                        remarks=choice.left_out(name) if wanted is None else (),
-                    )
-                    rows = result.frame.assign(dataset=own.name)
-                    rows = choice.seeded(rows, [own], name, *setting, store)
-                evaluations.append(replace(result, frame=rows[result.frame.columns]))
-    figure = render.draw(evaluations) if plot else None  # what cannot be drawn is said first
-    if evaluations:
-        text = render.rendered(evaluations, kind, show == "differences")
-    else:
-        text = "\n".join(render.described(*each) for each in plain)
-    if kind is not TableFormat.table:  # there they stand above the table
-        words = list(dict.fromkeys(remark for each in evaluations for remark in each.remarks))
-        for each in evaluations:
-            words += [render.title(each)] * (len(evaluations) > 1) + each.summary
-        for line in words:
-            note(line)
-    if out is None:
-        put(text, drawn=kind is TableFormat.table)
-    else:
-        write(out, text)
-        note(f"wrote {out}")
-    if figure and plot:
-        [image] = render.images(figure, plot.suffix.lower().removeprefix("."))
-        write(plot, image)
-        note(f"wrote {plot}")
-    if report is not None:
-        from ..analysis.report import report as reported
+            evaluations += evaluate_dimension(settings, data, scores, name)
+        if not dimensions:
+            tell_failures(scores)
+            described.append(render.described(data, scores, kind))
+    write_results(settings, kind, evaluations, described)
+    if settings.report is not None:
+        from ..analysis.report import report
 
         with waiting("writing the report"):
-            files = reported(evaluations, [own for own, _ in sets], report)
+            files = report(evaluations, [data for data, _ in selected], settings.report)
         note(f"wrote {files[-1]}")
 
 
-def selections(
-    names: list[str],
-    scores: Path | None,
-    ratings: Path | None,
-    where: list[str] | None,
-    limit: int | None,
-    seed: int,
-) -> Iterator[tuple[Dataset, pd.DataFrame]]:
-    """Data sets, or the part of each that is asked for, with their scores from a file."""
+def check_options(settings: EvaluateOptions) -> None:
+    """Refuse what cannot be written or combined before anything is scored."""
+    from ..combine import known
+    from ..extras import needs
+
+    if settings.plot is not None:
+        if settings.plot.suffix.lower() not in (".pdf", ".svg", ".png"):
+            raise mistake(f"{settings.plot} cannot be drawn: end its name in .pdf, .svg or .png")
+        needs("matplotlib", "seaborn", "IPython", extra="book")
+    if settings.report is not None:
+        needs("matplotlib", "seaborn", "IPython", "jinja2", extra="book")
+    for name in settings.combine or []:
+        known(name)
+
+
+def select(settings: EvaluateOptions) -> Iterator[tuple["Dataset", "pd.DataFrame"]]:
+    """Data sets, or the rewrites of them that are evaluated, with their scores from a file."""
     from .. import schema
     from ..data import load
     from ..data.own import rated, read_scores
 
-    if len(names) > 1 and (scores or ratings):
+    if len(settings.data) > 1 and (settings.scores or settings.ratings):
         raise mistake("--scores and --ratings are of one data set: give a single --data")
-    sets = [load(name) for name in dict.fromkeys(names)]
-    if len({own.name for own in sets}) < len(sets):
+    sets = [load(name) for name in dict.fromkeys(settings.data)]
+    if len({data.name for data in sets}) < len(sets):
         raise mistake("two data sets have the same name: rename a file")
-    for whole in sets:
-        whole = whole if ratings is None else rated(whole, ratings)
-        given = schema.empty("scores") if scores is None else read_scores(scores, whole)
-        own = sample(chosen(whole, where or []), limit, seed)
-        yield own, given[given["item_id"].isin(own.items["item_id"])]
+    for data in sets:
+        data = rated(data, settings.ratings) if settings.ratings else data
+        scores = read_scores(settings.scores, data) if settings.scores else schema.empty("scores")
+        data = sample(chosen(data, settings.where or []), settings.limit, settings.seed)
+        if settings.report and not data.judged:
+            raise mistake(
+                f"{data.name}: a report needs ratings. Remedy: columns such as content.r1 in the"
+                " file, or --ratings FILE (tstmeta data form makes a form for raters); --out"
+                " describes the scores without"
+            )
+        yield data, scores[scores["item_id"].isin(data.items["item_id"])]
+
+
+def score_data(
+    settings: EvaluateOptions, data: "Dataset", known: "pd.DataFrame", dimensions: Sequence[str]
+) -> "pd.DataFrame":
+    """The scores of all metrics, those that are known from a file among them."""
+    from ..analysis import choice
+    from ..schema import together
+
+    with waiting(f"{data.name}: scoring", bar=True):
+        choice.check_new(data, settings.metrics or (), settings.basis, known)
+        wanted = dimensions or ["content"], settings.metrics, settings.basis, set(known["metric"])
+        scores = choice.score(data, *wanted, store=settings.store)
+    later = settings.hybrids if dimensions else []  # without ratings these say what they lack
+    names = [name for name in settings.combine or [] if name not in later]
+    return combine(settings, data, together(scores, known), names)
+
+
+def combine(
+    settings: EvaluateOptions,
+    data: "Dataset",
+    scores: "pd.DataFrame",
+    names: Sequence[str],
+    dimension: str = "content",
+) -> "pd.DataFrame":
+    """Scores, and those of the metrics that are made of them."""
+    from ..combine import combined
+    from ..schema import together
+
+    how: dict[str, Any] = {"lower": settings.flipped, "store": settings.store}
+    tables = (
+        combined(data, scores, name, dimension, seed=settings.seed, **how)
+        for name in dict.fromkeys(names)
+    )
+    return together(scores, *tables)
+
+
+def evaluate_dimension(
+    settings: EvaluateOptions, data: "Dataset", scores: "pd.DataFrame", dimension: str
+) -> Iterator["Evaluation"]:
+    """An evaluation for each statistic and level."""
+    from ..analysis import choice
+    from ..analysis import evaluate as evaluate_scores
+
+    scores = choice.listed(scores, dimension, settings.metrics)
+    scores = combine(settings, data, scores, settings.hybrids, dimension)
+    statistics = dict.fromkeys(map(str, settings.statistic or [Statistic("pearson")]))
+    levels = dict.fromkeys(map(str, settings.level or [Level("pooled")]))
+    for setting in product(statistics, levels):
+        with waiting(f"{data.name}, {dimension}, {', '.join(setting)}: {settings.draws:,} draws"):
+            result = evaluate_scores(
+                data,
+                None,
+                dimension,
+                *setting,
+                unit=settings.resample.removesuffix("s"),
+                draws=settings.draws,
+                seed=settings.seed,
+                clusters=settings.tests,
+                scores=scores,
+                lower=settings.flipped,
+                remarks=choice.left_out(dimension) if settings.metrics is None else (),
+            )
+            rows = choice.seeded(result.frame, [data], dimension, *setting, settings.store)
+        yield replace(result, frame=rows)
+
+
+def write_results(
+    settings: EvaluateOptions,
+    kind: TableFormat,
+    evaluations: Sequence["Evaluation"],
+    described: Sequence[str],
+) -> None:
+    """The table to stdout or a file, the figure to a file, sentences to stderr."""
+    from ..analysis import render
+
+    figure = render.draw(evaluations) if settings.plot else None  # errors come before any output
+    text = "\n".join(described)
+    if evaluations:
+        text = render.rendered(evaluations, kind, settings.show == "differences")
+    if kind is not TableFormat.table:  # there they stand above the table
+        note_sentences(evaluations)
+    if settings.out is None:
+        put(text, drawn=kind is TableFormat.table)
+    else:
+        write_file(settings.out, text)
+    if figure and settings.plot:
+        [image] = render.images(figure, settings.plot.suffix.lower().removeprefix("."))
+        write_file(settings.plot, image)
+
+
+def note_sentences(evaluations: Sequence["Evaluation"]) -> None:
+    """Remarks, then what each evaluation says, below its title where there are several."""
+    from ..analysis.render import title
+
+    lines = list(dict.fromkeys(remark for result in evaluations for remark in result.remarks))
+    for result in evaluations:
+        lines += [title(result)] * (len(evaluations) > 1) + result.summary
+    for line in lines:
+        note(line)
+
+
+def write_file(path: Path, content: str | bytes) -> None:
+    """Write a file at once and say so."""
+    from ..storage import write
+
+    write(path, content)
+    note(f"wrote {path}")
 
 
 def advise(

@@ -1,12 +1,13 @@
 """The options that several commands share, each written once; what they say of a server."""
 
+import inspect
 import os
 import re
 from collections.abc import Callable
 from enum import StrEnum
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_type_hints
 
 import typer
 from typer.core import TyperCommand
@@ -15,6 +16,21 @@ from ..console import FileFormat, Format
 
 #: Parameters that name what a command writes.  Any other may name what it reads.
 OUTPUTS = ("out", "scores_out", "plot", "report", "cache", "store")
+
+
+def takes(model: type) -> Callable[[Callable[[Any], None]], Callable[..., None]]:
+    """A command whose options are the fields of a dataclass: the function takes an instance."""
+
+    def decorate(function: Callable[[Any], None]) -> Callable[..., None]:
+        def command(**values: Any) -> None:
+            function(model(**values))
+
+        command.__doc__, command.__name__ = function.__doc__, function.__name__
+        command.__annotations__ = get_type_hints(model, include_extras=True)
+        command.__signature__ = inspect.signature(model)  # type: ignore[attr-defined]
+        return command
+
+    return decorate
 
 
 class Command(TyperCommand):

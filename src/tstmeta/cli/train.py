@@ -59,8 +59,8 @@ def lexicon(
     }
     lexicon = learn(out.name, texts)
     write(lexicon, out)
-    kept = [entry.style for entry in lexicon.entries]
-    facts = {s: {"sentences": len(rows), "words kept": kept.count(s)} for s, rows in texts.items()}
+    styles = [entry.style for entry in lexicon.entries]
+    facts = {s: {"sentences": len(t), "words kept": styles.count(s)} for s, t in texts.items()}
     show_result(facts, format, out, "masked-bleu:OUT")
 
 

@@ -16,7 +16,7 @@ import pandas as pd
 import yaml
 from numpy.typing import ArrayLike
 
-from ..analysis.committed import whole
+from ..analysis.committed import read_frozen
 from ..data import paths
 from ..schema import DemonstrationWarning, MissingData
 from .evidence import COUNTED, KINDS, Finding, Setup
@@ -50,7 +50,7 @@ def claims(draws: int = 2000, seed: int = 0, *, inputs: Inputs | None = None) ->
         MissingData: data of a claim are not here, and nothing was frozen of it.
     """
     setup = Setup(inputs or Inputs(), draws, seed)
-    verdicts, evidence, frozen = [], [], whole("claims")
+    verdicts, evidence, frozen = [], [], read_frozen("claims")
     for claim in texts():
         words = {key: claim[key] for key in ("claim", "where", "text", "decision_rule")}
         if missing := lacking(claim, setup):

@@ -19,7 +19,7 @@ from scipy.stats import norm, t
 from .. import stats
 from ..analysis.agreement import Analysis, analyses, resample
 from ..analysis.agreement import agreement as agreement_of
-from ..analysis.committed import trajectories, whole
+from ..analysis.committed import read_frozen, trajectories
 from ..analysis.frame import DISTANCES, pairs
 from ..combine import Settings, hybrid
 from ..combine.hybrids import Kind
@@ -284,7 +284,7 @@ def choices(
     setup: Setup, table: str, dataset: str, dimension: str, metric: str, share: str = "balanced"
 ) -> list[Finding]:
     """A metric's share of the choices of people, from the frozen aggregate that ``table`` names."""
-    rows = whole(table).set_index(["dataset", "dimension", "metric"])
+    rows = read_frozen(table).set_index(["dataset", "dimension", "metric"])
     row = rows.loc[(dataset, dimension, metric)]
     value, *ends = (float(row[name]) for name in (share, f"{share}_low", f"{share}_high"))
 
