@@ -34,7 +34,6 @@ _DEVICE = "cpu|mps|cuda(:[0-9]{1,3})?"
 class LikelihoodSettings(ModelSettings):
     """The model, the variant of the method, and where the model runs."""
 
-    models = BACKBONES
     variant: Literal["equation", "released"] = "equation"
     instructions: Annotated[
         str,
@@ -188,7 +187,7 @@ def read(words: str) -> tuple[Backbone | Server, LikelihoodSettings]:
             "likelihood: are not shown. Remedy: write %2B for it, and #NAME after the query"
         )
     shown = conceal(words)
-    settings = LikelihoodSettings.read(shown)
+    settings = LikelihoodSettings.read(shown, BACKBONES)
     model, server = settings.model, settings.server
     if not server:
         return model or BACKBONES["embedded"], settings

@@ -20,7 +20,7 @@ import numpy as np
 
 from ..extras import remedy
 from ..schema import Signature, Status, TstmetaError
-from .settings import Settings
+from .settings import MetricSettings
 
 Unit = Literal["item", "source", "corpus"]
 
@@ -47,7 +47,7 @@ class Score(NamedTuple):
     detail: str = ""
 
 
-class Variant(Settings):
+class VariantSettings(MetricSettings):
     """The setting of a metric that has variants and no other settings."""
 
     default_key = "variant"
@@ -84,7 +84,7 @@ class PairMetric:
     #: Variants that are listed, as settings in the short spelling.
     VARIANTS: ClassVar[tuple[str, ...]] = ()
     #: What can be set in its name.
-    Settings: ClassVar[type[Settings]] = Variant
+    Settings: ClassVar[type[MetricSettings]] = VariantSettings
     #: What changes a value, as words such as ``tok:13a sacrebleu``: facts, and names of libraries.
     facts: str = ""
     #: False where scores are sooner computed than looked up.
@@ -153,8 +153,8 @@ class PairMetric:
         if (longest := max(map(len, tokens))) <= most:
             return request, ""
         output, *against = (
-            text if len(own) <= most else " ".join(own[:most])
-            for text, own in zip(texts, tokens, strict=True)
+            text if len(words) <= most else " ".join(words[:most])
+            for text, words in zip(texts, tokens, strict=True)
         )
         cut = request._replace(output=output, against=tuple(against))
         return cut, f"{longest} tokens, first {most} used"
@@ -210,9 +210,9 @@ def for_language(metric: Metric, language: str) -> Metric | str:
     """The metric as it is for a language, or why it says nothing of a rewrite in it."""
     code = code_of(language)
     if metric.languages and code not in metric.languages:
-        known = " and ".join(LANGUAGES.get(own, own) for own in metric.languages)
+        languages = " and ".join(LANGUAGES.get(known, known) for known in metric.languages)
         name = f"{LANGUAGES[code]} ({language})" if code in LANGUAGES else language
-        return f"{metric.name} is made for {known}; this rewrite is in {name}"
+        return f"{metric.name} is made for {languages}; this rewrite is in {name}"
     return metric if code == "en" else metric.for_other_languages or metric
 
 

@@ -2,17 +2,17 @@
 
 import math
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar
 
-from ..models.causal import MissingModel
+from ..models.causal import Backbone, MissingModel
 from ..schema import DemonstrationWarning, Signature, Status
 from .base import PairMetric, Request, Score, failed
-from .settings import ModelSettings, Settings
+from .settings import MetricSettings, ModelSettings
 
 Pair = tuple[str, str]
 
@@ -109,12 +109,18 @@ class ModelMetric(BatchedMetric):
     The signature stands under the bare name, for a setting may be a path.
     """
 
-    Settings: ClassVar[type[Settings]] = ModelSettings
+    Settings: ClassVar[type[MetricSettings]] = ModelSettings
     settings: Any
+    #: The models that have a name, and the name of the one that is used by default.
+    models: ClassVar[Mapping[str, Backbone]] = {}
+    default: ClassVar[str] = ""
 
     def __init__(self, variant: str = ""):
-        self.settings = self.Settings.read(variant)
+        self.settings = self.Settings.read(variant, self.models)
         self.name = f"{self.name}:{variant}" if variant else self.name
+        if self.default:
+            self.model = self.settings.model or self.models[self.default]
+            self.profile, self.languages = self.model.profile, self.model.languages
 
     @staticmethod
     def accepts_variant(variant: str) -> bool:

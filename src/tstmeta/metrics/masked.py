@@ -18,7 +18,7 @@ from ..models.lexicon import Lexicon
 from ..schema import MissingData, Status, TstmetaError
 from .base import Request, Score
 from .batched import BatchedMetric
-from .settings import Settings, Short
+from .settings import MetricSettings, Short
 from .text import word_spans
 
 #: Our words: style that is asked for -> list that has the words of both sides.
@@ -62,7 +62,7 @@ class Mask:
         return " ".join(" ".join([*parts, text[end:]]).split()) if parts else text
 
 
-class MaskedSettings(Settings):
+class MaskedSettings(MetricSettings):
     """A lexicon: ``sentiment`` (of Mir et al., 2019, once its data are here), or a file."""
 
     lexicon: Annotated[
