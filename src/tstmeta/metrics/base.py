@@ -10,7 +10,7 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from types import CodeType
@@ -19,6 +19,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 
 from ..extras import remedy
+from ..models.causal import Backbone
 from ..schema import Signature, Status, TstmetaError
 from .settings import MetricSettings
 
@@ -83,17 +84,19 @@ class PairMetric:
     accepts_empty: bool = False
     #: Variants that are listed, as settings in the short spelling.
     VARIANTS: ClassVar[tuple[str, ...]] = ()
-    #: What can be set in its name.
+    #: What can be set in its name, and the models that have a name there.
     Settings: ClassVar[type[MetricSettings]] = VariantSettings
+    models: ClassVar[Mapping[str, Backbone]] = {}
     #: What changes a value, as words such as ``tok:13a sacrebleu``: facts, and names of libraries.
     facts: str = ""
     #: False where scores are sooner computed than looked up.
     stored: bool = True
 
     def __init__(self, variant: str = ""):
-        if variant and variant not in self.VARIANTS:
+        if self.Settings is VariantSettings and variant not in ("", *self.VARIANTS):
             known = ", ".join(self.VARIANTS)
             raise TstmetaError(f"{self.name} has no variant {variant!r}; it has: {known}")
+        self.settings: Any = self.Settings.read(variant, self.models)
         self.variant = variant
         self.name = f"{self.name}:{variant}" if variant else self.name
 

@@ -2,14 +2,14 @@
 
 import math
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar
 
-from ..models.causal import Backbone, MissingModel
+from ..models.causal import MissingModel
 from ..schema import DemonstrationWarning, Signature, Status
 from .base import PairMetric, Request, Score, failed
 from .settings import MetricSettings, ModelSettings
@@ -33,6 +33,11 @@ class BatchedMetric(PairMetric):
     demonstration: str = ""
     _folder: Path | None = None
     _progress: bool = False
+
+    @staticmethod
+    def accepts_variant(variant: str) -> bool:
+        """Any settings; the constructor refuses those that it does not understand."""
+        return bool(variant)
 
     def keep_in(self, folder: Path, progress: bool) -> None:
         self._folder, self._progress = folder, progress
@@ -110,22 +115,14 @@ class ModelMetric(BatchedMetric):
     """
 
     Settings: ClassVar[type[MetricSettings]] = ModelSettings
-    settings: Any
-    #: The models that have a name, and the name of the one that is used by default.
-    models: ClassVar[Mapping[str, Backbone]] = {}
+    #: The name of the model that is used by default.
     default: ClassVar[str] = ""
 
     def __init__(self, variant: str = ""):
-        self.settings = self.Settings.read(variant, self.models)
-        self.name = f"{self.name}:{variant}" if variant else self.name
+        super().__init__(variant)
         if self.default:
             self.model = self.settings.model or self.models[self.default]
             self.profile, self.languages = self.model.profile, self.model.languages
-
-    @staticmethod
-    def accepts_variant(variant: str) -> bool:
-        """Any settings; the constructor refuses those that it does not understand."""
-        return bool(variant)
 
     def signature(self, basis: str) -> Signature:
         return replace(super().signature(basis), name=self.name.partition(":")[0])

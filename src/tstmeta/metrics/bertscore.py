@@ -70,7 +70,6 @@ class BertScore(ModelMetric):
     )
 
     Settings = BertScoreSettings
-    settings: BertScoreSettings
     models, default = ENCODERS, MINILM.name
 
     def __init__(self, variant: str = ""):

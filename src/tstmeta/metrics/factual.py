@@ -81,7 +81,6 @@ class QuestEval(ModelMetric):
     VARIANTS: ClassVar[tuple[str, ...]] = ("released",)
 
     Settings = QuestEvalSettings
-    settings: QuestEvalSettings
 
     def __init__(self, variant: str = ""):
         super().__init__(variant)

@@ -42,9 +42,9 @@ class Random(Constant):
     Settings = Seed
 
     def __init__(self, variant: str = ""):
-        self.seed = Seed.read(variant).seed
+        super().__init__(variant)
+        self.seed = self.settings.seed
         self.facts = f"seed:{self.seed}"
-        self.name = f"random:{variant}" if variant else "random"
 
     @staticmethod
     def accepts_variant(variant: str) -> bool:
