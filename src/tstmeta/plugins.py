@@ -22,7 +22,7 @@ class BrokenPlugin(TstmetaError):
 def points(group: str) -> dict[str, EntryPoint]:
     """The entry points of a group by name, nothing imported; of one name, ours counts."""
     by_name: dict[str, EntryPoint] = {}
-    for point in sorted(entry_points(group=group), key=lambda each: each.module[:8] != "tstmeta."):
+    for point in sorted(entry_points(group=group), key=lambda p: p.module[:8] != "tstmeta."):
         if by_name.setdefault(point.name, point) is not point:
             warnings.warn(str(broken(point, "that name is taken")), stacklevel=2)
     return by_name
@@ -47,7 +47,9 @@ def broken(point: EntryPoint, reason: str) -> BrokenPlugin:
 def place(error: BaseException) -> str:
     """What went wrong in somebody's code and where, on one line."""
     words = excerpt(f"{type(error).__name__}: {error}", 300)
-    frames = [] if isinstance(error, SyntaxError) else extract_tb(error.__traceback__)
+    frames = [] if isinstance(error, SyntaxError) else list(extract_tb(error.__traceback__))
     skipped = ("<", str(Path(__file__).parent), str(Path(warnings.__file__).parent))
-    own = [frame for frame in frames if not frame.filename.startswith(skipped)]
-    return f"{words} ({Path(own[-1].filename).name}, line {own[-1].lineno})" if own else words
+    frames = [frame for frame in frames if not frame.filename.startswith(skipped)]
+    if not frames:
+        return words
+    return f"{words} ({Path(frames[-1].filename).name}, line {frames[-1].lineno})"

@@ -67,4 +67,4 @@ def test_half_a_character_is_refused(tstmeta):
 def test_the_demonstration_model_is_called_so_on_stderr_and_an_unknown_one_is_refused(run):
     assert "shows how the method works" in run(*TEXTS, "--format", "json").stderr
     unknown = run(*TEXTS, "--model", "nosuch")
-    assert "'nosuch' names no option and no model" in str(unknown.exception)
+    assert "'nosuch' names no setting and no model" in str(unknown.exception)

@@ -52,8 +52,6 @@ def test_score_writes_the_file_that_is_named(tstmeta, tmp_path):
 
 
 MISTAKES = {
-    "an unknown metric": (["-m", "bleuu"], "no metric is called 'bleuu'; did you mean bleu"),
-    "a module that is not there": (["-m", "no.such:f"], "cannot import metric no.such:f"),
     "a score file that is not there": (["--scores", "no.csv"], "there is no such file"),
     "a rating file that is not there": (["--ratings", "no.csv"], "there is no such file"),
 }

@@ -93,6 +93,7 @@ MISTAKES = {
     "own_words:Empty": "is no metric: tstmeta.wrap makes one of a function",
     "own_words:three": "three(source, output, more) is no metric: write a function of (source, ou",
     "own_words:output_only": "output_only(output) is no metric",
+    "no.such:f": "cannot import metric no.such:f",
     "own_word:shared": "no metric is called 'own_word:shared', and there is no module 'own_word'",
     "./own_words.py": "name a function of it, ./own_words.py:FUNCTION",
     "bleu:shared": "no metric is called 'bleu:shared'",  # a registered name wins

@@ -128,8 +128,8 @@ def test_the_embedded_model_scores_and_is_called_a_demonstration(kind, words):
 GOOD = {
     "": {},
     "released": {"variant": "released"},
-    "emphasis": {"instruction set": "emphasis"},
-    "my.toml#mine": {"instruction set": "my.toml#mine"},
+    "emphasis": {"instructions": "emphasis"},
+    "my.toml#mine": {"instructions": "my.toml#mine"},
     "owner/name@abc": {},
     "mine": {},
     "http://h/v1#owner/m": {"server": "http://h/v1#owner/m"},
@@ -142,19 +142,19 @@ GOOD = {
 def test_words_are_understood_in_any_order(words, kinds, tmp_path, monkeypatch):
     (tmp_path / "mine").mkdir()
     monkeypatch.chdir(tmp_path)
-    model, chosen = read(words)
-    assert chosen == kinds
-    assert read("+".join(reversed(words.split("+")))) == (model, kinds)
+    model, settings = read(words)
+    assert settings.model_dump(exclude={"model"}, exclude_unset=True) == kinds
+    assert read("+".join(reversed(words.split("+")))) == (model, settings)
     if not kinds:
         assert model.name == (words or "embedded")
 
 
 BAD = {
-    "relased": "'relased' names no option and no model: use embedded, 3b, 8b",
-    "8b+3b": "names two models",
-    "released+equation": "two words of the kind variant, released and equation",
-    "paper+my.toml": "two words of the kind instruction set, paper and my.toml",
-    "http://a/v1+https://b/v1": "two words of the kind server, http://a/v1 and https://b/v1",
+    "relased": "'relased' names no setting and no model: use model=MODEL, variant=equation|rel",
+    "8b+3b": "'8b+3b' names no setting and no model",
+    "released+equation": "sets variant twice, released and equation",
+    "paper+my.toml": "sets instructions twice, paper and my.toml",
+    "http://a/v1+https://b/v1": "sets server twice, http://a/v1 and https://b/v1",
     "http://h/v1": "which model does http://h/v1 run? Write http://h/v1#NAME",
     "http://h/v1#served": "no model is called 'served'",
 }

@@ -245,20 +245,14 @@ def treebank(text: str) -> list[str]:
     return [word for part in sentences(text) for word in TreebankWordTokenizer().tokenize(part)]
 
 
+@pytest.mark.parametrize("name", ["meteor", "meteor:no-synonyms"])
+@settings(max_examples=200)
 @given(texts | english, texts | english)
-def test_meteor_without_synonyms_is_nltk_s(source, output):
-    nothing = SimpleNamespace(synsets=lambda word: [])
+def test_meteor_is_nltk_s_with_its_stemmer(name, source, output):
+    dictionary = wordnet if name == "meteor" else SimpleNamespace(synsets=lambda word: [])
     sides = treebank(source), treebank(output)
-    expected = single_meteor_score(*sides, stemmer=PorterStemmer(), wordnet=nothing)
-    assert value("meteor:no-synonyms", output, source) == expected
-
-
-@settings(max_examples=300)
-@given(english, english)
-def test_meteor_is_nltk_s_with_its_own_stemmer(source, output):
-    sides = treebank(source), treebank(output)
-    expected = single_meteor_score(*sides, stemmer=PorterStemmer(), wordnet=wordnet)
-    assert value("meteor", output, source) == expected
+    expected = single_meteor_score(*sides, stemmer=PorterStemmer(), wordnet=dictionary)
+    assert value(name, output, source) == expected
 
 
 @given(texts | english, texts | english)

@@ -38,7 +38,6 @@ _DEVICE = "cpu|mps|cuda(:[0-9]{1,3})?"
 class LikelihoodSettings(ModelSettings):
     """The model, the variant of the method, and where the model runs."""
 
-    models = BACKBONES
     variant: Literal["equation", "released"] = "equation"
     instructions: Annotated[
         str,
@@ -194,7 +193,7 @@ def read(words: str) -> tuple[Backbone | Server, LikelihoodSettings]:
             "a + in the query of a server's address could be a part of a key, so the words after "
             "likelihood: are not shown. Remedy: write %2B for it, and #NAME after the query"
         )
-    settings = LikelihoodSettings.read(conceal(words))
+    settings = LikelihoodSettings.read(conceal(words), BACKBONES)
     model, server = settings.model, settings.server
     if not server:
         return model or BACKBONES["embedded"], settings

@@ -10,7 +10,7 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from types import CodeType
@@ -19,8 +19,9 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 
 from ..extras import remedy
+from ..models.causal import Backbone
 from ..schema import Signature, Status, TstmetaError
-from .settings import Settings
+from .settings import MetricSettings
 
 Unit = Literal["item", "source", "corpus"]
 
@@ -47,7 +48,7 @@ class Score(NamedTuple):
     detail: str = ""
 
 
-class Variant(Settings):
+class VariantSettings(MetricSettings):
     """The setting of a metric that has variants and no other settings."""
 
     default_key = "variant"
@@ -83,17 +84,19 @@ class PairMetric:
     accepts_empty: bool = False
     #: Variants that are listed, as settings in the short spelling.
     VARIANTS: ClassVar[tuple[str, ...]] = ()
-    #: What can be set in its name.
-    Settings: ClassVar[type[Settings]] = Variant
+    #: What can be set in its name, and the models that have a name there.
+    Settings: ClassVar[type[MetricSettings]] = VariantSettings
+    models: ClassVar[Mapping[str, Backbone]] = {}
     #: What changes a value, as words such as ``tok:13a sacrebleu``: facts, and names of libraries.
     facts: str = ""
     #: False where scores are sooner computed than looked up.
     stored: bool = True
 
     def __init__(self, variant: str = ""):
-        if variant and variant not in self.VARIANTS:
+        if self.Settings is VariantSettings and variant not in ("", *self.VARIANTS):
             known = ", ".join(self.VARIANTS)
             raise TstmetaError(f"{self.name} has no variant {variant!r}; it has: {known}")
+        self.settings: Any = self.Settings.read(variant, self.models)
         self.variant = variant
         self.name = f"{self.name}:{variant}" if variant else self.name
 
@@ -153,8 +156,8 @@ class PairMetric:
         if (longest := max(map(len, tokens))) <= most:
             return request, ""
         output, *against = (
-            text if len(own) <= most else " ".join(own[:most])
-            for text, own in zip(texts, tokens, strict=True)
+            text if len(words) <= most else " ".join(words[:most])
+            for text, words in zip(texts, tokens, strict=True)
         )
         cut = request._replace(output=output, against=tuple(against))
         return cut, f"{longest} tokens, first {most} used"
@@ -210,9 +213,9 @@ def for_language(metric: Metric, language: str) -> Metric | str:
     """The metric as it is for a language, or why it says nothing of a rewrite in it."""
     code = code_of(language)
     if metric.languages and code not in metric.languages:
-        known = " and ".join(LANGUAGES.get(own, own) for own in metric.languages)
+        languages = " and ".join(LANGUAGES.get(known, known) for known in metric.languages)
         name = f"{LANGUAGES[code]} ({language})" if code in LANGUAGES else language
-        return f"{metric.name} is made for {known}; this rewrite is in {name}"
+        return f"{metric.name} is made for {languages}; this rewrite is in {name}"
     return metric if code == "en" else metric.for_other_languages or metric
 
 

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from ..models.causal import MissingModel
 from ..schema import DemonstrationWarning, Signature, Status
 from .base import PairMetric, Request, Score, failed
-from .settings import ModelSettings, Settings
+from .settings import MetricSettings, ModelSettings
 
 Pair = tuple[str, str]
 
@@ -33,6 +33,11 @@ class BatchedMetric(PairMetric):
     demonstration: str = ""
     _folder: Path | None = None
     _progress: bool = False
+
+    @staticmethod
+    def accepts_variant(variant: str) -> bool:
+        """Any settings; the constructor refuses those that it does not understand."""
+        return bool(variant)
 
     def keep_in(self, folder: Path, progress: bool) -> None:
         self._folder, self._progress = folder, progress
@@ -109,17 +114,15 @@ class ModelMetric(BatchedMetric):
     The signature stands under the bare name, for a setting may be a path.
     """
 
-    Settings: ClassVar[type[Settings]] = ModelSettings
-    settings: Any
+    Settings: ClassVar[type[MetricSettings]] = ModelSettings
+    #: The name of the model that is used by default.
+    default: ClassVar[str] = ""
 
     def __init__(self, variant: str = ""):
-        self.settings = self.Settings.read(variant)
-        self.name = f"{self.name}:{variant}" if variant else self.name
-
-    @staticmethod
-    def accepts_variant(variant: str) -> bool:
-        """Any settings; the constructor refuses those that it does not understand."""
-        return bool(variant)
+        super().__init__(variant)
+        if self.default:
+            self.model = self.settings.model or self.models[self.default]
+            self.profile, self.languages = self.model.profile, self.model.languages
 
     def signature(self, basis: str) -> Signature:
         return replace(super().signature(basis), name=self.name.partition(":")[0])

@@ -43,7 +43,6 @@ def _counts(name: str, info: ValidationInfo) -> Path:
 class BertScoreSettings(ModelSettings):
     """``idf`` is yes, or a file with texts, one a line, or a table of ``tstmeta train idf``."""
 
-    models = ENCODERS
     part: Literal["p", "r", "f1"] = "f1"
     rescaled: Annotated[bool, Short("rescaled", "yes"), Field(description="yes")] = False
     idf: Annotated[
@@ -71,11 +70,10 @@ class BertScore(ModelMetric):
     )
 
     Settings = BertScoreSettings
-    settings: BertScoreSettings
+    models, default = ENCODERS, MINILM.name
 
     def __init__(self, variant: str = ""):
         super().__init__(variant)
-        self.model = self.settings.model or MINILM
         self._texts = self.settings.idf
         if self._texts is vectors.COUNTS and self.model is not MINILM:
             raise TstmetaError(
@@ -87,7 +85,6 @@ class BertScore(ModelMetric):
         self.rescaled = self.settings.rescaled
         here = self.rescaled and find_spec("bert_score")
         self.baseline = _baseline(self.model, self.layer) if here else None
-        self.profile, self.languages = self.model.profile, self.model.languages
 
     @property
     def missing(self) -> str:
@@ -208,10 +205,10 @@ def greedy(
             cosines = torch.bmm(out, ref.transpose(1, 2))  # [pairs, m, n]
             # padding must lose against every token, whatever its cosine
             low = torch.tensor(-2.0, device=cosines.device)
-            of_out = torch.where(ref_real[:, None, :], cosines, low).amax(2)
-            of_ref = torch.where(out_real[:, :, None], cosines, low).amax(1)
-            p = (of_out * out_weights).sum(1) / out_weights.sum(1)
-            r = (of_ref * ref_weights).sum(1) / ref_weights.sum(1)
+            nearest_ref = torch.where(ref_real[:, None, :], cosines, low).amax(2)
+            nearest_out = torch.where(out_real[:, :, None], cosines, low).amax(1)
+            p = (nearest_ref * out_weights).sum(1) / out_weights.sum(1)
+            r = (nearest_out * ref_weights).sum(1) / ref_weights.sum(1)
             both = torch.stack([p, r], 1).cpu().double().tolist()
         for place, (precision, recall) in zip(batch, both, strict=True):
             total = precision + recall

@@ -24,7 +24,7 @@ from .base import Score, scored
 from .batched import BatchedMetric, ModelMetric, Pair, cut_note, installed
 from .bertscore import BertScore
 from .learned import absent
-from .settings import Settings
+from .settings import MetricSettings
 from .text import sentences
 
 #: Upstream's models; their prompts are those of their model cards.
@@ -49,12 +49,20 @@ RULE = f"rule-1,{SENTENCES} sentences"
 Writer = Annotated[Backbone, BeforeValidator(backbone), Field(description="MODEL")]
 
 
-class QuestEvalSettings(Settings):
+class QuestEvalSettings(MetricSettings):
     """How sides are summed, see :func:`summed`; what writes questions, what answers them."""
 
     rule: Literal["equation", "released"] = "equation"
     qg: Writer = MODELS["qg"]
     qa: Writer = MODELS["qa"]
+
+
+class Exchange(NamedTuple):
+    """A question about a text, the words that are expected, and what another text answers."""
+
+    expected: str
+    question: Written
+    answer: Written
 
 
 class QuestEval(ModelMetric):
@@ -73,11 +81,10 @@ class QuestEval(ModelMetric):
     VARIANTS: ClassVar[tuple[str, ...]] = ("released",)
 
     Settings = QuestEvalSettings
-    settings: QuestEvalSettings
 
     def __init__(self, variant: str = ""):
         super().__init__(variant)
-        self.models = {"qg": self.settings.qg, "qa": self.settings.qa}
+        self.writers = {"qg": self.settings.qg, "qa": self.settings.qa}
         self.rule = self.settings.rule
         #: What compares the words expected and answered, where the rule needs that.
         self.alike: BatchedMetric | None = BertScore(ALIKE) if self.rule == "released" else None
@@ -86,7 +93,7 @@ class QuestEval(ModelMetric):
     def missing(self) -> str:
         remedies = [
             absent(model, "questeval:qg=FOLDER+qa=FOLDER", *MODELS.values())
-            for model in self.models.values()
+            for model in self.writers.values()
         ]
         if self.alike is not None:
             remedies.append(self.alike.missing)
@@ -95,7 +102,7 @@ class QuestEval(ModelMetric):
     def fields(self) -> dict[str, object]:
         writers = [
             sequence.described(hub.identity(model), WINDOW, NEW_TOKENS)
-            for model in self.models.values()
+            for model in self.writers.values()
         ]
         return {
             "rule": self.rule,
@@ -112,36 +119,44 @@ class QuestEval(ModelMetric):
         }
 
     def pairs(self, pairs: Sequence[Pair]) -> list[Score]:
-        both = [*((output, text) for text, output in pairs), *pairs]
-        about = {own: by_rule(own) for own, _ in both}
-        questions = self._ask("qg", [(PREFIX, w, own) for own in about for w in about[own]])
-        # of the questions from one text, put to the other: words expected, question, that text
-        todo = {
-            (own, other): [(words, questions[PREFIX, words, own], other) for words in about[own]]
-            for own, other in both
+        # questions are about the first text of a pair, and the second one answers them
+        ways = [*((output, text) for text, output in pairs), *pairs]
+        expected = {text: by_rule(text) for text, _ in ways}
+        prompts = [(PREFIX, words, text) for text in expected for words in expected[text]]
+        questions = self._write("qg", prompts)
+        asking = {
+            (text, other): [questions[PREFIX, words, text] for words in expected[text]]
+            for text, other in ways
         }
-        every = [row for rows in todo.values() for row in rows]
-        replies = self._ask("qa", [(question.text, other) for _, question, other in every])
-        alike = self._alike((words, replies[q.text, other].text) for words, q, other in every)
-        sides, longest = {}, {}
-        for key, rows in todo.items():
-            own = [(words, q, replies[q.text, other]) for words, q, other in rows]
-            sides[key] = [
-                Answered(1 - reply.chance, token_f1(words, reply.text), alike[words, reply.text])
-                for words, _, reply in own
+        answers = self._write("qa", [(q.text, way[1]) for way in asking for q in asking[way]])
+        rows = {
+            (text, other): [
+                Exchange(words, question, answers[question.text, other])
+                for words, question in zip(expected[text], asking[text, other], strict=True)
             ]
-            longest[key] = max((max(q.tokens, reply.tokens) for _, q, reply in own), default=0)
-        scores = []
-        for text, output in pairs:
-            of_output, of_source = sides[output, text], sides[text, output]
-            sums = summed(of_output, of_source, self.rule)
-            detail = (
-                f"precision {sums.precision:.3f} ({len(of_output)} asked); "
-                f"recall {sums.recall:.3f} ({len(of_source)} asked)"
-            )
-            tokens = max(longest[output, text], longest[text, output])
-            scores.append(scored(sums.f, cut_note(tokens, WINDOW), detail))
-        return scores
+            for text, other in asking
+        }
+        alike = self._alike((r.expected, r.answer.text) for side in rows.values() for r in side)
+        return [
+            self._scored(rows[output, text], rows[text, output], alike) for text, output in pairs
+        ]
+
+    def _scored(
+        self, output: list[Exchange], source: list[Exchange], alike: dict[Pair, float]
+    ) -> Score:
+        """The score from the questions about the output and those about the source."""
+
+        def answered(row: Exchange) -> Answered:
+            f1 = token_f1(row.expected, row.answer.text)
+            return Answered(1 - row.answer.chance, f1, alike[row.expected, row.answer.text])
+
+        sums = summed(list(map(answered, output)), list(map(answered, source)), self.rule)
+        detail = (
+            f"precision {sums.precision:.3f} ({len(output)} asked); "
+            f"recall {sums.recall:.3f} ({len(source)} asked)"
+        )
+        lengths = [max(row.question.tokens, row.answer.tokens) for row in (*output, *source)]
+        return scored(sums.f, cut_note(max(lengths, default=0), WINDOW), detail)
 
     def _alike(self, pairs: Iterable[Pair]) -> dict[Pair, float]:
         """How alike the words expected and answered are; NaN where the rule does not ask."""
@@ -153,9 +168,9 @@ class QuestEval(ModelMetric):
                 values[pair] = answer.value
         return values
 
-    def _ask(self, use: str, prompts: Sequence[Prompt]) -> dict[Prompt, Written]:
+    def _write(self, use: str, prompts: Sequence[Prompt]) -> dict[Prompt, Written]:
         distinct = list(dict.fromkeys(prompts))
-        writer = sequence.load(self.models[use], window=WINDOW, new_tokens=NEW_TOKENS)
+        writer = sequence.load(self.writers[use], window=WINDOW, new_tokens=NEW_TOKENS)
         written = writer.write(distinct, UNANSWERABLE if use == "qa" else "")
         return dict(zip(distinct, written, strict=True))
 
@@ -196,9 +211,7 @@ def _words(text: str) -> Counter[str]:
     return Counter(_ARTICLES.sub(" ", text.lower().translate(_NO_MARKS)).split())
 
 
-def summed(
-    of_output: Sequence[Answered], of_source: Sequence[Answered], rule: str = "equation"
-) -> Sums:
+def summed(output: Sequence[Answered], source: Sequence[Answered], rule: str = "equation") -> Sums:
     """Precision, recall and score from the questions about two texts.
 
     ``equation`` is Scialom et al. (2021, Section 3) with equal weights: precision is the mean F1 of
@@ -208,12 +221,12 @@ def summed(
     without questions counts 0.
     """
     if rule == "equation":
-        precision = _mean([answer.f1 for answer in of_output])
-        recall = _mean([answer.answerable for answer in of_source])
+        precision = _mean([answer.f1 for answer in output])
+        recall = _mean([answer.answerable for answer in source])
         total = precision + recall
         return Sums(precision, recall, 2 * precision * recall / total if total else 0.0)
     precision, recall = (
-        _mean([value for answer in side for value in answer]) for side in (of_output, of_source)
+        _mean([value for answer in side for value in answer]) for side in (output, source)
     )
     return Sums(precision, recall, (precision + recall) / 2)
 
@@ -249,10 +262,10 @@ def by_rule(text: str) -> list[str]:
     QuestEval asks about named entities and noun chunks that a parser finds (Scialom et al., 2021);
     this rule of ours stands in, and needs no model.
     """
-    whole = unicodedata.normalize("NFC", text)  # a letter with its accent is one sign
+    text = unicodedata.normalize("NFC", text)  # a letter with its accent is one sign
     names: list[str] = []
     phrases: list[str] = []
-    for part in sentences(whole)[:SENTENCES]:
+    for part in sentences(text)[:SENTENCES]:
         tokens = list(_TOKEN.finditer(part))
         words = [token.group() for token in tokens]
         for texts, spans in ((names, _names(words)), (phrases, _phrases(words))):

@@ -21,13 +21,7 @@ from .batched import ModelMetric, cut_note, installed
 from .settings import ModelSettings
 
 
-class LanguageModelSettings(ModelSettings):
-    """A language model."""
-
-    models = lm.MODELS
-
-
-class PerplexitySettings(LanguageModelSettings):
+class PerplexitySettings(ModelSettings):
     """A language model, and what its loss is divided by."""
 
     per: Literal["token", "word"] = "token"
@@ -50,6 +44,7 @@ class Perplexity(ModelMetric):
     accepts_empty = True
     VARIANTS: ClassVar[tuple[str, ...]] = ("word", "gpt2", "mgpt")
     Settings: ClassVar[type[ModelSettings]] = PerplexitySettings
+    models, default = lm.MODELS, "embedded"
     demonstration = (
         "the embedded model demonstrates how fluency metrics work: it is tiny and has read "
         "generated text only. Name a real model, for instance perplexity:gpt2"
@@ -57,9 +52,7 @@ class Perplexity(ModelMetric):
 
     def __init__(self, variant: str = ""):
         super().__init__(variant)
-        self.model = self.settings.model or lm.MODELS["embedded"]
         self.per = getattr(self.settings, "per", "token")
-        self.profile, self.languages = self.model.profile, self.model.languages
 
     @property
     def missing(self) -> str:
@@ -87,8 +80,7 @@ class Perplexity(ModelMetric):
         """The model, which is loaded when something is wanted that is not kept yet."""
         device = "cpu" if self.profile == "embedded" else "auto"
         model = lm.loaded(self.model, hub.identity(self.model), device, "auto")
-        kept = model if self._folder is None else Cached(model, self._folder)
-        return lm.Reader(kept)
+        return lm.Reader(model if self._folder is None else Cached(model, self._folder))
 
     def keep_in(self, folder: Path, progress: bool) -> None:
         super().keep_in(folder, progress)
@@ -101,16 +93,16 @@ class Perplexity(ModelMetric):
 
     def _answer(self, reading: lm.Reading | str | None) -> Score:
         if reading is None:
-            return Score(self.of_nothing(), Status.EMPTY, "empty text")
+            return Score(self.blank(), Status.EMPTY, "empty text")
         if isinstance(reading, str):
             return Score(math.nan, Status.INVALID, reading)
-        return scored(self.of_reading(reading), cut_note(reading.length, len(reading.tokens)))
+        return scored(self.value_of(reading), cut_note(reading.length, len(reading.tokens)))
 
-    def of_nothing(self) -> float:
+    def blank(self) -> float:
         """The value of a blank text."""
         return float(self.reader.model.vocabulary)
 
-    def of_reading(self, reading: lm.Reading) -> float:
+    def value_of(self, reading: lm.Reading) -> float:
         return _perplexity(-reading.logprob, self.length(reading))
 
     def length(self, reading: lm.Reading) -> int:
@@ -129,7 +121,7 @@ class CorpusPerplexity(Perplexity, CorpusMetric):
 
     def aggregate(self, total: np.ndarray) -> float:
         loss, length = map(float, total)
-        return _perplexity(loss, length) if length else self.of_nothing()
+        return _perplexity(loss, length) if length else self.blank()
 
     def _answer(self, reading: lm.Reading | str | None) -> Score:
         score, vector = super()._answer(reading), [0.0, 0.0]
@@ -149,7 +141,7 @@ class Slor(Perplexity):
     name = "slor"
     higher_is_better = True
     VARIANTS: ClassVar[tuple[str, ...]] = ()
-    Settings = LanguageModelSettings
+    Settings = ModelSettings
 
     def __init__(self, variant: str = ""):
         super().__init__(variant)
@@ -167,11 +159,11 @@ class Slor(Perplexity):
     def unigrams(self) -> np.ndarray:
         return lm.read_unigrams(self._file, self.reader.model.vocabulary)
 
-    def of_reading(self, reading: lm.Reading) -> float:
+    def value_of(self, reading: lm.Reading) -> float:
         odds = reading.logprob - float(self.unigrams[list(reading.tokens)].sum())
         return odds / len(reading.tokens)
 
-    def of_nothing(self) -> float:
+    def blank(self) -> float:
         return 0.0
 
 

@@ -31,14 +31,14 @@ def matched(output: Graph, text: Graph) -> int:
         return output.triples
     import smatch
 
-    kept = smatch.random, smatch.iteration_num
+    before = smatch.random, smatch.iteration_num
     # the search starts from draws that depend on neither the clock nor other pairs
     smatch.random = SimpleNamespace(seed=lambda: None, randint=Random(SEED).randint)
     smatch.iteration_num = RESTARTS + 1
     try:
         _, best = smatch.get_best_match(*_named(output, "a"), *_named(text, "b"), "a", "b")
     finally:
-        smatch.random, smatch.iteration_num = kept
+        smatch.random, smatch.iteration_num = before
         smatch.match_triple_dict.clear()
     return int(best)
 

@@ -28,8 +28,3 @@ class Judge(BatchedMetric):
             "PROMPT --server URL --model MODEL --scores-out FILE, then read FILE with tstmeta "
             "evaluate --scores; prompts are listed by tstmeta judge prompts"
         )
-
-    @staticmethod
-    def accepts_variant(words: str) -> bool:
-        """Any words, to say what to do instead."""
-        return bool(words)

@@ -9,7 +9,6 @@ from ..models import classifiers, hub
 from ..models.causal import ENGLISH, Backbone, MissingModel
 from .base import Score, scored
 from .batched import BatchedMetric, ModelMetric, Pair, cut_note, installed
-from .settings import ModelSettings
 
 #: The model of Pauli et al. (2025), converted to PyTorch.
 BLEURT = Backbone(
@@ -20,12 +19,6 @@ BLEURT = Backbone(
 )
 
 
-class BleurtSettings(ModelSettings):
-    """A regressor."""
-
-    models: ClassVar = {BLEURT.name: BLEURT}
-
-
 class Bleurt(ModelMetric):
     """BLEURT (Sellam et al., 2020): what raters would say of a text beside a reference.
 
@@ -33,13 +26,8 @@ class Bleurt(ModelMetric):
     """
 
     name = "bleurt"
-    profile = "real"
-    Settings = BleurtSettings
-
-    def __init__(self, variant: str = ""):
-        super().__init__(variant)
-        self.model = self.settings.model or BLEURT
-        self.languages = self.model.languages
+    models: ClassVar = {BLEURT.name: BLEURT}
+    default = BLEURT.name
 
     @property
     def missing(self) -> str:

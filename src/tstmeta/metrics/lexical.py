@@ -29,12 +29,17 @@ class _Lexical(PairMetric):
     max_tokens: int | None = None
     #: Its table in that file; the name by default.
     table: ClassVar[str] = ""
+    #: The variant that stands for the plain metric outside English.
+    international: ClassVar[str] = ""
 
     def __init__(self, variant: str = ""):
         super().__init__(variant)
-        self.facts = self.facts or _FACTS[self.table or type(self).name][variant or "plain"]
-        # dandas become words of their own for tokenizers that know only ASCII marks
+        self.facts = _FACTS[self.table or type(self).name][variant or "plain"]
+        # dandas become separate words for tokenizers that know only ASCII marks
         self.apart = "+danda" in self.facts
+        if self.international and not variant:
+            self.for_other_languages = type(self)(self.international)
+            self.for_other_languages.name = self.name
 
     def _cut(self, request: Request) -> tuple[Request, str]:
         cut, note = super()._cut(request)
@@ -52,6 +57,7 @@ class SentenceBleu(_Lexical):
 
     name = "bleu"
     VARIANTS: ClassVar[tuple[str, ...]] = ("pauli2025", "nltk-word", "lai2023", "intl")
+    international = "intl"
 
     def __init__(self, variant: str = ""):
         from sacrebleu.metrics import BLEU
@@ -59,9 +65,6 @@ class SentenceBleu(_Lexical):
         super().__init__(variant)
         self.languages = ("en",) * (variant == "lai2023")
         self._bleu = BLEU(tokenize="intl" if variant == "intl" else "13a", effective_order=True)
-        if not variant:
-            self.for_other_languages = SentenceBleu("intl")
-            self.for_other_languages.name = self.name
 
     def value(self, request: Request) -> float:
         output, texts = request.output, request.against
@@ -78,12 +81,13 @@ class CorpusBleu(_Lexical, CorpusMetric):
 
     An item's statistics, shape [10]: matched 1- to 4-grams, all 1- to 4-grams, output length,
     closest reference length (the shorter of two as close).  Their sum gives exactly sacreBLEU's
-    ``corpus_bleu``; items may differ in their number of references, which clip together.  An item's
-    own value is that of a corpus of one sentence, so 0 below four tokens.
+    ``corpus_bleu``; items may differ in their number of references, which clip together.  The value
+    of an item is that of a corpus of one sentence, so 0 below four tokens.
     """
 
     name = "corpus-bleu"
     VARIANTS: ClassVar[tuple[str, ...]] = ("multi-bleu", "intl")
+    international = "intl"
 
     def __init__(self, variant: str = ""):
         from sacrebleu.metrics import BLEU
@@ -93,9 +97,6 @@ class CorpusBleu(_Lexical, CorpusMetric):
         tokens, self._smoothing = ("none", "none") if moses else (variant or "13a", "exp")
         # force: no advice on the log about texts that look tokenised.
         self._bleu = BLEU(tokenize=tokens, smooth_method=self._smoothing, force=True)
-        if not variant:
-            self.for_other_languages = CorpusBleu("intl")
-            self.for_other_languages.name = self.name
 
     def statistics(self, request: Request) -> np.ndarray:
         # sacreBLEU leaves empty references out and fails when none is left; a blank one passes.
@@ -187,8 +188,8 @@ class Rouge1(_Lexical):
     def __init__(self, variant: str = ""):
         from rouge_score.rouge_scorer import RougeScorer
 
-        self._kind = self.name
         super().__init__(variant)
+        self._kind = type(self).name
         words = UnicodeWords(Stemmer() if variant == "stem" else None)
         self._rouge = RougeScorer([self._kind], tokenizer=None if variant == "ascii" else words)
         self.languages = ("en",) if variant else ()
@@ -226,10 +227,6 @@ class Ter(_Lexical):
     """
 
     name = "ter"
-    facts = (
-        "refs:fewest-edits tok:tercom case:lower norm:no punct:yes scale:100 "
-        "hi-bn:nfc+no-joiners+0-9 sacrebleu"
-    )
     higher_is_better = False
     empty_value = 100.0
     max_tokens = 100
@@ -253,7 +250,6 @@ class Pinc(_Lexical):
     """
 
     name = "pinc"
-    facts = "refs:min tok:13a case:mixed n:4 scale:100 hi-bn:nfc+no-joiners+0-9+danda sacrebleu"
     higher_is_better = False
     empty_value = 100.0
 
@@ -262,7 +258,7 @@ class Pinc(_Lexical):
         if not new:
             return self.empty_value
         known += [set()] * (len(new) - len(known))  # a short text has no long n-grams
-        shares = [len(own - old) / len(own) for own, old in zip(new, known, strict=False)]
+        shares = [len(grams - old) / len(grams) for grams, old in zip(new, known, strict=False)]
         return 100 * (sum(shares) / len(shares))
 
 
@@ -274,7 +270,6 @@ class EditSimilarity(_Lexical):
     """
 
     name = "edit-similarity"
-    facts = "refs:max tok:13a case:mixed scale:1 hi-bn:nfc+no-joiners+0-9+danda sacrebleu rapidfuzz"
 
     def pair(self, text: str, output: str) -> float:
         from rapidfuzz.distance import Levenshtein
@@ -311,14 +306,7 @@ def _ngrams(tokens: Sequence, n: int) -> zip:
 
 def gram_sets(tokens: Sequence[str]) -> list[set]:
     """The sets of 1- to 4-grams of a text, as far as it is long enough to have any."""
-    second, third, fourth = tokens[1:], tokens[2:], tokens[3:]
-    grams = (
-        tokens,
-        zip(tokens, second, strict=False),
-        zip(tokens, second, third, strict=False),
-        zip(tokens, second, third, fourth, strict=False),
-    )
-    return [set(each) for each in grams[: len(tokens)]]
+    return [set(_ngrams(tokens, n)) for n in range(1, min(4, len(tokens)) + 1)]
 
 
 @lru_cache(maxsize=2**14)

@@ -18,7 +18,7 @@ from ..models.lexicon import Lexicon
 from ..schema import MissingData, Status, TstmetaError
 from .base import Request, Score
 from .batched import BatchedMetric
-from .settings import Settings, Short
+from .settings import MetricSettings, Short
 from .text import word_spans
 
 #: Our words: style that is asked for -> list that has the words of both sides.
@@ -62,7 +62,7 @@ class Mask:
         return " ".join(" ".join([*parts, text[end:]]).split()) if parts else text
 
 
-class MaskedSettings(Settings):
+class MaskedSettings(MetricSettings):
     """A lexicon: ``sentiment`` (of Mir et al., 2019, once its data are here), or a file."""
 
     lexicon: Annotated[
@@ -100,18 +100,13 @@ class MaskedBleu(BatchedMetric):
     def __init__(self, variant: str = ""):
         from .registry import get
 
-        settings = self.Settings.read(variant)
-        model = getattr(settings, "model", "")
+        super().__init__(variant)
+        model = getattr(self.settings, "model", "")
         self._inner = get(f"{self.stem}:{model}" if model else self.stem)
-        self._words = settings.lexicon
-        self.name = f"{self.name}:{variant}" if variant else self.name
+        self._words = self.settings.lexicon
         if self._words not in ("", *lexicons.names()):
             self.languages = self._inner.languages
         self.profile = "real" if self._words else self._inner.profile
-
-    @staticmethod
-    def accepts_variant(variant: str) -> bool:
-        return bool(variant)
 
     @property
     def missing(self) -> str:

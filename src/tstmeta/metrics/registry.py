@@ -23,7 +23,7 @@ from ..plugins import BrokenPlugin
 from ..schema import BASES, DIMENSIONS, TstmetaError
 from ..secrecy import conceal
 from .base import Metric, more_is_better, wrap
-from .settings import Settings
+from .settings import MetricSettings
 
 GROUP = "tstmeta.metrics"
 
@@ -86,7 +86,7 @@ def get(name: str, *, imports: bool = False) -> Metric:
         return metric
     factory = plugins.load(point)
     if bracketed:
-        variant = getattr(factory, "Settings", Settings).shortened(variant)
+        variant = getattr(factory, "Settings", MetricSettings).shortened(variant)
     if variant and not _accepts(factory, variant):
         raise _unknown(name)
     try:

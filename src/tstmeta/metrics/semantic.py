@@ -19,7 +19,7 @@ from ..schema import Status
 from .base import Request, Score, scored
 from .batched import ModelMetric, cut_note, installed
 from .bertscore import BertScore
-from .settings import File, ModelSettings, Settings
+from .settings import File, MetricSettings
 
 __all__ = ["BertScore", "Cosine", "S3Bert", "Sim", "Wmd"]
 
@@ -28,27 +28,16 @@ WORDLESS = Score(math.nan, Status.INVALID, "a text has no word with a vector and
 NOWHERE_TO_TRAVEL = Score(math.nan, Status.INVALID, "empty text: no word can travel")
 
 
-class EncoderSettings(ModelSettings):
-    """A model that sentence-transformers reads."""
-
-    models = ENCODERS
-
-
 class Cosine(ModelMetric):
     """Cosine of two sentence vectors (Reimers and Gurevych, 2019): in [-1, 1]; higher is better.
 
-    Tokens are pooled and normalised as the model's own settings say.  The best of several
-    references counts.
+    Tokens are pooled and normalised as the settings of the model say, which is one that
+    sentence-transformers reads.  The best of several references counts.
     """
 
     name = "cosine"
     VARIANTS: ClassVar[tuple[str, ...]] = ("labse", "multilingual-minilm")
-    Settings = EncoderSettings
-
-    def __init__(self, variant: str = ""):
-        super().__init__(variant)
-        self.model = self.settings.model or MINILM
-        self.profile, self.languages = self.model.profile, self.model.languages
+    models, default = ENCODERS, MINILM.name
 
     @property
     def missing(self) -> str:
@@ -112,7 +101,7 @@ def _cosine(first: np.ndarray, second: np.ndarray) -> float:
     return min(1.0, max(-1.0, float(first @ second) / length)) if length else math.nan
 
 
-class WordSettings(Settings):
+class WordSettings(MetricSettings):
     """A file of word vectors in GloVe's text format; the embedded encoder's without it."""
 
     vectors: File = None
@@ -183,7 +172,7 @@ class Wmd(WordMetric):
         return super()._blank(request) and NOWHERE_TO_TRAVEL
 
     def prepare(self, texts: list[str]) -> list[Counter[int]]:
-        return [Counter(sorted(own.tolist())) for own in self.source.places(texts)]
+        return [Counter(sorted(words.tolist())) for words in self.source.places(texts)]
 
     def compare(self, text: Counter[int], output: Counter[int]) -> Score:
         if not text or not output:
@@ -228,7 +217,7 @@ class Sim(WordMetric):
         if (texts := self.settings.idf) is None:
             return {}, 0
         places = self.source.places(vectors.texts_of(texts))
-        return vectors.frequencies(own.tolist() for own in places)
+        return vectors.frequencies(words.tolist() for words in places)
 
     def prepare(self, texts: list[str]) -> list[np.ndarray]:
         return list(map(self._mean, self.source.places(texts)))

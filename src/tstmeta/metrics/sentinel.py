@@ -9,7 +9,7 @@ import re
 from collections import Counter
 
 from .base import PairMetric, Request
-from .settings import Settings
+from .settings import MetricSettings
 
 
 class Constant(PairMetric):
@@ -25,7 +25,7 @@ class Constant(PairMetric):
         return 0.0
 
 
-class Seed(Settings):
+class Seed(MetricSettings):
     """The seed of a draw, any integer."""
 
     default_key = "seed"
@@ -42,9 +42,9 @@ class Random(Constant):
     Settings = Seed
 
     def __init__(self, variant: str = ""):
-        self.seed = Seed.read(variant).seed
+        super().__init__(variant)
+        self.seed = self.settings.seed
         self.facts = f"seed:{self.seed}"
-        self.name = f"random:{variant}" if variant else "random"
 
     @staticmethod
     def accepts_variant(variant: str) -> bool:

@@ -35,7 +35,7 @@ def existing(name: str, info: ValidationInfo) -> Path:
 File = Annotated[Path | None, BeforeValidator(existing), Field(description="FILE")]
 
 
-class Settings(BaseModel, extra="forbid", arbitrary_types_allowed=True):
+class MetricSettings(BaseModel, extra="forbid", arbitrary_types_allowed=True):
     """The settings of a metric, each with a default.
 
     In the short spelling a value of a ``Literal`` stands for itself, and what is annotated with
@@ -46,8 +46,11 @@ class Settings(BaseModel, extra="forbid", arbitrary_types_allowed=True):
     default_key: ClassVar[str] = ""
 
     @classmethod
-    def read(cls, text: str) -> Self:
+    def read(cls, text: str, models: Mapping[str, Backbone] | None = None) -> Self:
         """The settings of a text in the short spelling.
+
+        Args:
+            models: those that have a name.
 
         Raises:
             TstmetaError: a word that is no setting, a setting given twice, or a wrong value.
@@ -62,7 +65,7 @@ class Settings(BaseModel, extra="forbid", arbitrary_types_allowed=True):
             # a + may be a part of a path
             pairs[key] = f"{pairs[key]}+{value}" if key in pairs else value
         try:
-            return cls.model_validate(pairs)
+            return cls.model_validate(pairs, context=models or {})
         except ValidationError as error:
             key = str(error.errors()[0]["loc"][0])
             words = f"{key}={pairs[key]} is no setting: use {cls.described()}"
@@ -102,20 +105,20 @@ class Settings(BaseModel, extra="forbid", arbitrary_types_allowed=True):
         )
 
 
-class ModelSettings(Settings):
-    """The model, by its name in ``models``, by ``hub/id`` or ``hub/id@revision``, or a folder."""
+class ModelSettings(MetricSettings):
+    """A model: by its name here, by ``hub/id`` or ``hub/id@revision``, or a folder."""
 
     default_key = "model"
-    models: ClassVar[Mapping[str, Backbone]] = {}
     model: Annotated[Backbone | None, Field(description="MODEL")] = None
 
     @validates("model", mode="before")
     @classmethod
-    def _named(cls, name: str) -> Backbone:
+    def _named(cls, name: str, info: ValidationInfo) -> Backbone:
+        models: Mapping[str, Backbone] = info.context or {}
         try:
-            return cls.models.get(name) or backbone(name)
+            return models.get(name) or backbone(name)
         except TstmetaError:
             raise TstmetaError(
                 f"{name!r} names no setting and no model: use {cls.described()}; MODEL is "
-                f"{', '.join(cls.models)}, an id such as owner/name@revision, or a folder"
+                f"{', '.join(models)}, an id such as owner/name@revision, or a folder"
             ) from None

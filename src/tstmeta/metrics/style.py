@@ -41,8 +41,6 @@ class TextStyle(NamedTuple):
 class StyleSettings(ModelSettings, extra="allow"):
     """A model; ``LABEL_1=positive`` says what it calls a style, and what the data do."""
 
-    models = classifiers.MODELS
-
 
 class DistanceSettings(StyleSettings):
     """A model, and whether a distance has a sign."""
@@ -61,15 +59,14 @@ class StyleConfidence(ModelMetric):
     bases: tuple[str, ...] = ("none",)
     accepts_empty = True
     VARIANTS: ClassVar[tuple[str, ...]] = ("toxicity",)
-    default: ClassVar[str] = "embedded"
+    models: ClassVar = classifiers.MODELS
+    default = "embedded"
     #: How a model is asked.
     estimate: ClassVar[str] = "probabilities"
     Settings: ClassVar[type[StyleSettings]] = StyleSettings
 
     def __init__(self, variant: str = ""):
         super().__init__(variant)
-        self.model = self.settings.model or classifiers.MODELS[self.default]
-        self.profile, self.languages = self.model.profile, self.model.languages
         renamed = {style: label for label, style in self.settings.model_extra.items()}
         #: What the data call a style -> what the model calls it.
         self.wordings = {**_WORDINGS.get(self.model.where, {}), **renamed}
@@ -79,7 +76,7 @@ class StyleConfidence(ModelMetric):
         return classifiers.missing(self.model)
 
     def fields(self) -> dict[str, object]:
-        called = {f"called:{theirs}": own for theirs, own in sorted(self.wordings.items())}
+        called = {f"called:{style}": label for style, label in sorted(self.wordings.items())}
         libraries = {package: version(package) for package in classifiers.packages(self.model)}
         directed = {"direction": "directed"} if getattr(self.settings, "directed", False) else {}
         return {"model": hub.identity(self.model), **directed, **called, **libraries}
@@ -88,7 +85,7 @@ class StyleConfidence(ModelMetric):
         texts: dict[str, dict[str, None]] = {}
         for r in requests:
             texts.setdefault(r.style, {}).update(dict.fromkeys((r.output, *r.against)))
-        known = {style: self._read(list(own), style) for style, own in texts.items()}
+        known = {style: self._read(list(distinct), style) for style, distinct in texts.items()}
         return [
             self._answer([known[r.style][text] for text in (r.output, *r.against)])
             for r in requests
@@ -98,17 +95,17 @@ class StyleConfidence(ModelMetric):
         """The score of an output, which comes first, beside the texts that follow it."""
         if wrong := [text for text in texts if isinstance(text, Score)]:
             return wrong[0]
-        output, *compared = (text for text in texts if isinstance(text, TextStyle))
-        value, other = self.of_texts(output, compared)
+        output, *others = (text for text in texts if isinstance(text, TextStyle))
+        value, other = self.compared(output, others)
         if output.blank or other.blank:
             return Score(value, Status.EMPTY, "empty text")
         return scored(value, output.cut or other.cut)
 
-    def of_texts(self, output: TextStyle, compared: list[TextStyle]) -> tuple[float, TextStyle]:
+    def compared(self, output: TextStyle, texts: list[TextStyle]) -> tuple[float, TextStyle]:
         """The metric, and which of the texts compared with it comes from."""
-        return self.of_text(output), output
+        return self.strength(output), output
 
-    def of_text(self, text: TextStyle) -> float:
+    def strength(self, text: TextStyle) -> float:
         """The metric of one text."""
         return float(text.styles[text.target])
 
@@ -139,7 +136,7 @@ class StyleAccuracy(StyleConfidence, CorpusMetric):
 
     name = "style-accuracy"
 
-    def of_text(self, text: TextStyle) -> float:
+    def strength(self, text: TextStyle) -> float:
         rest = np.delete(text.styles, text.target)
         return float(len(rest) > 0 and text.styles[text.target] > rest.max())
 
@@ -162,7 +159,7 @@ class StyleRegressor(StyleConfidence):
     VARIANTS: ClassVar[tuple[str, ...]] = ()
     default, estimate = "embedded-strength", "strengths"
 
-    def of_text(self, text: TextStyle) -> float:
+    def strength(self, text: TextStyle) -> float:
         low, high = text.task.values
         if text.blank:
             return low
@@ -200,8 +197,8 @@ class StyleEmd(StyleConfidence):
         """The distance of two distributions [k]."""
         return float(np.abs(output - other).sum() / 2)
 
-    def of_texts(self, output: TextStyle, compared: list[TextStyle]) -> tuple[float, TextStyle]:
-        measured = [(self.measure(output.styles, text.styles), text) for text in compared]
+    def compared(self, output: TextStyle, texts: list[TextStyle]) -> tuple[float, TextStyle]:
+        measured = [(self.measure(output.styles, text.styles), text) for text in texts]
         best = min if self.higher_is_better else max  # a distance, or a similarity
         value, other = best(measured, key=lambda pair: pair[0])
         towards = output.styles[output.target] >= other.styles[output.target]
@@ -257,5 +254,5 @@ class StyleCosine(StyleEmd):
 
 def divergence(first: np.ndarray, second: np.ndarray) -> float:
     """D(first || second) in nats; what has no probability in the first adds nothing."""
-    some = first > 0
-    return max(0.0, float((first[some] * np.log(first[some] / second[some])).sum()))
+    first, second = first[first > 0], second[first > 0]
+    return max(0.0, float((first * np.log(first / second)).sum()))

@@ -124,19 +124,19 @@ def travellers(tree: Tree, weights: dict[str, float], source: Vectors) -> Travel
         for pieces in source.places([word.form for word in tree])
     ]
     known = [place for place, vector in enumerate(vectors) if vector.any()]
-    kept = [place for place in known if tree[place].upos not in CLOSED] or known
-    if not kept:
+    places = [place for place in known if tree[place].upos not in CLOSED] or known
+    if not places:
         return None
     least = min(weights.values(), default=1.0)
-    mass = np.array([weights.get(tree[place].form.lower(), least) for place in kept])
-    directions = _directions(np.array([vectors[place] for place in kept]))
+    mass = np.array([weights.get(tree[place].form.lower(), least) for place in places])
+    directions = _directions(np.array([vectors[place] for place in places]))
     rows = []
     # each word with its dependents down to one level, two levels, ... as far as more come
     for root, reached in enumerate(_reach(_children(tree))):
         depths = {root: 0, **reached}
         for level in sorted(set(reached.values())):
-            rows.append([float(depths.get(place, HOPS + 1) <= level) for place in kept])
-    members = np.array([row for row in rows if any(row)]).reshape(-1, len(kept))
+            rows.append([float(depths.get(place, HOPS + 1) <= level) for place in places])
+    members = np.array([row for row in rows if any(row)]).reshape(-1, len(places))
     spans = _directions((members * mass) @ directions)
     return Travellers(mass / mass.sum(), directions, spans, members)
 

@@ -18,7 +18,7 @@ _SENTENCE_END = re.compile(r"(?<=[.!?।॥])\s+|(?<=[.!?।॥][\"')\]])\s+")
 #: Letters or digits with the marks and joiners that belong to them.
 _WORD = regex.compile(r"[\p{L}\p{N}][\p{L}\p{N}\p{M}\u200c\u200d]*")
 #: The same; an apostrophe between letters does not end the word.
-_WHOLE_WORD = regex.compile(_WORD.pattern + r"(?:['’]\p{L}[\p{L}\p{M}\u200c\u200d]*)*")
+_JOINED_WORD = regex.compile(_WORD.pattern + r"(?:['’]\p{L}[\p{L}\p{M}\u200c\u200d]*)*")
 #: Joiners choose between two shapes of the same letters; the others are invisible altogether.
 _UNSEEN = dict.fromkeys(map(ord, "\u200b\u200c\u200d\u2060\ufeff\xad"))
 #: Devanagari and Bengali digits -> 0-9, without which "3.5" is one word in one script only.
@@ -65,7 +65,7 @@ def word_spans(text: str) -> list[tuple[int, int, str]]:
     A word is letters and digits of any script with their marks, and what an apostrophe joins:
     ``don't`` is one word, ``well-made`` is two.
     """
-    return [(*match.span(), _form(match.group())) for match in _WHOLE_WORD.finditer(text)]
+    return [(*match.span(), _form(match.group())) for match in _JOINED_WORD.finditer(text)]
 
 
 @lru_cache(maxsize=2**16)

@@ -13,13 +13,13 @@ from ..models.parses import Parser, Tree
 from ..schema import Status, TstmetaError
 from .base import Request, Score, failed, scored
 from .batched import ModelMetric, Pair, cut_note
-from .settings import Settings
+from .settings import MetricSettings
 
 #: Words of a text that are used; time grows with the fourth power in the worst case.
 MAX_WORDS = 200
 
 
-class ParseSettings(Settings):
+class ParseSettings(MetricSettings):
     """The file of parses: CoNLL-U, PENMAN for graphs, or a UDPipe model."""
 
     default_key = "parses"
@@ -146,8 +146,8 @@ def distance(tree: Ordered, other: Ordered) -> int:
                     change = min(change, above[y] + (label != other.labels[other_node]))
                     known[other_node] = change
                 else:
-                    whole = left_of_node[other_leaf - other_start] + known[other_node]
-                    change = min(change, whole)
+                    apart = left_of_node[other_leaf - other_start] + known[other_node]
+                    change = min(change, apart)
                 row.append(change)
             rows.append(row)
     return subtrees[-1][-1]
