@@ -154,7 +154,6 @@ def run(
     cache: Path,
     concurrency: int = 16,
     budget: Budget | None = None,
-    progress: bool = True,
 ) -> list[Reply]:
     """Ask what is not kept, equal questions once, and give one reply a question, in order.
 
@@ -164,7 +163,6 @@ def run(
         cache: the file of answers.
         concurrency: questions under way at once, at most.
         budget: limits, and the count of what was spent; none when None.
-        progress: show a bar, on a terminal.
     """
     keys = [q.key(chat.server, chat.model, chat.revision) for q in questions]
     with AnswerCache(cache) as answers:
@@ -174,8 +172,7 @@ def run(
                 replies = _on_file(keys, answers)  # another process may have asked by now
                 todo = {key: place for place, key in enumerate(keys) if key not in replies}
                 count = {"initial": len(replies), "total": len(replies) + len(todo)}
-                hidden = None if progress else True
-                with tqdm(desc=chat.model, unit="answer", disable=hidden, **count) as bar:
+                with tqdm(desc=chat.model, unit="answer", disable=None, **count) as bar:
                     work = _answers(questions, todo, chat, answers, budget, concurrency, bar)
                     replies |= asyncio.run(work)
     return [replies[key] for key in keys]
