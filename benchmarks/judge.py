@@ -75,7 +75,6 @@ def with_runner(url: str, many: Many, cache: Path) -> Iterator[str]:
         chat,
         cache=cache,
         concurrency=CONCURRENCY,
-        progress=False,
     )
     for reply in replies:
         yield reply.text

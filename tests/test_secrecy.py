@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 from tests.command import command_line
+from tests.judge.scripted import Act, raw
 from tests.models.fake_server import TEXTS, Fake, serving, tiny_engine, tiny_tokenizer
 from tests.test_notebook import written
 from tstmeta import notebook
@@ -129,7 +130,7 @@ def constant(tokenizer):
             | {"prompt_logprobs": [likely(token) for token in ids]}
             for index, ids in enumerate(asked["prompt"])
         ]
-        return 200, {}, json.dumps({"choices": choices}).encode()
+        return raw({"choices": choices})
 
     return answer
 
@@ -193,7 +194,7 @@ def test_what_a_server_repeats_of_a_user_is_masked(served, status):
     fake, tokenizer = served
     basic = base64.b64encode(f"{USER}:{WORD}".encode())
     body = b"you sent Basic " + basic + f", which is {WORD}".encode()
-    fake.instead = lambda number, asked: (status, {}, body)
+    fake.instead = lambda number, asked: Act(status, body)
     url = fake.url.replace("http://", f"http://{USER}:{WORD}@")
     model = ServerModel(address(url), "tiny", tokenizer, retries=1)
     with pytest.raises(ServerError, match=r"you sent Basic \*\*\*=*, which is \*\*\*") as caught:
@@ -210,7 +211,7 @@ def test_no_spelling_of_a_password_passes_from_a_server_of_tokens(served):
     url = fake.url.replace("http://", f"http://{USER}:{quote(word, safe='')}@")
     model = ServerModel(address(url), "tiny", tokenizer)
     for body in (f'{{"error": "{spelled}"}}', f'{{"error": "{spelled}', word, quote(word)):
-        fake.instead = lambda number, asked, body=body: (400, {}, body.encode())
+        fake.instead = lambda number, asked, body=body: Act(400, body.encode())
         with pytest.raises(ServerError, match=r"\*\*\*") as caught:
             list(model.logprobs([Continuation((1, 2), (3,))]))
         shown = "".join(traceback.format_exception(caught.value))
@@ -220,8 +221,7 @@ def test_no_spelling_of_a_password_passes_from_a_server_of_tokens(served):
 def test_a_list_of_models_shows_no_key(served, monkeypatch):
     fake, tokenizer = served
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    data = json.dumps({"data": [{"id": KEY}, {"id": f"{KEY[:3]}\\u002d{KEY[4:]}"}]}).encode()
-    fake.models = lambda: (200, {}, data)
+    fake.models = lambda: raw({"data": [{"id": KEY}, {"id": f"{KEY[:3]}\\u002d{KEY[4:]}"}]})
     with pytest.raises(ServerError, match=r"Remedy: one of \*\*\*, \*\*\*"):
         _ = ServerModel(address(fake.url), "tiny", tokenizer).window
 

@@ -51,9 +51,9 @@ def ask(server: Server, asked: Question | None = None, **options: Any) -> Reply:
 
 
 def answers(server: Server | None, asked: list[Question], folder: Path, **options: Any) -> list:
-    """The replies of a run without a bar."""
+    """The replies of a run."""
     served = options.pop("served", None) or chat(server)
-    return run(asked, served, cache=folder / "answers.sqlite", progress=False, **options)
+    return run(asked, served, cache=folder / "answers.sqlite", **options)
 
 
 def free_port() -> int:

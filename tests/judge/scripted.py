@@ -38,6 +38,7 @@ class Asked:
 
     number: int
     times: int
+    path: str
     headers: dict[str, str]
     body: dict[str, Any]
 
@@ -109,8 +110,8 @@ DRIP, DRIP_HEAD = Act(fault="drip"), Act(fault="drip head")
 class Server:
     """What the server saw; see :func:`serving`."""
 
-    def __init__(self, script: Script | None = None):
-        self._script = script or (lambda asked: None)
+    def __init__(self, script: Script | None = None, any_path: bool = False):
+        self._script, self._any_path = script or (lambda asked: None), any_path
         self._tasks: set[asyncio.Task[None]] = set()
         self.url = ""
         #: Completion requests so far, how many are there now, and how many were at the same time.
@@ -157,18 +158,18 @@ class Server:
         data = await reader.readexactly(int(headers.get("content-length", 0)))
         self.keys.add(headers.get("authorization", ""))
         _, path, _ = first.split(" ")
-        if not path.endswith("/chat/completions"):
+        if not (self._any_path or path.endswith("/chat/completions")):
             return await self._act(error(404, "Not Found"), writer)
         digest = hashlib.sha256(data).hexdigest()
         self.requests += 1
         self.counts[digest] += 1
-        body = json.loads(data)
+        body = json.loads(data or b"{}")
         if self.bodies is not None:
             self.bodies.append(body)
         self.now += 1
         self.most_at_once = max(self.most_at_once, self.now)
         try:
-            asked = Asked(self.requests, self.counts[digest], headers, body)
+            asked = Asked(self.requests, self.counts[digest], path, headers, body)
             return await self._act(self._script(asked) or says(), writer)
         finally:
             self.now -= 1
@@ -195,9 +196,12 @@ class Server:
 
 
 @contextmanager
-def serving(script: Script | None = None) -> Iterator[Server]:
-    """The server in a thread of its own, for as long as the block lasts."""
-    server = Server(script)
+def serving(script: Script | None = None, any_path: bool = False) -> Iterator[Server]:
+    """The server in a thread of its own, for as long as the block lasts.
+
+    ``any_path``: the script sees requests to all paths, not chat completions alone.
+    """
+    server = Server(script, any_path)
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, name="scripted", daemon=True)
     thread.start()

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from tests.judge.asking import question
 from tstmeta.judge.base import Reply, Sampling, TokenChoice
-from tstmeta.judge.cache import AnswerCache, CacheError
+from tstmeta.judge.cache import AnswerCache
+from tstmeta.schema import TstmetaError
 
 FULL = Reply(
     text="4, for \ud800 it says \0 京都",
@@ -107,7 +108,7 @@ def test_a_file_that_is_no_cache_is_refused_with_a_remedy_and_left_alone(tmp_pat
     make(path)
     before = path.read_bytes() if path.is_file() else None
     with (
-        pytest.raises(CacheError, match=rf"a\.sqlite.*{words}.*Remedy"),
+        pytest.raises(TstmetaError, match=rf"a\.sqlite.*{words}.*Remedy"),
         AnswerCache(path) as answers,
     ):
         [answers.get(str(number)) for number in range(500)]
@@ -120,7 +121,7 @@ def test_an_answer_that_cannot_be_read_is_told_and_not_invented(tmp_path, broken
         answers.put("k", question(), FULL)
         with closing(sqlite3.connect(tmp_path / "a.sqlite")) as raw, raw:
             raw.execute("UPDATE answers SET reply = ?", (broken,))
-        with pytest.raises(CacheError, match="cannot be read"):
+        with pytest.raises(TstmetaError, match="cannot be read"):
             answers.get("k")
 
 
@@ -128,5 +129,5 @@ def test_a_full_disk_stops_the_run_rather_than_lose_an_answer(tmp_path):
     with AnswerCache(tmp_path / "a.sqlite") as answers:
         pages = answers._db.execute("PRAGMA page_count").fetchone()[0]
         answers._db.execute(f"PRAGMA max_page_count = {pages}")
-        with pytest.raises(CacheError, match=r"full.*there is room"):
+        with pytest.raises(TstmetaError, match=r"full.*there is room"):
             answers.put("k", question(), Reply("x" * 100_000))

@@ -175,7 +175,7 @@ def run(tmp_path_factory):
         patch.setattr(connection, "LONGEST_BODY", LONGEST)
         chat = Served(server.url, "tiny", key="", timeout=1.0, retries=2)
         prompt, file = load(str(folder / "nine.toml")), folder / "answers.sqlite"
-        options = {"cache": file, "budget": budget, "progress": False, "concurrency": 40}
+        options = {"cache": file, "budget": budget, "concurrency": 40}
         table = ratings.ask(dataset, prompt, chat, **options)
         names.clear()
         again = ratings.ask(dataset, prompt, chat, **options)

@@ -9,12 +9,10 @@ import json
 import logging
 import os
 import re
-import sqlite3
 import subprocess
 import sys
 import traceback
 import urllib.parse
-from dataclasses import replace
 
 import pytest
 
@@ -22,8 +20,9 @@ from tests.command import command_line
 from tests.judge import scripted
 from tests.judge.asking import ask
 from tests.judge.scripted import error, raw, says, serving
-from tstmeta.judge.base import reply
+from tstmeta.judge.base import answered, reply
 from tstmeta.judge.client import Served
+from tstmeta.models.connection import ServerError
 from tstmeta.schema import TstmetaError
 from tstmeta.secrecy import mask_of
 
@@ -60,6 +59,10 @@ def leaks(data: bytes | str) -> list[bytes]:
     return sorted(spelling for spelling in spellings() if spelling in data or spelling in bare)
 
 
+def coded(text: str) -> str:
+    return "".join(f"\\u{ord(sign):04X}" for sign in text)
+
+
 TOKEN = {"token": KEY, "logprob": -0.1, "bytes": None}
 TOKENS = [{**TOKEN, "top_logprobs": [TOKEN]}]
 ANSWER = json.loads(says(f"my key is {KEY}, 4", finish=KEY, model=KEY, logprobs=TOKENS).data)
@@ -76,6 +79,7 @@ SERVERS = {
     "half an answer": lambda asked: scripted.HALF,
     "a refusal": lambda asked: says(None, refusal=f"my key is {KEY}"),
     "an answer": lambda asked: raw(ANSWER),
+    "an answer with escapes": lambda asked: raw(json.dumps(ANSWER).replace(KEY, coded(KEY))),
 }
 
 
@@ -120,10 +124,6 @@ def leaking(result, caplog, folder) -> dict[str, list[bytes]]:
     return {where: leaks(data) for where, data in left.items() if leaks(data)}
 
 
-def coded(text: str) -> str:
-    return "".join(f"\\u{ord(sign):04X}" for sign in text)
-
-
 #: How JSON may spell the key: each is the key to who decodes it, and none holds its letters.
 WAYS = {
     "a sign": coded(KEY[0]).lower() + KEY[1:],
@@ -145,40 +145,34 @@ REPEATED = {
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", REPEATED)
-def test_no_spelling_of_the_key_in_json_passes(tstmeta, caplog, tmp_path, name, way):
-    act = REPEATED[name]
-    act = replace(act, data=act.data.replace(KEY.encode(), WAYS[way].encode()))
+def test_no_spelling_of_the_key_in_json_passes(name, way):
+    act, mask = REPEATED[name], mask_of(KEY)
+    data = act.data.replace(KEY.encode(), WAYS[way].encode())
     if name != "JSON that ends early":
-        assert KEY in str(json.loads(act.data)) or way == "JSON within JSON"
-    with serving(lambda asked: act) as server:
-        result = tstmeta(*judge_run(server.url))
-    assert result.exit_code in (0, 1, 2), result.exception
-    assert leaking(result, caplog, tmp_path) == {}
-    with sqlite3.connect(tmp_path / "store" / "judge" / "answers.sqlite") as file:
-        assert leaks(str(list(file.execute("SELECT reply FROM answers")))) == []
-    file.close()
+        assert KEY in str(json.loads(data)) or way == "JSON within JSON"
+    try:
+        read = repr(answered(act.status, data, {}, mask))
+    except ServerError as raised:
+        read = "".join(traceback.format_exception(raised))
+    assert "***" in read
+    assert leaks(read) == []
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_a_test_set_holds_no_spelling_of_the_key(tstmeta, caplog, tmp_path, way):
-    data = json.dumps({"rewrite": f"Kindly send {KEY} now."}).replace(KEY, WAYS[way])
-    with serving(lambda asked: says(data, model=KEY)) as server:
-        result = tstmeta(*construct(server.url))
-    assert leaking(result, caplog, tmp_path) == {}
-
-
-def test_a_key_of_digits_is_masked_in_texts_and_leaves_the_json_whole():
+def test_a_key_of_digits_is_masked_in_texts_and_leaves_the_json_intact():
     read = reply(says("it is 12345678", usage=(12345678, 5)).data, mask_of("12345678"))
     assert (read.text, read.failure) == ("it is ***", "")
 
 
-@pytest.mark.parametrize("name", SERVERS)
-def test_no_server_makes_a_run_give_the_key_away(tstmeta, caplog, tmp_path, name):
-    with scripted.serving(SERVERS[name]) as server:
-        result = tstmeta(*judge_run(server.url))
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [*(("judge run", name) for name in SERVERS), ("construct", "an answer with escapes")],
+)
+def test_no_server_makes_a_run_give_the_key_away(tstmeta, caplog, tmp_path, command, name):
+    with serving(SERVERS[name]) as server:
+        result = tstmeta(*COMMANDS[command](server.url))
         assert server.keys == {BEARER}, "the key was sent, or there is nothing to search for"
     assert leaking(result, caplog, tmp_path) == {}
-    assert (tmp_path / "store" / "judge" / "answers.sqlite").is_file()
+    assert list(tmp_path.rglob("answers.sqlite"))
 
 
 QUOTED = urllib.parse.quote(KEY, safe="")

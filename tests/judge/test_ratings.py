@@ -39,7 +39,7 @@ def cache(tmp_path):
 def ask(dataset, name, chat, cache, sampling=None, **options):
     prompt = prompts.load(name)
     prompt = prompt.model_copy(update={"sampling": sampling or prompt.sampling})
-    return ratings.ask(dataset, prompt, chat, cache=cache, progress=False, **options)
+    return ratings.ask(dataset, prompt, chat, cache=cache, **options)
 
 
 def length(texts):

@@ -5,6 +5,7 @@ import time
 
 import pytest
 
+from tests.judge.scripted import HALF, HANG, RESET, Act
 from tests.models.fake_server import TEXTS, Fake, serving, tiny_engine, tiny_tokenizer
 from tests.models.tiny import answers, distance
 from tstmeta.models.causal import Continuation, LanguageModel
@@ -91,7 +92,7 @@ def test_a_run_that_a_dead_server_stopped_goes_on_where_it_was(
 ):
     cached = Cached(served(batch=1), tmp_path)
     alive = len(fake.bodies) + 3
-    fake.instead = lambda number, body: (503, {}, b"") if number > alive else None
+    fake.instead = lambda number, body: Act(503) if number > alive else None
     with pytest.raises(ServerError, match="503"):
         answers(cached, requests)
     fake.instead = lambda number, body: None
@@ -130,10 +131,9 @@ def test_a_text_that_fills_the_window_is_answered_and_a_longer_one_refused(fake,
 # ----------------------------------------------------------------------------- servers that fail
 
 
-def failing(status, body=b"{}", since=1, until=10**6, **headers):
-    """An answer of another status to completion requests; the first is the trial."""
-    names = {name.replace("_", "-"): value for name, value in headers.items()}
-    return lambda number, _: (status, names, body) if since <= number <= until else None
+def failing(act, since=1, until=10**6):
+    """Another answer to completion requests; the first is the trial."""
+    return lambda number, _: act if since <= number <= until else None
 
 
 def test_nobody_listens_is_an_error_at_once(served):
@@ -165,17 +165,12 @@ def test_the_address_is_where_the_interface_starts(url, wanted):
 
 
 @pytest.mark.parametrize(
-    ("status", "headers", "body"),
-    [
-        *((status, {}, b"busy") for status in (408, 429, 500, 503, 0)),
-        # headers promise more bytes than come
-        (200, {"Content_Length": "999", "Connection": "close"}, b'{"cho'),
-    ],
+    "act", [*map(Act, (408, 429, 500, 503)), RESET, HALF], ids=lambda act: act.fault or act.status
 )
-def test_what_passes_is_tried_again(fake, served, requests, wanted, status, headers, body):
+def test_what_passes_is_tried_again(fake, served, requests, wanted, act):
     model = served(batch=50, timeout=2)
     trial = len(fake.bodies)
-    fake.instead = failing(status, body, trial + 1, trial + 2, **headers)
+    fake.instead = failing(act, trial + 1, trial + 2)
     assert distance(answers(model, requests), wanted) < 1e-5
     assert len(fake.bodies) == trial + 3
 
@@ -184,7 +179,7 @@ def test_what_passes_is_tried_again(fake, served, requests, wanted, status, head
 def test_what_does_not_pass_is_asked_once(fake, served, requests, status):
     model = served(batch=50)
     trial = len(fake.bodies)
-    fake.instead = failing(status, b"this \x1b[31mis\n why")
+    fake.instead = failing(Act(status, b"this \x1b[31mis\n why"))
     with pytest.raises(ServerError, match=rf"answers {status}: this \[31mis why\. Remedy: "):
         answers(model, requests)
     assert len(fake.bodies) == trial + 1
@@ -192,7 +187,7 @@ def test_what_does_not_pass_is_asked_once(fake, served, requests, status):
 
 def test_a_server_that_stays_silent_is_given_up(fake, served, requests):
     model = served(timeout=0.2, retries=1)
-    fake.instead = lambda number, body: time.sleep(1)
+    fake.instead = failing(HANG)
     with pytest.raises(ServerError, match=r"http://.*/completions: no answer within 0\.2 s"):
         answers(model, requests[:1])
 
@@ -202,7 +197,7 @@ def test_a_server_that_stays_silent_is_given_up(fake, served, requests):
     [b"[]", b"{}", b'{"choices": 3}', b'{"choices": [{}]}', b"", b"<title>Hi</title>", b"\xff\xfe"],
 )
 def test_an_answer_of_another_form_is_refused(fake, served, body):
-    fake.instead = failing(200, body)
+    fake.instead = failing(Act(data=body))
     with pytest.raises(ServerError, match="Remedy"):
         served()
 

@@ -113,7 +113,7 @@ def _run(folder: Path, plan: Blueprint, chat: Served, how: dict[str, Any], forma
     """Write a test set, and show what came of it; exit with code 1 where answers are missing."""
     from ..judge.construct.run import construct
 
-    table, unanswered = construct(folder, plan, chat, **how, progress=True)
+    table, unanswered = construct(folder, plan, chat, **how)
     for line in (*chat.notes, options.bill(how["budget"])):
         note(line)
     _show(folder, table, format)

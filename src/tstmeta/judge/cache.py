@@ -6,7 +6,7 @@ An answer is on file before anybody sees it, under a key that hashes all that de
 import hashlib
 import json
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -25,10 +25,6 @@ CREATE TABLE IF NOT EXISTS answers (
 )"""
 
 
-class CacheError(TstmetaError):
-    """A cache that cannot be read or written; says the remedy."""
-
-
 def asking(cache: Path, server: str, model: str) -> AbstractContextManager[None]:
     """Let one process at a time ask a model for answers of a file; another waits for an hour."""
     judge = hashlib.sha256(f"{server} {model}".encode(errors="replace")).hexdigest()[:8]
@@ -36,7 +32,11 @@ def asking(cache: Path, server: str, model: str) -> AbstractContextManager[None]
 
 
 class AnswerCache:
-    """The answers of one file, which is made if it is not there; a context manager."""
+    """The answers of one file, which is made if it is not there; a context manager.
+
+    Raises:
+        TstmetaError: here and in each method, if the file cannot be read or written.
+    """
 
     def __init__(self, path: Path):
         self.path = Path(path)
@@ -83,18 +83,15 @@ class AnswerCache:
         facts = vars(question) | {"sampling": vars(question.sampling)}
         # in ASCII: half characters and zero bytes, which SQLite takes ill, come through whole
         row = (key, _JSON.encode(facts), _JSON.encode(vars(reply)), now)
-        added = self._write("INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?)", [row])
-        return reply if added else (self.get(key) or reply)
+        with self._explained():
+            added = self._db.execute("INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?)", row)
+        return reply if added.rowcount else (self.get(key) or reply)
 
     def set_aside(self, key: str) -> None:
         """Have a question asked anew; the old answer stays in the file under another key."""
-        self._write("UPDATE answers SET key = 'aside ' || rowid || key WHERE key = ?", [(key,)])
-
-    def _write(self, statement: str, rows: Sequence[tuple[str, ...]]) -> int:
         with self._explained():
-            self._db.execute("BEGIN IMMEDIATE")
-            with self._db:  # ends it: all is written, or nothing
-                return self._db.executemany(statement, rows).rowcount
+            aside = "UPDATE answers SET key = 'aside ' || rowid || key WHERE key = ?"
+            self._db.execute(aside, (key,))
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
@@ -104,7 +101,9 @@ class AnswerCache:
         except (sqlite3.Error, OSError) as error:
             remedy = "see that the file may be written, that there is room and that no other "
             remedy += "program holds it; or name another file"
-            raise CacheError(f"{self.path}: {error}. Remedy: {remedy}") from error
+            raise TstmetaError(f"{self.path}: {error}. Remedy: {remedy}") from error
         except (TypeError, ValueError, KeyError) as error:
             remedy = "move the file away; what it held is asked again"
-            raise CacheError(f"{self.path}: an answer cannot be read. Remedy: {remedy}") from error
+            raise TstmetaError(
+                f"{self.path}: an answer cannot be read. Remedy: {remedy}"
+            ) from error

@@ -250,7 +250,7 @@ class Prompt(BaseModel, frozen=True, extra="forbid"):
 
     def _check(self, items: Sequence[Request]) -> None:
         item, why = items[0], ""
-        if len({(each.source, each.against, each.style, each.language) for each in items}) > 1:
+        if len({(item.source, item.against, item.style, item.language) for item in items}) > 1:
             why = "asks about rewrites of one source into one style and language; group them so"
         elif "{style}" in self.system + self.user and not item.style.strip():
             why = "asks about a target style, and there is none; name it in the column style"
@@ -272,13 +272,13 @@ def names() -> list[str]:
 
 def load(name: str) -> Prompt:
     """A shipped prompt by name, or your own from a file whose name ends with ``.toml``."""
-    is_own = name.endswith(".toml")
-    if not is_own and name not in names():
+    is_file = name.endswith(".toml")
+    if not is_file and name not in names():
         raise TstmetaError(
             f"no prompt is called {name!r}; use {', '.join(names())}, "
             f"or the path of a file that ends with .toml"
         )
-    file = regular(Path(name)) if is_own else _FOLDER.joinpath(f"{name}.toml")
+    file = regular(Path(name)) if is_file else _FOLDER.joinpath(f"{name}.toml")
     try:
         return parse(file.read_text(encoding="utf-8-sig"), file.name[:-5], str(file))
     except (OSError, UnicodeDecodeError) as error:
@@ -290,7 +290,7 @@ def parse(text: str, name: str, where: str) -> Prompt:
     try:
         return Prompt.model_validate({**tomllib.loads(text), "name": name})
     except ValidationError as error:
-        faults = [(".".join(map(str, each["loc"])), each["msg"]) for each in error.errors()]
+        faults = [(".".join(map(str, fault["loc"])), fault["msg"]) for fault in error.errors()]
     except (ValueError, RecursionError) as error:  # of numbers and nesting without end, too
         faults = [("", f"no TOML: {error}")]
     raise DataError([Problem(where, None, field, what, _REMEDY) for field, what in faults])

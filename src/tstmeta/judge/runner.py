@@ -154,7 +154,6 @@ def run(
     cache: Path,
     concurrency: int = 16,
     budget: Budget | None = None,
-    progress: bool = True,
 ) -> list[Reply]:
     """Ask what is not kept, equal questions once, and give one reply a question, in order.
 
@@ -164,25 +163,23 @@ def run(
         cache: the file of answers.
         concurrency: questions under way at once, at most.
         budget: limits, and the count of what was spent; none when None.
-        progress: show a bar, on a terminal.
     """
     keys = [q.key(chat.server, chat.model, chat.revision) for q in questions]
     with AnswerCache(cache) as answers:
-        replies = {key: reply for key in keys if (reply := answers.get(key))}
-        todo = {key: place for place, key in enumerate(keys) if key not in replies}
-        if todo:
-            bar = tqdm(
-                total=len(replies) + len(todo),
-                initial=len(replies),
-                desc=chat.model,
-                unit="answer",
-                disable=None if progress else True,
-            )
-            limits = budget or Budget()
-            with asking(cache, chat.server, chat.model), bar:
-                work = _answers(questions, todo, chat, answers, limits, concurrency, bar)
-                replies |= asyncio.run(work)
+        replies = _on_file(keys, answers)
+        if len(replies) < len(set(keys)):
+            with asking(cache, chat.server, chat.model):
+                replies = _on_file(keys, answers)  # another process may have asked by now
+                todo = {key: place for place, key in enumerate(keys) if key not in replies}
+                count = {"initial": len(replies), "total": len(replies) + len(todo)}
+                with tqdm(desc=chat.model, unit="answer", disable=None, **count) as bar:
+                    work = _answers(questions, todo, chat, answers, budget, concurrency, bar)
+                    replies |= asyncio.run(work)
     return [replies[key] for key in keys]
+
+
+def _on_file(keys: Sequence[str], answers: AnswerCache) -> dict[str, Reply]:
+    return {key: reply for key in keys if (reply := answers.get(key))}
 
 
 async def _answers(
@@ -190,43 +187,41 @@ async def _answers(
     places: dict[str, int],
     chat: Served,
     answers: AnswerCache,
-    budget: Budget,
+    budget: Budget | None,
     concurrency: int,
     bar: tqdm,
 ) -> dict[str, Reply]:
     """The replies by key; the first error ends the others."""
     replies: dict[str, Reply] = {}
-    room, ended = asyncio.Semaphore(concurrency), asyncio.Event()
+    budget = budget or Budget()
+    queue, ended = iter(places.items()), asyncio.Event()
 
-    async def paid(key: str, question: Question) -> None:
+    async def work() -> None:
+        for key, place in queue:
+            question = questions[place]
+            while budget.under_way and budget.forbids(question):  # it may cost less than it can
+                ended.clear()
+                await ended.wait()
+            if limit := budget.forbids(question):
+                replies[key] = Reply(failure=f"budget: {limit} are used up")
+            else:
+                replies[key] = await ask(key, question)
+            bar.update()
+
+    async def ask(key: str, question: Question) -> Reply:
         reply = Reply(failure="broken off")
+        budget.begin(question)
         try:
             reply = await chat.ask(question)
-            replies[key] = answers.put(key, question, reply)
+            return answers.put(key, question, reply)
         finally:
             budget.end(question, reply)
-            bar.update()
-            room.release()
             ended.set()
 
     try:
         async with asyncio.TaskGroup() as tasks:
-            for key, place in places.items():
-                await room.acquire()
-                question = questions[place]
-                while budget.under_way and budget.forbids(question):
-                    ended.clear()
-                    await ended.wait()
-                if reply := answers.get(key):  # another process may have asked it by now
-                    replies[key] = reply
-                elif limit := budget.forbids(question):
-                    replies[key] = Reply(failure=f"budget: {limit} are used up")
-                else:
-                    budget.begin(question)
-                    tasks.create_task(paid(key, question))
-                    continue
-                bar.update()
-                room.release()
+            for _ in range(min(concurrency, len(places))):
+                tasks.create_task(work())
     except ExceptionGroup as errors:
         raise errors.exceptions[0] from None
     finally:

@@ -34,7 +34,7 @@ GENERATED = PLAN.model_copy(update={"generate": 2})
     ],
 )
 def test_a_text_is_doubted_for_what_its_source_does_not_have(check, text, source, part):
-    why = checks.of_text(text, source).get(check, "")
+    why = checks.text_faults(text, source).get(check, "")
     assert part in why
     assert bool(part) == bool(why)
 
@@ -89,8 +89,8 @@ def test_few_rows_of_our_own_sets_would_go_to_a_person_and_no_error_would(name):
         row = four.set_index("system")
         source, texts = row["source"].iloc[0], dict(row["output"])
         kind = errors[row.loc["light-error", "item_id"]]
-        reasons = [checks.of_text(text, source) for text in texts.values()]
-        reasons += [checks.of_design(cell, texts, source, kind) for cell in checks.CELLS]
+        reasons = [checks.text_faults(text, source) for text in texts.values()]
+        reasons += [checks.design_faults(cell, texts, source, kind) for cell in checks.CELLS]
         doubted.update(check for own in reasons for check, why in own.items() if why)
     assert dict(+doubted) == DOUBTED[name]
 
@@ -115,7 +115,7 @@ TEXTS = st.text(max_size=60) | st.lists(
 
 @given(TEXTS, TEXTS)
 def test_no_text_makes_a_check_raise(text, source):
-    reasons = checks.of_text(text, source) | checks.of_source(text, GENERATED)
+    reasons = checks.text_faults(text, source) | checks.source_faults(text, GENERATED)
     assert all(isinstance(why, str) for why in reasons.values())
 
 

@@ -38,17 +38,17 @@ def judge(table: pd.DataFrame, plan: Blueprint) -> pd.DataFrame:
     -> reason) and ``span`` (the error in words, for the label).
     """
     judged: dict[str, tuple[str, dict[str, str], str]] = {}
-    for _, own in table.reset_index().groupby("source_id", sort=False):
-        rows = own.set_index("system").to_dict("index")
-        texts = {cell: rows[cell]["output"] for cell in rows}
+    for _, group in table.reset_index().groupby("source_id", sort=False):
+        rows = group.set_index("system").to_dict("index")
+        texts = {cell: row["output"] for cell, row in rows.items()}
         texts = {cell: text for cell, text in texts.items() if 0 < len(text) <= LONGEST}
-        about = listed(of_source(rows["strong"]["source"], plan))
+        source_why = listed(source_faults(rows["strong"]["source"], plan))
         verdicts: dict[str, str] = {}
         for cell in filter(rows.__contains__, ORDER):
             row = rows[cell]
-            findings = {"source": about}
-            findings |= of_text(row["output"], row["source"], row["note"])
-            findings |= of_design(cell, texts, row["source"], row["kind"])
+            findings = {"source": source_why}
+            findings |= text_faults(row["output"], row["source"], row["note"])
+            findings |= design_faults(cell, texts, row["source"], row["kind"])
             for base in BASES.get(cell, []):
                 if verdicts[base] in (LOOK, REJECTED):
                     findings["base"] = f"the {base} rewrite did not pass"
@@ -69,25 +69,25 @@ def listed(findings: Mapping[str, str]) -> str:
     return "; ".join(f"{check}: {why}" for check, why in findings.items() if why)
 
 
-def of_source(source: str, plan: Blueprint) -> dict[str, str]:
+def source_faults(source: str, plan: Blueprint) -> dict[str, str]:
     """What is wrong with a source: check -> reason, empty where nothing is."""
     low, high = SOURCE_WORDS
     count = len(words(source))
     findings = {} if low <= count <= high else {"length": f"{count} words, not {low} to {high}"}
-    return findings | (_of_answer(source, "") if plan.generate else {})
+    return findings | (_answer_faults(source, "") if plan.generate else {})
 
 
-def of_text(text: str, source: str, note: str = "") -> dict[str, str]:
+def text_faults(text: str, source: str, note: str = "") -> dict[str, str]:
     """What is wrong with a rewrite by itself; ``note`` says why there is none."""
     if not words(text):
         return {"no text": note or "there is none"}
-    return _of_answer(text, source) | {
+    return _answer_faults(text, source) | {
         "length": length(text, source),
         "copy": "the same words as the source" if plain(text) == plain(source) else "",
     }
 
 
-def _of_answer(text: str, source: str) -> dict[str, str]:
+def _answer_faults(text: str, source: str) -> dict[str, str]:
     several = "\n" in text.strip() and "\n" not in source.strip()
     return {
         "lines": "several lines where the source has one" if several else "",
@@ -97,7 +97,7 @@ def _of_answer(text: str, source: str) -> dict[str, str]:
     }
 
 
-def of_design(cell: str, texts: Mapping[str, str], source: str, kind: str) -> dict[str, str]:
+def design_faults(cell: str, texts: Mapping[str, str], source: str, kind: str) -> dict[str, str]:
     """What is wrong with a rewrite beside the others of its source, as far as there are any."""
     base = cell.removesuffix("-error")
     if cell == base:
@@ -161,9 +161,9 @@ def plain(text: str) -> str:
 def phrase(text: str, source: str, what: str, *patterns: re.Pattern[str]) -> str:
     """The first words of a text in one of these patterns that its source does not have."""
     for pattern in patterns:
-        own, in_source = (pattern.search(each.replace("’", "'")) for each in (text, source))
-        if own and not in_source:
-            return f"{what}: {own.group().strip()!r}"
+        match, in_source = (pattern.search(t.replace("’", "'")) for t in (text, source))
+        if match and not in_source:
+            return f"{what}: {match.group().strip()!r}"
     return ""
 
 
@@ -186,20 +186,20 @@ def shift(source: str, strong: str, light: str) -> str:
     return f"the strong rewrite changes {far:.0%} of the words and the light one {near:.0%}"
 
 
-def places(kept: str, wrong: str) -> int:
+def places(right: str, wrong: str) -> int:
     """In how many places words differ; one unchanged word between two changes joins them."""
-    removed, added = (words(part) for part in span_of(kept, wrong))
+    removed, added = (words(part) for part in span_of(right, wrong))
     codes = Levenshtein.opcodes(removed, added)
     gaps = [code.src_end - code.src_start for code in codes if code.tag == "equal"]
     return 1 + sum(gap > 1 for gap in gaps)
 
 
-def error(kept: str, wrong: str, kind: str) -> str:
-    """The announced error is there, and it is the only one; ``kept`` is the text without it."""
-    span = span_of(kept, wrong)
+def error(right: str, wrong: str, kind: str) -> str:
+    """The announced error is there, and it is the only one; ``right`` is the text without it."""
+    span = span_of(right, wrong)
     if not any(span):
         return f"no {kind}: no word differs from the rewrite without error"
-    if (count := places(kept, wrong)) > 1:
+    if (count := places(right, wrong)) > 1:
         return f"words differ in {count} places; an error is in one"
     size = max(len(part.split()) for part in span)
     if size > ERROR_WORDS:

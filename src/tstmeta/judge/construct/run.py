@@ -56,20 +56,6 @@ PLAN, ROWS, RATINGS, CARD = "plan.json", "rows.csv", "ratings.csv", "CARD.md"
 #: Columns of the rows that nobody changes.
 FIXED = ["source_id", "system", "kind", "source"]
 COLUMNS = ["item_id", *FIXED, "output", "verdict", "why", "accept", "span", "note", "written"]
-#: What the card says of each design: the rewrites of a source, and how they were asked for.
-DESIGNS = {
-    "ours": (
-        "four: the style shift is strong or light, and the content is kept or carries one error",
-        "The steps follow Pauli et al. (2025, Section 4.2 and Appendix B); beyond theirs, the "
-        "strong rewrite gets the error of the light one.",
-    ),
-    "published": (
-        "two: a strong style shift that keeps the content, and a light one with one error; so "
-        "shift and error say the same",
-        "Steps and prompts are those of Pauli et al. (2025, Section 4.2 and Appendix B), printed "
-        "for politeness; each rewrite was asked for by itself, and the checks are ours.",
-    ),
-}
 
 
 def plan_of(folder: Path, sources: Path | None, generate: int | None, **facts: Any) -> Blueprint:
@@ -300,9 +286,9 @@ def settled(table: pd.DataFrame) -> pd.DataFrame:
 def counted(table: pd.DataFrame) -> pd.DataFrame:
     """Verdict, check (empty: all of the verdict) and rows; a row with two findings counts twice."""
     names = [PASSED, ACCEPTED, REJECTED, LOOK]
-    whole = table["verdict"].value_counts().reindex(names, fill_value=0)
+    verdicts = table["verdict"].value_counts().reindex(names, fill_value=0)
     checks = table.loc[table["verdict"] == LOOK, "findings"].map(list).explode().value_counts()
-    lines = [(verdict, "", rows) for verdict, rows in whole.items()]
+    lines = [(verdict, "", rows) for verdict, rows in verdicts.items()]
     lines += [(LOOK, check, rows) for check, rows in checks.sort_index().items()]
     return pd.DataFrame(lines, columns=["verdict", "check", "rows"])
 
@@ -375,6 +361,7 @@ def card(plan: Blueprint, table: pd.DataFrame, size: int) -> str:
     waiting = counts[counts["check"] != ""]
     facts = {name: excerpt(str(value)) or "not stated" for name, value in plan}
     facts |= counts.loc[counts["check"] == "", "rows"].to_dict()
+    words = steps.card_words(plan.design)
     text = files(__package__).joinpath("card.md").read_text(encoding="utf-8")
     return Template(text).substitute(
         facts,
@@ -382,7 +369,7 @@ def card(plan: Blueprint, table: pd.DataFrame, size: int) -> str:
         task=json.dumps(plan.style),
         size=size,
         rewrites=len(table),
-        each=DESIGNS[plan.design][0],
-        steps=DESIGNS[plan.design][1],
+        design=words["rewrites"],
+        steps=words["steps"],
         waiting=", ".join(f"{row.check} {row.rows}" for row in waiting.itertuples()) or "none",
     )

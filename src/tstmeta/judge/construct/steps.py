@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from string import Template
-from typing import Literal
+from typing import Any, Literal
 from unicodedata import category
 
 import numpy as np
@@ -75,10 +75,20 @@ class Blueprint(BaseModel, frozen=True, extra="forbid"):
 
 
 @cache
-def wording(design: str) -> Mapping[str, str]:
-    """The words of every step, by name."""
+def _file(design: str) -> dict[str, Any]:
     name = {"ours": "steps.toml", "published": "published.toml"}[design]
     return tomllib.loads(files(__package__).joinpath(name).read_text(encoding="utf-8"))
+
+
+def wording(design: str) -> Mapping[str, str]:
+    """The words of every step, by name."""
+    return {name: words for name, words in _file(design).items() if name != "card"}
+
+
+def card_words(design: str) -> Mapping[str, str]:
+    """What the card says of a design: the rewrites of a source, and how they were asked for."""
+    words: Mapping[str, str] = _file(design)["card"]
+    return words
 
 
 def prompt_hash(design: str) -> str:
@@ -149,11 +159,11 @@ def read(reply: Reply, field: str = "text", most: int | None = None) -> tuple[li
     if why:
         return [], f"the answer has {why}{' and was cut off' * (reply.finish == 'length')}"
     # the printed words call the key 'sentences:', which a model may take by the letter
-    given = value.get(field, value.get(f"{field}:")) if isinstance(value, dict) else None
-    given = [given] if field == "text" else given
-    if not isinstance(given, list) or not all(isinstance(text, str) for text in given):
+    answer = value.get(field, value.get(f"{field}:")) if isinstance(value, dict) else None
+    answer = [answer] if field == "text" else answer
+    if not isinstance(answer, list) or not all(isinstance(text, str) for text in answer):
         return [], f'no "{field}" of the right type in a JSON object'
-    texts = [text.replace("\r\n", "\n").strip() for text in given]
+    texts = [text.replace("\r\n", "\n").strip() for text in answer]
     signs = set("".join(texts)) - {"\n", "\t"}
     if not any(texts):
         why = "the text of the answer is blank"
