@@ -160,19 +160,19 @@ def at_level(
     if level == "within-system":
         return grouped(name, [cells(human, metric, rows, [k]) for k in columns], **how)
     if level == "system":
-        return value(name, of_systems(human, metric, rows, columns), statistics=statistics)
-    of_task = [
+        return value(name, system_means(human, metric, rows, columns), statistics=statistics)
+    by_task = [
         cells(human, metric, [s for s in rows if tasks[s] == task], columns)
         for task in sorted(set(tasks))
     ]
     if level == "task":
-        return grouped(name, of_task, **how)
+        return grouped(name, by_task, **how)
     return value(
-        name, [item for group in of_task for item in standard(group)], statistics=statistics
+        name, [item for group in by_task for item in standard(group)], statistics=statistics
     )
 
 
-def of_systems(human, metric, rows, columns):
+def system_means(human, metric, rows, columns):
     """Means of systems over the cells where both sides have values."""
     values = []
     for k in columns:

@@ -170,13 +170,13 @@ def test_p_is_the_share_of_draws_whose_largest_deviation_is_as_large():
         largest = np.max([off[pair] / np.std(gaps[pair], ddof=1) for pair in pairs], axis=0)
         p = simultaneous_p(estimates, values)
         for i, j in pairs:
-            own = abs(estimates[i] - estimates[j]) / np.std(gaps[i, j], ddof=1)
-            expected = (1 + (largest >= own).sum()) / 41 if own else 1
+            size = abs(estimates[i] - estimates[j]) / np.std(gaps[i, j], ddof=1)
+            expected = (1 + (largest >= size).sum()) / 41 if size else 1
             assert p[i, j] == p[j, i] == pytest.approx(expected)
-        for own, (best, worst), row in zip(estimates, rank_sets(estimates, p), p, strict=True):
+        for value, (best, worst), row in zip(estimates, rank_sets(estimates, p), p, strict=True):
             sure = row <= 0.05
-            assert best == 1 + (sure & (estimates > own)).sum()
-            assert worst == 4 - (sure & (estimates < own)).sum()
+            assert best == 1 + (sure & (estimates > value)).sum()
+            assert worst == 4 - (sure & (estimates < value)).sum()
 
 
 def test_a_difference_over_common_groups_parts_two_metrics_only_with_the_sign_of_their_values():
@@ -207,9 +207,9 @@ def test_a_set_holds_its_rank_and_turns_with_the_sign(steps, seed):
     sets = sets_of(estimates, values)
     for rank, (low, high) in zip(scipy_stats.rankdata(-estimates), sets, strict=True):
         assert 1 <= low <= rank <= high <= len(steps)
-    turned = sets_of(-estimates, -values)
+    negated = sets_of(-estimates, -values)
     n = len(steps) + 1
-    assert turned == [(n - high, n - low) for low, high in sets]
+    assert negated == [(n - high, n - low) for low, high in sets]
 
 
 APART = [0.1, 0.5, 0.9]

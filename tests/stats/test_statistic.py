@@ -145,7 +145,9 @@ def test_preference_is_the_area_under_the_curve_where_people_say_yes_or_no(size)
                 assert value == pytest.approx(area, abs=1e-12)
 
 
-@pytest.mark.parametrize("name", [n for n, each in STATISTICS.items() if not each.from_matrices])
+@pytest.mark.parametrize(
+    "name", [n for n, function in STATISTICS.items() if not function.from_matrices]
+)
 @given(
     st.lists(
         st.tuples(
@@ -190,7 +192,7 @@ TABLES = {
 def test_any_table_gives_a_value_or_a_reason_and_no_warning(name, case):
     human, metric = TABLES[case]
     tasks = np.arange(len(human)) % 2
-    for level in (level for each, level in PLACES if each == name):
+    for level in (level for other, level in PLACES if other == name):
         setting = Setting(name, level, tasks)
         result = correlate(human, metric, setting)
         assert math.isfinite(result.value) != bool(result.reason), (setting, result)

@@ -193,7 +193,7 @@ def _numbers(
         for name, rated in tables.items():
             rated = rated[(rated["metric"] == row["metric"]) & (rated["basis"] == row["basis"])]
             variance = spread(rated, near)
-            of = stats.of_families(rated["value"], rated["se"], rated["family"].tolist())
+            of = stats.family_means(rated["value"], rated["se"], rated["family"].tolist())
             new = variance / size if size else None
             pooled = stats.pool(of.values, of.variances, new=new)
             if name:

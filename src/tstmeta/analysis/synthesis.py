@@ -191,7 +191,7 @@ def pool(effects: pd.DataFrame, method: TauMethod = "pm", panel: str = "pool") -
     groups = effects[effects["panel"] == panel].groupby(HEAD, sort=False, observed=True)
     for key, own in groups[["value", "se", "family"]]:  # texts would be copied for each
         own = own.dropna(subset=["value", "se"])
-        families = stats.of_families(own["value"], own["se"], own["family"].tolist())
+        families = stats.family_means(own["value"], own["se"], own["family"].tolist())
         new = float((own["se"] ** 2).median()) if len(own) else None
         result = stats.pool(families.values, families.variances, method=method, new=new)
         head = dict(zip(HEAD, key, strict=True))

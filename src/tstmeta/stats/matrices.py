@@ -34,9 +34,9 @@ _ROOM = 2**22
 class Setting(NamedTuple):
     """What is computed: a statistic, by name or itself, at a level.
 
-    ``tasks`` is one label a source ``[S]``, for the levels ``task`` and ``within-task``;
-    ``undefined`` stands for the value of a group that has none: NaN leaves the group out, 0 counts
-    it as no agreement, as lai2023 does.
+    ``tasks`` are labels of the sources ``[S]``, for the levels ``task`` and ``within-task``;
+    ``undefined`` is the value of a group that has none: NaN leaves the group out, 0 counts it as no
+    agreement, as lai2023 does.
     """
 
     statistic: str | Statistic = "pearson"
