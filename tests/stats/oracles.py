@@ -32,14 +32,6 @@ def noisy(seed, shape, noise):
     return human, np.stack([human + sd * random.normal(size=shape) for sd in noise])
 
 
-def draws_of(plan, shape, data_sets, random):
-    """Draws for each of many data sets, other ones for every 25th."""
-    for number in range(data_sets):
-        if number % 25 == 0:
-            draws = stats.draw(plan, shape, random)
-        yield draws
-
-
 def average_ranks(values):
     return [sum(b < a for b in values) + (sum(b == a for b in values) + 1) / 2 for a in values]
 

@@ -36,7 +36,7 @@ def limits_of(values, estimate, jackknives=(), units=None, **options):
     return interval(np.array(values, dtype=float), estimate, left_out, counts, **options)
 
 
-def without_one(sample, statistic):
+def jackknife_values(sample, statistic):
     return np.array([statistic(np.delete(sample, i)) for i in range(len(sample))])
 
 
@@ -45,7 +45,7 @@ def test_the_widened_percentile_of_a_mean_is_students_t():
         sample = rng(n).normal(size=n)
         weights = rng(n + 1).multinomial(n, np.full(n, 1 / n), size=50_000) / n
         result = limits_of(
-            weights @ sample, sample.mean(), [without_one(sample, np.mean)], bounds=(-9.0, 9.0)
+            weights @ sample, sample.mean(), [jackknife_values(sample, np.mean)], bounds=(-9.0, 9.0)
         )
         t = scipy_stats.t.interval(0.95, n - 1, sample.mean(), sample.std(ddof=1) / math.sqrt(n))
         # a mean of so few is not normal in its tails, hence not quite

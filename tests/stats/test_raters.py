@@ -96,14 +96,14 @@ def cube_of(*layers):
     return np.moveaxis(np.array(layers, dtype=float), 0, -1)
 
 
-ONE = [[1, 2, 3], [2, 3, 1]]
+RATER = [[1, 2, 3], [2, 3, 1]]
 NONE = np.full((2, 3), NAN)
 #: cube, reason
 DEGENERATE = {
     "no raters": (np.empty((2, 3, 0)), "not identifiable: no single ratings"),
     "all missing": (cube_of(NONE, NONE), "not identifiable: no single ratings"),
-    "one rater": (cube_of(ONE), "no cell has ratings from two raters"),
-    "a constant rater": (cube_of(ONE, np.ones((2, 3))), "no rater has a value"),
+    "one rater": (cube_of(RATER), "no cell has ratings from two raters"),
+    "a constant rater": (cube_of(RATER, np.ones((2, 3))), "no rater has a value"),
 }
 
 

@@ -16,7 +16,6 @@ from scipy.optimize import isotonic_regression
 
 from .kernels import Array, finite, snapped
 from .raters import mean_of_ratings, no_pair
-from .significance import benjamini_yekutieli
 
 #: Groups of sources for the cross-fitted map; fewest items of a rater; level of the tests.
 FOLDS, LEAST, ALPHA = 5, 30, 0.05
@@ -90,16 +89,15 @@ def alternative_annotator_test(
     if mapping == "isotonic":
         scores, flat = on_scale(ratings, scores, rng)
     rows = [_against(ratings, scores, rater, epsilon) for rater in range(ratings.shape[-1])]
-    adjusted = benjamini_yekutieli([row.p for row in rows])
-    rows = [
-        row._replace(adjusted=float(p), beaten=bool(p <= ALPHA))
-        for row, p in zip(rows, adjusted, strict=True)
-    ]
-    tested = [row for row in rows if not row.reason]
-    if not tested:
+    places = [place for place, row in enumerate(rows) if not row.reason]
+    if not places:
         reasons = "; ".join(sorted({row.reason for row in rows}))
         reason = no_pair(ratings) or f"no rater has enough items: {reasons}"
         return AlternativeTest(math.nan, math.nan, False, tuple(rows), 0, reason)
+    adjusted = stats.false_discovery_control([rows[place].p for place in places], method="by")
+    for place, p in zip(places, adjusted, strict=True):
+        rows[place] = rows[place]._replace(adjusted=float(p), beaten=bool(p <= ALPHA))
+    tested = [rows[place] for place in places]
     omega = float(np.mean([row.beaten for row in tested]))
     rho = float(np.mean([row.metric for row in tested]))
     n = sum(row.n for row in tested)

@@ -71,20 +71,6 @@ def holm(p: ArrayLike) -> Array:
     return adjusted
 
 
-def benjamini_yekutieli(p: ArrayLike) -> Array:
-    """Benjamini and Yekutieli's p-values, in the shape of ``p``; NaN is left alone, not counted.
-
-    They bound the expected share of false discoveries.
-
-    Source: Benjamini and Yekutieli (2001), Theorem 1.3 (scipy.stats.false_discovery_control).
-    """
-    values = np.asarray(p, dtype=float)
-    adjusted, known = np.full(values.shape, np.nan), ~np.isnan(values)
-    if known.any():
-        adjusted[known] = stats.false_discovery_control(values[known], method="by")
-    return adjusted
-
-
 def significance_clusters(values: ArrayLike, p: ArrayLike, alpha: float = 0.05) -> Array:
     """Clusters of metrics by value, 1 the best: ``[M]`` whole numbers.
 
