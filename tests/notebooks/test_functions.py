@@ -1,6 +1,7 @@
 """Functions that notebooks teach find what was planted, and agree with the library's."""
 
 import ast
+import math
 from collections import Counter
 from dataclasses import replace
 from types import SimpleNamespace
@@ -221,3 +222,17 @@ def test_values_of_systems_are_ratios_of_sums_and_models_meet_on_the_sources_of_
     columns = ["dataset", "item_a", "item_b", "dimension", "value"]
     order = space["chosen"](SimpleNamespace(preferences=pd.DataFrame(table, columns=columns)))
     assert order[["item_a", "value"]].to_numpy().tolist() == [["x", "a"]]
+
+
+@pytest.mark.parametrize("share", [0.3, 0.7])
+def test_the_reliability_of_simulated_raters_is_found_though_a_third_of_their_ratings_is_missing(
+    share,
+):
+    space, rng = functions("lesson_5_how_many", "reliability", "of_mean"), np.random.default_rng(1)
+    truth, noise = rng.normal(size=(2000, 4, 1)), rng.normal(size=(2000, 4, 5))
+    cube = truth + math.sqrt(1 / share - 1) * noise
+    cube[rng.random(cube.shape) < 0.3] = np.nan
+    assert space["reliability"](cube) == pytest.approx(share, abs=0.02)
+    assert space["of_mean"](share, 2) == pytest.approx(2 * share / (1 + share))
+    disagreeing = np.array([[[1, 2], [2, 1.0]]])  # more than chance has them
+    assert space["reliability"](disagreeing) == pytest.approx(-1)

@@ -1,4 +1,4 @@
-"""Agreement of raters: the human ceiling, reliability, alpha, components of variance.
+"""Agreement of raters: the human ceiling, alpha, components of variance.
 
 One rater's agreement is not the highest value that a metric can reach: the mean of many raters has
 less noise.  Ratings are a cube ``[S sources, K systems, R raters]``, NaN where a rater did not
@@ -97,54 +97,6 @@ def no_pair(ratings: Array) -> str:
     if not count.any():
         return "not identifiable: no single ratings"
     return "" if (count > 1).any() else "no cell has ratings from two raters"
-
-
-class SingleRater(NamedTuple):
-    """Reliability of one rating, ``value``: the share of variance that is the item's; and of the
-    mean of ``per_cell`` ratings, ``mean_reliability`` (Spearman 1910, Brown 1910; NaN where
-    ``value`` is negative).  ``per_cell`` is the harmonic mean of the numbers of ratings, over ``n``
-    cells with at least two.
-    """
-
-    value: float
-    mean_reliability: float
-    per_cell: float
-    n: int
-    reason: str = ""
-
-
-def single_rater(cube: ArrayLike) -> SingleRater:
-    """Intraclass correlation of single ratings, one-way: raters may differ from cell to cell.
-
-    (MSB - MSW) / (MSB + (k - 1) MSW), mean squares between and within cells.  A rater's habit
-    (always lower) counts as noise.  May be negative.
-
-    Source: Shrout and Fleiss (1979), case 1; for unequal numbers Donner (1986).
-    """
-    ratings = finite(cube)
-    rated = np.isfinite(ratings)
-    paired = rated.sum(axis=-1) >= 2
-    n = int(paired.sum())
-    if not n:
-        return SingleRater(math.nan, math.nan, math.nan, n, no_pair(ratings))
-    values, inside = ratings[paired], rated[paired]
-    count = inside.sum(axis=1)
-    per_cell = float(1.0 / np.mean(1.0 / count))
-    if n < 2 or np.ptp(values[inside]) <= 0:
-        reason = "one cell alone has two ratings" if n < 2 else "all ratings are equal"
-        return SingleRater(math.nan, math.nan, per_cell, n, reason)
-    total = count.sum()
-    grand = values[inside].mean()
-    means = mean_of_ratings(values)
-    between = float((count * (means - grand) ** 2).sum() / (n - 1))
-    within = float((np.where(inside, values - means[:, None], 0.0) ** 2).sum() / (total - n))
-    size = float((total - (count**2).sum() / total) / (n - 1))
-    value = (between - within) / (between + (size - 1.0) * within)
-    if value < 0:
-        reason = "a negative reliability cannot be stepped up"
-        return SingleRater(value, math.nan, per_cell, n, reason)
-    mean_reliability = per_cell * value / (1.0 + (per_cell - 1.0) * value)
-    return SingleRater(value, mean_reliability, per_cell, n)
 
 
 class Alpha(NamedTuple):
