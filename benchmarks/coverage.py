@@ -22,13 +22,18 @@ import simulated
 from coverage_cases import CONFIDENCE, DRAWS, Case, cases
 from simulated import Array, Effects, Generator
 
-from tstmeta.stats import Draws, ResamplingPlan, Setting, draw, rank_sets, simultaneous_p
-from tstmeta.stats.intervals import (
+from tstmeta.stats import (
+    Draws,
     Interval,
     Resample,
+    ResamplingPlan,
+    Setting,
     confidence_intervals,
     difference,
+    draw,
+    rank_sets,
     resample_draws,
+    simultaneous_p,
 )
 
 LIBRARIES = ("tstmeta", "numpy", "scipy")

@@ -52,7 +52,7 @@ def measured(k: int, tau: float, share: float, worlds: int, known: Sequence[np.n
         y = truth + se * (noise + math.sqrt(1 - ALIKE) * rng.normal(size=len(of)))
         old, last = of < k, len(of) - 1  # the new set is the last one of the last family
         own, usual = float(se[last] ** 2), float(np.median(se[old] ** 2))
-        given = stats.of_families(y[old], se[old], of[old].tolist())[:2]
+        given = stats.family_means(y[old], se[old], of[old].tolist())[:2]
         pm, of_usual, of_truth, dl = (
             stats.pool(*given, method=method, new=new)
             for method, new in (("pm", own), ("pm", usual), ("pm", 0.0), ("dl", own))

@@ -21,7 +21,7 @@ LESSONS = sorted({tool.lesson(name) for name in ROWS})
 QUICK = ("lesson_3", "lesson_4", "lesson_5", "lesson_7", "lesson_9")
 
 
-def of(path) -> dict[str, dict[str, str]]:
+def rows_of(path) -> dict[str, dict[str, str]]:
     return {name: row for name, row in ROWS.items() if tool.lesson(name) == path}
 
 
@@ -116,18 +116,18 @@ def test_numbers_are_of_any_library_and_names_in_any_order():
     ],
 )
 def test_the_file_holds_what_the_solutions_of_the_lessons_compute(path):
-    blank = {name: {**row, "hashes": ""} for name, row in of(path).items()}
-    assert tool.hashed(blank).to_dict("records") == [*of(path).values()]
+    blank = {name: {**row, "hashes": ""} for name, row in rows_of(path).items()}
+    assert tool.hashed(blank).to_dict("records") == [*rows_of(path).values()]
 
 
 def test_every_lesson_has_a_checked_exercise_and_names_those_that_it_has():
     notebooks = sorted((tool.ROOT / "notebooks").glob("lesson_*.ipynb"))
     assert notebooks == LESSONS
-    assert len(of(tool.lesson("lesson-4-1"))) >= 2
+    assert len(rows_of(tool.lesson("lesson-4-1"))) >= 2
     for path in notebooks:
         cells = nbformat.read(path, as_version=4).cells
         named = {name for cell in cells for name in re.findall(r"check\(\"([^\"]+)\"", cell.source)}
-        assert named == set(of(path))
+        assert named == set(rows_of(path))
         known = parameters(path)
-        for row in of(path).values():
+        for row in rows_of(path).values():
             assert set(re.findall(r"\w+", row["parameters"])) - {"and"} <= set(known)

@@ -131,7 +131,7 @@ def test_no_figure_shows_a_zero_with_a_sign():
 def test_a_heat_map_has_a_number_in_each_cell_and_sentinels_below_a_rule():
     axis = plot.heatmap(values())
     assert shown(axis) == ["bleu", "chrf", "random", "human-style"]
-    assert [one.get_text() for one in axis.get_xticklabels()] == ["mir", "lai"]
+    assert [label.get_text() for label in axis.get_xticklabels()] == ["mir", "lai"]
     texts = [text.get_text() for text in axis.texts]
     assert texts == ["0.40", "0.30", "0.50", "0.20", "0.00", "0.10", "−0.20", "0.60"]
     assert [line.get_ydata()[0] for line in axis.lines] == [2]
@@ -214,7 +214,7 @@ def test_a_bump_chart_draws_ranks_with_sentinels_dashed():
     }
     dashed = {line.get_label() for line in axis.lines if line.get_linestyle() == "--"}
     assert {"random", "human-style"} <= dashed
-    assert [one.get_text() for one in axis.get_xticklabels()] == ["mir", "lai"]
+    assert [label.get_text() for label in axis.get_xticklabels()] == ["mir", "lai"]
     assert axis.get_ylim()[0] > axis.get_ylim()[1]  # the best on top
     frame = values()
     frame.loc[1, "value"] = np.nan  # bleu on mir

@@ -1,10 +1,10 @@
 """Exercises of the lessons that check an answer: ``tst.check("lesson-4-2", -0.5)``.
 
-``data/exercises/answers.csv`` holds each right answer as salted SHA-256, so that a look into the
-file gives none away.  (It is no lock: a loop would open it, and so does a click on the solution.)
-A number lies in the cell floor(x / t) of a grid as wide as its tolerance t, and the file has the
-cell of the true answer and its two neighbours.  So an answer within t of the truth is right for
-sure, one that is 2t or more away is not, and in between it depends on where the grid lies.
+``data/exercises/answers.csv`` has the right answers as salted SHA-256, so that reading the file
+gives none away.  (A loop over answers would, and so does a click on the solution.)  A number is in
+the cell floor(x / t) of a grid as wide as its tolerance t, and the file has the cell of the true
+answer and its two neighbours.  So an answer within t of the truth is right, one that is 2t or more
+away is not, and in between it depends on the grid.
 
 ``python -m tools.ship exercises`` takes the answers from the hidden solutions and hashes them.
 """
@@ -21,13 +21,13 @@ from typing import Any
 from .data import paths
 from .schema import TstmetaError
 
-#: Kind -> what it takes, in words.
+#: Kind of exercise -> the answers it takes, in words.
 KINDS = {"number": "a number", "choice": "one name", "names": "a set or list of names"}
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether an answer is right; true or false like a truth value, and shown in words."""
+    """Whether an answer is right: true or false, and shown in words."""
 
     right: bool
     hint: str = ""
@@ -74,7 +74,7 @@ def rows() -> dict[str, dict[str, str]]:
 
 
 def form(row: dict[str, str], answer: Any) -> int | str:
-    """What is hashed of an answer: the cell of a number, names in small letters and in order."""
+    """The part of an answer that is hashed: the cell of a number; names in lower case, sorted."""
     kind = row["kind"]
     if kind == "number" and isinstance(answer, Real) and not isinstance(answer, bool):
         if math.isfinite(answer):  # rounded first: -0.9999999999999996 lies with -1
@@ -89,7 +89,7 @@ def form(row: dict[str, str], answer: Any) -> int | str:
 
 
 def hashed(row: dict[str, str], form: int | str) -> str:
-    """A form of an answer, salted and hashed."""
+    """The salted hash of a form of an answer."""
     return sha256(f"{row['salt']}\n{form}".encode()).hexdigest()[:24]
 
 
@@ -97,4 +97,4 @@ def accepted(row: dict[str, str], answer: Any) -> list[str]:
     """Hashes of a true answer and of the cells beside it; sorted, so that none stands out."""
     true = form(row, answer)
     near = (true - 1, true, true + 1) if isinstance(true, int) else (true,)
-    return sorted(hashed(row, each) for each in near)
+    return sorted(hashed(row, cell) for cell in near)

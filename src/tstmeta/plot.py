@@ -86,8 +86,9 @@ def look(metric: str) -> str:
 
 
 def _named(frame: pd.DataFrame) -> pd.DataFrame:
-    """With ``shown`` (R- for reference-based, an arrow for flipped metrics), ``sentinel`` (or
-    human values) and ``look``, numbered as it came."""
+    """The frame with the columns ``shown`` (R- for reference-based, an arrow for flipped metrics),
+    ``sentinel`` (or human values) and ``look``, renumbered.
+    """
     frame = frame.reset_index(drop=True)
     shown = frame["metric"].astype(str).map(escaped)
     frame = frame.assign(look=shown.map({name: look(name) for name in shown.unique()}))
@@ -122,17 +123,19 @@ def _panels(count: int, height: float, across: int = 2) -> tuple[Figure, list[Ax
 def _rows(
     frame: pd.DataFrame, value: str, label: str, lw: float, alpha: float
 ) -> tuple[Figure, list[tuple[Axes, str, pd.DataFrame]]]:
-    """A panel a data set, in it a row a name: a point and its interval in the kind's look."""
+    """A panel for a data set, in it a row for a metric: a point and its interval in the colour and
+    marker of its kind.
+    """
     parts = _groups(frame.dropna(subset=value), "dataset")
     parts.sort(key=lambda part: part[1].index.min())  # panels as data sets came
     figure, panels = _panels(len(parts), 0.8 + 0.2 * max(len(rows) for _, rows in parts))
     for axis, (name, rows) in zip(panels, parts, strict=True):
         place = np.arange(len(rows))
         for kind, (colour, marker) in KINDS.items():
-            some = (rows["look"] == kind).to_numpy()
-            low, high = rows["low"][some].astype(float), rows["high"][some].astype(float)
-            axis.hlines(place[some], low, high, color=colour, lw=lw, alpha=alpha)
-            axis.plot(rows[value][some], place[some], marker, color=colour, ms=4.5, zorder=4)
+            inside = (rows["look"] == kind).to_numpy()
+            low, high = rows["low"][inside].astype(float), rows["high"][inside].astype(float)
+            axis.hlines(place[inside], low, high, color=colour, lw=lw, alpha=alpha)
+            axis.plot(rows[value][inside], place[inside], marker, color=colour, ms=4.5, zorder=4)
         _list(axis, rows["shown"], label)
         axis.set_title(escaped(name))
     return figure, [(axis, *part) for axis, part in zip(panels, parts, strict=True)]
@@ -225,7 +228,7 @@ def forest(
 
 @_styled
 def families(values: pd.DataFrame, pooled: pd.DataFrame, *, limit: int = 10) -> Axes:
-    """What families of data sets say of a metric, and all together: best mean first.
+    """The agreement of metrics on families of data sets, and pooled: best mean first.
 
     Dots are families (the mean of their sets), crosses sets of the stress panel; the thick line is
     the interval of the mean, the thin one the prediction interval, the dashed one chance.  Below
@@ -237,17 +240,17 @@ def families(values: pd.DataFrame, pooled: pd.DataFrame, *, limit: int = 10) -> 
         limit: at most so many metrics.
     """
     ranked = pooled.dropna(subset="mean").sort_values("mean", ascending=False)
-    of = {kind: ranked[ranked["kind"] == kind] for kind in (METRIC, SENTINEL)}
+    metrics, sentinels = (ranked[ranked["kind"] == kind] for kind in (METRIC, SENTINEL))
     people = pooled[pooled["kind"] == "people"]
-    rows = _named(pd.concat([of[METRIC].head(limit), of[SENTINEL].head(1), people]))
+    rows = _named(pd.concat([metrics.head(limit), sentinels.head(1), people]))
     _groups(rows, None)
     size = (WIDTH, 1.2 + 0.25 * len(rows))
     axis = plt.subplots(figsize=size, layout="constrained")[1]
     axis.axvline(0.5, color=INK, lw=1, ls="--", zorder=1)
     for y, row in enumerate(rows.itertuples()):
-        own = values[(values["metric"] == row.metric) & (values["basis"] == row.basis)]
-        dots = own[own["panel"] == "pool"].groupby("family")["value"].mean()
-        crosses = own.loc[own["panel"] == "stress", "value"]
+        sets = values[(values["metric"] == row.metric) & (values["basis"] == row.basis)]
+        dots = sets[sets["panel"] == "pool"].groupby("family")["value"].mean()
+        crosses = sets.loc[sets["panel"] == "stress", "value"]
         colour, marker = KINDS[row.look]
         axis.hlines(y, row.predict_low, row.predict_high, color=colour, lw=1)
         axis.hlines(y, row.low, row.high, color=colour, lw=4, alpha=0.6)
@@ -351,7 +354,7 @@ def scatter(
 
     Args:
         pairs: what ``tst.pairs`` returns, or any frame with these columns.
-        hue: a column with at most seven values, each with a colour and a marker of its own.
+        hue: a column with at most seven values, told apart by colour and marker.
         by: a column; one panel for each of its values, two in a row.
         jitter: points whose value occurs more than once are moved by up to this share of the
             range, so that tied ratings can be told apart.

@@ -1,4 +1,4 @@
-"""Rewrites token by token, shaded by what a model foresaw: HTML for a notebook."""
+"""Rewrites token by token, shaded by their probability under a model: HTML for a notebook."""
 
 import math
 from html import escape
@@ -19,11 +19,11 @@ LETTERS = {"style": "s", "paraphrase": "p", "repeat": "r"}
 
 
 def strip(tokens: pd.DataFrame, titles: dict[str, str] | None = None) -> HTML:
-    """Rewrites in which one sees which tokens the model did not foresee.
+    """Rewrites as shaded tokens: the darker, the less the model expected one.
 
-    Each token is shaded by its probability under the instruction that accounts for it best, and has
-    that instruction's letter.  The numbers stand in a table that opens below, for readers who see
-    no colours.
+    The shade is the token's probability under the instruction that gives it the highest one, the
+    letter is that instruction's.  A table that opens below has the numbers, for readers who see no
+    colours.
 
     Args:
         tokens: what ``tst.explain`` returns: token, style, paraphrase, repeat, best, content;
@@ -48,8 +48,9 @@ def _rewrite(title: str, part: pd.DataFrame) -> str:
         blocks.append(f"{_patch(str(row.token), shade, outline)}<sub>{letter}</sub>")
     columns = ["token", "best", "content", *LETTERS]
     numbers = part[columns].to_html(index=False, float_format="{:z.2f}".format, border=0)
-    means = {name: part[of].mean() for name, of in (("C", "content"), ("S", "lead")) if of in part}
-    mean = ", ".join(f"{name} = {value:z.3f}" for name, value in means.items()).replace("-", "−")
+    symbols = {"content": "C", "lead": "S"}
+    means = [f"{symbols[name]} = {part[name].mean():z.3f}" for name in symbols if name in part]
+    mean = ", ".join(means).replace("-", "−")
     return (
         f"<p style='margin-bottom:.2em'><b>{escape(title)}</b>: {mean}</p>"
         f"<div style='line-height:2'>{' '.join(blocks)}</div>"

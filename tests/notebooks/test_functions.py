@@ -1,6 +1,7 @@
 """Functions that notebooks teach find what was planted, and agree with the library's."""
 
 import ast
+import math
 from collections import Counter
 from dataclasses import replace
 
@@ -152,3 +153,17 @@ def test_weights_fitted_on_sums_are_those_of_least_squares_over_all_pairs():
     x = np.random.default_rng(0).normal(0.5, 1, (40, 3))
     whole = np.vstack([x, 0.4**0.5 * np.eye(3)]), np.r_[np.ones(40), np.zeros(3)]  # 40 * 0.01
     assert space["solved"](*space["sums"](x)) == pytest.approx(np.linalg.lstsq(*whole)[0])
+
+
+@pytest.mark.parametrize("share", [0.3, 0.7])
+def test_the_reliability_of_simulated_raters_is_found_though_a_third_of_their_ratings_is_missing(
+    share,
+):
+    space, rng = functions("lesson_5_how_many", "reliability", "of_mean"), np.random.default_rng(1)
+    truth, noise = rng.normal(size=(2000, 4, 1)), rng.normal(size=(2000, 4, 5))
+    cube = truth + math.sqrt(1 / share - 1) * noise
+    cube[rng.random(cube.shape) < 0.3] = np.nan
+    assert space["reliability"](cube) == pytest.approx(share, abs=0.02)
+    assert space["of_mean"](share, 2) == pytest.approx(2 * share / (1 + share))
+    disagreeing = np.array([[[1, 2], [2, 1.0]]])  # more than chance has them
+    assert space["reliability"](disagreeing) == pytest.approx(-1)

@@ -32,14 +32,6 @@ def noisy(seed, shape, noise):
     return human, np.stack([human + sd * random.normal(size=shape) for sd in noise])
 
 
-def draws_of(plan, shape, data_sets, random):
-    """Draws for each of many data sets, other ones for every 25th."""
-    for number in range(data_sets):
-        if number % 25 == 0:
-            draws = stats.draw(plan, shape, random)
-        yield draws
-
-
 def average_ranks(values):
     return [sum(b < a for b in values) + (sum(b == a for b in values) + 1) / 2 for a in values]
 
@@ -160,19 +152,19 @@ def at_level(
     if level == "within-system":
         return grouped(name, [cells(human, metric, rows, [k]) for k in columns], **how)
     if level == "system":
-        return value(name, of_systems(human, metric, rows, columns), statistics=statistics)
-    of_task = [
+        return value(name, system_means(human, metric, rows, columns), statistics=statistics)
+    by_task = [
         cells(human, metric, [s for s in rows if tasks[s] == task], columns)
         for task in sorted(set(tasks))
     ]
     if level == "task":
-        return grouped(name, of_task, **how)
+        return grouped(name, by_task, **how)
     return value(
-        name, [item for group in of_task for item in standard(group)], statistics=statistics
+        name, [item for group in by_task for item in standard(group)], statistics=statistics
     )
 
 
-def of_systems(human, metric, rows, columns):
+def system_means(human, metric, rows, columns):
     """Means of systems over the cells where both sides have values."""
     values = []
     for k in columns:

@@ -36,10 +36,10 @@ def by_definition(cube, metric, epsilon):
         metric_wins, person_wins = [], []
         for cell in np.ndindex(metric.shape):
             rest = [v for r, v in enumerate(cube[cell]) if r != rater and math.isfinite(v)]
-            own, score = cube[(*cell, rater)], metric[cell]
-            if not rest or not math.isfinite(own) or not math.isfinite(score):
+            rated, score = cube[(*cell, rater)], metric[cell]
+            if not rest or not math.isfinite(rated) or not math.isfinite(score):
                 continue
-            near, far = round(rmse(score, rest), 9), round(rmse(own, rest), 9)
+            near, far = round(rmse(score, rest), 9), round(rmse(rated, rest), 9)
             metric_wins.append(near <= far)
             person_wins.append(near >= far)
         n = len(metric_wins)

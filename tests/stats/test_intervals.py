@@ -29,14 +29,14 @@ PLAIN = {"widened": False, "bounds": (-100.0, 100.0)}
 
 
 def limits_of(values, estimate, jackknives=(), units=None, **options):
-    left_out = [np.array(each, dtype=float) for each in jackknives]
+    left_out = [np.array(values, dtype=float) for values in jackknives]
     counts = {} if units is None else {"units": units}
     if left_out:
-        counts = {"units": sum(max(len(each) - 1, 0) for each in left_out) + 1}
+        counts = {"units": sum(max(len(values) - 1, 0) for values in left_out) + 1}
     return interval(np.array(values, dtype=float), estimate, left_out, counts, **options)
 
 
-def without_one(sample, statistic):
+def jackknife_values(sample, statistic):
     return np.array([statistic(np.delete(sample, i)) for i in range(len(sample))])
 
 
@@ -45,7 +45,7 @@ def test_the_widened_percentile_of_a_mean_is_students_t():
         sample = rng(n).normal(size=n)
         weights = rng(n + 1).multinomial(n, np.full(n, 1 / n), size=50_000) / n
         result = limits_of(
-            weights @ sample, sample.mean(), [without_one(sample, np.mean)], bounds=(-9.0, 9.0)
+            weights @ sample, sample.mean(), [jackknife_values(sample, np.mean)], bounds=(-9.0, 9.0)
         )
         t = scipy_stats.t.interval(0.95, n - 1, sample.mean(), sample.std(ddof=1) / math.sqrt(n))
         # a mean of so few is not normal in its tails, hence not quite
@@ -62,21 +62,21 @@ estimates = st.sampled_from([-1, -0.5, 0, 0.25, 1])
 @given(draws, estimates, units)
 def test_turning_the_sign_turns_the_limits(values, estimate, jackknife):
     plain = limits_of(values, estimate, [jackknife])
-    turned = limits_of(np.negative(values), -estimate, [np.negative(jackknife)])
-    assert (plain.low, plain.high) == pytest.approx((-turned.high, -turned.low), nan_ok=True)
-    assert plain.reason == turned.reason
+    negated = limits_of(np.negative(values), -estimate, [np.negative(jackknife)])
+    assert (plain.low, plain.high) == pytest.approx((-negated.high, -negated.low), nan_ok=True)
+    assert plain.reason == negated.reason
 
 
 @given(draws, estimates, units)
 def test_undefined_draws_never_narrow_an_interval(values, estimate, jackknife):
     defined = [value for value in values if not math.isnan(value)]
-    whole = limits_of(values, estimate, [jackknife])
-    assert whole.undefined == len(values) - len(defined)
-    assert whole.draws == len(values)
+    full = limits_of(values, estimate, [jackknife])
+    assert full.undefined == len(values) - len(defined)
+    assert full.draws == len(values)
     if defined:
         dropped = limits_of(defined, estimate, [jackknife])
-        assert whole.low <= dropped.low + 1e-12
-        assert whole.high >= dropped.high - 1e-12
+        assert full.low <= dropped.low + 1e-12
+        assert full.high >= dropped.high - 1e-12
 
 
 SPREAD = [0.1, 0.2, 0.3, 0.4, 0.5] * 40
@@ -143,9 +143,11 @@ def test_estimates_and_draws_are_those_of_the_plan(setting, units):
     drawn = draw(plan, human.shape, rng(3))
     plain, centres = resampled(human, metrics, setting, drawn), resampling.estimates[:, None]
     if units == "both" and setting.level == "system":  # those that vary more
-        of_sources = Draws(drawn.sources, np.ones_like(drawn.systems))
-        of_systems = Draws(np.ones_like(drawn.sources), drawn.systems)
-        both = [resampled(human, metrics, setting, each) for each in (of_sources, of_systems)]
+        only_sources = Draws(drawn.sources, np.ones_like(drawn.systems))
+        only_systems = Draws(np.ones_like(drawn.sources), drawn.systems)
+        both = [
+            resampled(human, metrics, setting, weights) for weights in (only_sources, only_systems)
+        ]
         expected = np.where(np.var(both[0], axis=1) > np.var(both[1], axis=1), both[0].T, both[1].T)
         np.testing.assert_allclose(resampling.resampled.T, expected, atol=1e-12)
     elif units == "both":  # nearer to the estimate, each metric's draws by one factor
@@ -188,7 +190,7 @@ def test_the_jackknife_leaves_out_sources_then_systems(setting):
     resampling = resample(human, metrics, setting, ResamplingPlan("both", n=2), rng())
     for axis, left_out in enumerate(resampling.metrics.jackknives):
         for unit in range(human.shape[axis]):
-            smaller = [np.delete(each, unit, axis - 2) for each in (human, metrics)]
+            smaller = [np.delete(side, unit, axis - 2) for side in (human, metrics)]
             np.testing.assert_allclose(left_out[:, unit], estimate(*smaller, setting), atol=1e-9)
     assert {name: list(n) for name, n in resampling.metrics.counts.items()} == {
         "sources": [6, 6, 6],
@@ -200,7 +202,7 @@ def test_strata_are_samples_of_their_own_and_cost_a_unit_each():
     human, metrics = data((7, 5))
     plan = ResamplingPlan("sources", 2, strata=[0, 0, 0, 1, 1, 1, 2])
     resampling = resample(human, metrics, Setting(), plan, rng())
-    assert [each.shape for each in resampling.metrics.jackknives] == [(3, 3), (3, 3), (3, 1)]
+    assert [side.shape for side in resampling.metrics.jackknives] == [(3, 3), (3, 3), (3, 1)]
     assert list(resampling.metrics.counts["sources"]) == [
         5,
         5,
@@ -216,7 +218,7 @@ def test_units_that_a_metric_has_nothing_of_do_not_count():
     assert list(resampling.metrics.counts["sources"]) == [4, 20, 20]
     assert list(resampling.metrics.counts["systems"]) == [9, 6, 9]
     assert resampling.fewest == 4
-    reasons = [each.reason for each in confidence_intervals(resampling)]
+    reasons = [limit.reason for limit in confidence_intervals(resampling)]
     assert "4 sources" in reasons[0]
     assert "6 systems" in reasons[1]
     assert reasons[2] == ""
@@ -240,12 +242,12 @@ def test_order_statistics_over_single_items_are_not_widened():
     plan = ResamplingPlan("systems", 999)
     for statistic, widened in (("kendall", False), ("spearman", False), ("pearson", True)):
         resampling = resample(human, metrics, Setting(statistic, "system"), plan, rng())
-        for each, values in zip(
+        for limit, values in zip(
             confidence_intervals(resampling), resampling.resampled, strict=True
         ):
             plain = np.quantile(values, [0.025, 0.975], method="weibull")
-            assert (each.low < plain[0] - 1e-9) == widened
-            assert each.low == pytest.approx(plain[0]) or widened
+            assert (limit.low < plain[0] - 1e-9) == widened
+            assert limit.low == pytest.approx(plain[0]) or widened
     # the same cells as rows of one, and as rows of three
     for shape, widened in (((27, 1), False), ((9, 3), True)):
         plan = ResamplingPlan("sources", 2)
@@ -260,10 +262,10 @@ def test_accuracies_end_at_zero_and_one_correlations_at_minus_one_and_difference
         plan, setting = ResamplingPlan("sources", 99), Setting(name, "source")
         drawn = resample(human, metrics, setting, plan, rng())
         limits = confidence_intervals(drawn)
-        assert {each[:2] for each in limits} == {ends}
+        assert {limit[:2] for limit in limits} == {ends}
         assert difference(drawn, 0, 1)[:2] == (ends[0] - ends[1], ends[1] - ends[0])
-        assert all(each.undefined > 20 for each in limits)
-        assert all("count on both sides" in each.reason for each in limits)
+        assert all(limit.undefined > 20 for limit in limits)
+        assert all("count on both sides" in limit.reason for limit in limits)
 
 
 #: what is changed, units drawn, whether there are limits, what the reason says
@@ -278,14 +280,14 @@ DEGENERATE = {
 
 @pytest.mark.parametrize("case", DEGENERATE.values(), ids=DEGENERATE)
 def test_degenerate_input_gives_a_reason(case):
-    change, units, some, reason = case
+    change, units, limited, reason = case
     for name in ("pearson", "kendall"):
         plan = ResamplingPlan(units, 60)
         drawn = resample(*change(*data((10, 9))), Setting(name), plan, rng())
-        for each in confidence_intervals(drawn):
-            assert reason in each.reason
-            assert math.isfinite(each.low) == math.isfinite(each.high) == some
-            assert -1 <= each.low <= each.high <= 1 or not some
+        for limit in confidence_intervals(drawn):
+            assert reason in limit.reason
+            assert math.isfinite(limit.low) == math.isfinite(limit.high) == limited
+            assert -1 <= limit.low <= limit.high <= 1 or not limited
 
 
 def test_draws_of_both_count_what_is_of_cells_three_times_and_are_brought_to_one():

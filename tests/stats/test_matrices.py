@@ -131,9 +131,9 @@ def test_systems_with_the_same_ratings_tie_whatever_the_order_of_rows(name, scal
     rng = np.random.default_rng(10)
     tied = correlate([[1, 1, 2, 3]], [[1, 2, 3, 3]], Setting(name, "system")).value
     for _ in range(50):
-        each = rng.normal(size=30) * scale
-        balanced = np.r_[each[:15], -each[:15]]  # means to nothing, but for rounding
-        human = np.stack([each, each, each + scale, each + 2 * scale], axis=1)
+        ratings = rng.normal(size=30) * scale
+        balanced = np.r_[ratings[:15], -ratings[:15]]  # means to nothing, but for rounding
+        human = np.stack([ratings, ratings, ratings + scale, ratings + 2 * scale], axis=1)
         metric = np.stack([balanced - scale, balanced, balanced + scale, balanced + scale], axis=1)
         for side in (human, metric):
             for column in side.T:
@@ -151,9 +151,9 @@ def test_draws_in_slices_give_the_same_as_all_at_once(monkeypatch, name, level):
     metrics[0, 1, 2] = NAN
     draws = draw(ResamplingPlan("both", 23), (6, 4), rng)
     setting = Setting(name, level, [0, 0, 0, 1, 1, 1])
-    whole = resampled(human, metrics, setting, draws)
+    full = resampled(human, metrics, setting, draws)
     monkeypatch.setattr("tstmeta.stats.matrices._ROOM", 5 * metrics.size)
-    assert resampled(human, metrics, setting, draws) == pytest.approx(whole, abs=1e-12, nan_ok=True)
+    assert resampled(human, metrics, setting, draws) == pytest.approx(full, abs=1e-12, nan_ok=True)
 
 
 # ------------------------------------------------------------------------ soft pairwise accuracy
@@ -174,10 +174,10 @@ def soft(human, metric, rows, columns):
     for i, j in itertools.combinations(columns, 2):
         shared = [s for s in rows if np.isfinite([human[s, [i, j]], metric[s, [i, j]]]).all()]
         if i != j and shared:
-            of_human, of_metric = (
+            p_human, p_metric = (
                 sureness([side[s, i] - side[s, j] for s in shared]) for side in (human, metric)
             )
-            gaps.append(abs(of_human - of_metric))
+            gaps.append(abs(p_human - p_metric))
     return 1 - math.fsum(gaps) / len(gaps) if gaps else NAN
 
 

@@ -23,12 +23,12 @@ STATISTICS = ("pearson", "spearman")
 
 
 def problems(seed: int, count: int = 300, missing: float = 0.1, most: int = 3):
-    """Random small matrices, many with ties and missing cells: human, metrics, given, tasks."""
+    """Random small matrices, many with ties and missing cells: human, metrics, controls, tasks."""
     rng = np.random.default_rng(seed)
     for _ in range(count):
         shape = int(rng.integers(3, 8)), int(rng.integers(2, 5))
-        metrics, given = int(rng.integers(1, 4)), int(rng.integers(0, most + 1))
-        values = rng.normal(size=(1 + metrics + given, *shape))
+        metrics, controls = int(rng.integers(1, 4)), int(rng.integers(0, most + 1))
+        values = rng.normal(size=(1 + metrics + controls, *shape))
         values += rng.normal(size=shape)  # something in common
         if rng.random() < 0.6:
             values = np.round(values)
@@ -41,22 +41,22 @@ def problems(seed: int, count: int = 300, missing: float = 0.1, most: int = 3):
         )
 
 
-def residuals(side, given):
+def residuals(side, controls):
     """What ordinary least squares leaves, with a constant."""
-    design = np.column_stack([np.ones(len(side)), *given])
+    design = np.column_stack([np.ones(len(side)), *controls])
     return side - design @ np.linalg.lstsq(design, side, rcond=None)[0]
 
 
-def oracle(human, metric, given, statistic="pearson", tasks=None) -> float:
+def oracle(human, metric, controls, statistic="pearson", tasks=None) -> float:
     """Residuals of one metric at a time; NaN where there are next to none."""
-    sides = [human, metric, *given]
+    sides = [human, metric, *controls]
     both = np.isfinite(np.stack(sides)).all(axis=0)
     columns = [side[both] for side in sides]
     if tasks is not None:
         columns = standardised(columns, np.broadcast_to(tasks[:, None], both.shape)[both])
     if statistic == "spearman":
         columns = [rankdata(side) for side in columns]
-    if len(columns[0]) < len(given) + 3:
+    if len(columns[0]) < len(controls) + 3:
         return NAN
     design = np.column_stack([np.ones(len(columns[0])), *columns[2:]])
     if np.linalg.matrix_rank(design, tol=1e-6) < design.shape[1]:
@@ -69,25 +69,25 @@ def oracle(human, metric, given, statistic="pearson", tasks=None) -> float:
 
 def standardised(columns, labels):
     """Within tasks; tasks where one of the first two is constant are left out."""
-    kept = []
+    parts = []
     for task in np.unique(labels):
         part = [side[labels == task] for side in columns]
         if all(np.ptp(side) > 0 for side in part[:2]):
-            kept.append([np.round((s - s.mean()) / (s.std() or 1.0), 12) for s in part])
-    if not kept:
+            parts.append([np.round((s - s.mean()) / (s.std() or 1.0), 12) for s in part])
+    if not parts:
         return [np.empty(0) for _ in columns]
-    return [np.concatenate(side) for side in zip(*kept, strict=True)]
+    return [np.concatenate(side) for side in zip(*parts, strict=True)]
 
 
 @pytest.mark.parametrize("within", [False, True], ids=["pooled", "within tasks"])
 @pytest.mark.parametrize("statistic", STATISTICS)
 def test_partial_correlation_is_the_correlation_of_residuals(statistic, within):
     compared = 0
-    for human, metrics, given, labels in problems(1):
+    for human, metrics, controls, labels in problems(1):
         level, tasks = ("within-task", labels) if within else ("pooled", None)
-        result = partial_at(human, metrics, given, Setting(statistic, level, tasks))
+        result = partial_at(human, metrics, controls, Setting(statistic, level, tasks))
         for value, metric in zip(result, metrics, strict=True):
-            expected = oracle(human, metric, given, statistic, tasks)
+            expected = oracle(human, metric, controls, statistic, tasks)
             compared += math.isfinite(expected)
             assert value == pytest.approx(expected, abs=1e-7, nan_ok=True)
     assert compared > 300
@@ -97,13 +97,13 @@ def test_partial_correlation_is_the_correlation_of_residuals(statistic, within):
 def test_a_draw_is_worth_its_repetitions(statistic):
     rng = np.random.default_rng(3)
     compared = 0
-    for human, metrics, given, _ in problems(3, count=100, most=2):
+    for human, metrics, controls, _ in problems(3, count=100, most=2):
         draws = draw(ResamplingPlan("both", 4), human.shape, rng)
-        result = partial(human, metrics, given, statistic=statistic, draws=draws)
+        result = partial(human, metrics, controls, statistic=statistic, draws=draws)
         assert result.shape == (len(metrics), 4)
         for place in range(4):
             rows, columns = (repeated(counts[place]) for counts in draws)
-            again = [side[..., rows, :][..., columns] for side in (human, metrics, given)]
+            again = [side[..., rows, :][..., columns] for side in (human, metrics, controls)]
             expected = partial(*again, statistic=statistic)
             enough = np.isfinite(result[:, place])  # a literal copy counts as an item, a draw not
             compared += enough.sum()
@@ -114,25 +114,27 @@ def test_a_draw_is_worth_its_repetitions(statistic):
 UP = np.arange(6.0).reshape(3, 2)
 WAVE = np.array([[1, 5], [2, 0], [4, 3.0]])
 ODD = np.array([[0, 1], [0, 2], [7, 1.0]])
-#: human, metric, given
+#: human, metric, controls
 DEGENERATE = {
     "constant metric": (UP, WAVE * 0 + 2, [ODD]),
     "constant ratings": (UP * 0 + 1, WAVE, [ODD]),
     "all missing": (UP * NAN, WAVE, [ODD]),
-    "one given too many": (UP, WAVE, [ODD, ODD**2, UP**2, WAVE**2]),
-    "constant given": (UP, WAVE, [ODD * 0]),
-    "twice the same given": (UP, WAVE, [ODD, 2 * ODD + 1]),
-    "the given is the metric": (UP, WAVE, [WAVE]),
+    "a control too many": (UP, WAVE, [ODD, ODD**2, UP**2, WAVE**2]),
+    "a constant control": (UP, WAVE, [ODD * 0]),
+    "twice the same control": (UP, WAVE, [ODD, 2 * ODD + 1]),
+    "the control is the metric": (UP, WAVE, [WAVE]),
     "one source, one system": (UP[:1, :1], WAVE[:1, :1], [ODD[:1, :1]]),
 }
 
 
 @pytest.mark.parametrize("statistic", STATISTICS)
-@pytest.mark.parametrize(("human", "metric", "given"), DEGENERATE.values(), ids=DEGENERATE)
-def test_what_leaves_nothing_has_no_value(human, metric, given, statistic):
+@pytest.mark.parametrize(("human", "metric", "controls"), DEGENERATE.values(), ids=DEGENERATE)
+def test_what_leaves_nothing_has_no_value(human, metric, controls, statistic):
     draws = Draws(np.ones((2, len(human))), np.ones((2, human.shape[1])))
-    for some in (None, draws):
-        assert np.isnan(partial(human, [metric], given, statistic=statistic, draws=some)).all()
+    for weights in (None, draws):
+        assert np.isnan(
+            partial(human, [metric], controls, statistic=statistic, draws=weights)
+        ).all()
 
 
 def partial_tau(x, y, z) -> float:
@@ -145,35 +147,37 @@ def partial_tau(x, y, z) -> float:
 
 def test_partial_tau_is_kendalls_formula():
     seen = 0
-    for human, metrics, given, _ in problems(5, 60, missing=0.0, most=2):
-        values = partial(human, metrics, given, statistic="kendall")
+    for human, metrics, controls, _ in problems(5, 60, missing=0.0, most=2):
+        values = partial(human, metrics, controls, statistic="kendall")
         for value, y in zip(values, metrics, strict=True):
             if math.isfinite(value):
-                z = given.reshape(len(given), human.size)
+                z = controls.reshape(len(controls), human.size)
                 assert value == pytest.approx(partial_tau(human.ravel(), y.ravel(), z), abs=1e-9)
-                seen += len(given)
+                seen += len(controls)
     assert seen > 50
 
 
 @pytest.mark.parametrize("statistic", ["pearson", "spearman", "kendall"])
 def test_the_value_at_a_level_is_the_mean_of_its_groups_or_that_of_means(statistic):
     seen = 0
-    for human, metrics, given, tasks in problems(6, 40, most=1):
+    for human, metrics, controls, tasks in problems(6, 40, most=1):
         for place, metric in enumerate(metrics):
-            sides = np.stack([human, metric, *given])
+            sides = np.stack([human, metric, *controls])
             groups = {
                 "source": [np.s_[:, [s], :] for s in range(len(human))],
                 "within-system": [np.s_[:, :, [k]] for k in range(human.shape[1])],
                 "task": [np.s_[:, tasks == task, :] for task in np.unique(tasks)],
             }
             parts = {level: [sides[g] for g in of] for level, of in groups.items()}
-            some = np.where(np.isfinite(sides).all(axis=0), sides, NAN)
-            rated = some[:, :, np.isfinite(some[0]).any(axis=0)]
+            full = np.where(np.isfinite(sides).all(axis=0), sides, NAN)
+            rated = full[:, :, np.isfinite(full[0]).any(axis=0)]
             parts["system"] = [np.nanmean(rated, axis=1, keepdims=True)]
-            for level, own in parts.items():
-                values = [partial(s[0], s[1:2], s[2:], statistic=statistic)[0] for s in own]
+            for level, inside in parts.items():
+                values = [partial(s[0], s[1:2], s[2:], statistic=statistic)[0] for s in inside]
                 expected = np.nanmean(values) if np.isfinite(values).any() else NAN
-                result = partial_at(human, metrics, given, Setting(statistic, level, tasks))[place]
+                result = partial_at(human, metrics, controls, Setting(statistic, level, tasks))[
+                    place
+                ]
                 assert result == pytest.approx(expected, abs=1e-9, nan_ok=True), level
                 seen += math.isfinite(expected)
     assert seen > 100
@@ -187,8 +191,8 @@ TRUE = np.array([[1.0, 0.5, 0.3], [0.5, 1.0, -0.4], [0.3, -0.4, 1.0]])
 NOISE = np.array([[0.5, 0.4], [0.4, 0.5]])
 
 
-def of_covariances(covariance):
-    """The partial correlation of the first and last variable, all others given."""
+def from_covariances(covariance):
+    """The partial correlation of the first and last variable, all others held fixed."""
     inverse = np.linalg.inv(covariance)
     return -inverse[0, -1] / math.sqrt(inverse[0, 0] * inverse[-1, -1])
 
@@ -196,8 +200,8 @@ def of_covariances(covariance):
 def world(rng, sources=150, systems=4, raters=3):
     """Ratings [2, S, K, R] by raters with levels of their own, and a metric [1, S, K]; rewrites of
     a source are alike."""
-    alike, own = rng.normal(size=(3, sources, 1)), rng.normal(size=(3, sources, systems))
-    values = np.sqrt(0.4) * alike + np.sqrt(0.6) * own
+    alike, apart = rng.normal(size=(3, sources, 1)), rng.normal(size=(3, sources, systems))
+    values = np.sqrt(0.4) * alike + np.sqrt(0.6) * apart
     values = np.einsum("ij,jsk->isk", np.linalg.cholesky(TRUE), values)
     noise = rng.normal(size=(2, sources, systems, raters))
     noise = np.einsum("ij,jskr->iskr", np.linalg.cholesky(NOISE), noise)
@@ -206,14 +210,14 @@ def world(rng, sources=150, systems=4, raters=3):
 
 def by_loops(ratings, metric, corrected=lambda i, j: True):
     """From complete ratings without levels: of means, but across raters what is corrected."""
-    given, raters = len(ratings), range(ratings.shape[-1])
-    covariance = np.cov([*ratings.mean(axis=-1).reshape(given, -1), metric.ravel()], ddof=0)
+    dimensions, raters = len(ratings), range(ratings.shape[-1])
+    covariance = np.cov([*ratings.mean(axis=-1).reshape(dimensions, -1), metric.ravel()], ddof=0)
     middle = ratings.mean(axis=(1, 2, 3), keepdims=True)
-    for i, j in itertools.product(range(given), repeat=2):
+    for i, j in itertools.product(range(dimensions), repeat=2):
         a, b = (ratings - middle)[[i, j]]
         products = [(a[..., r] * b[..., s]).mean() for r, s in itertools.permutations(raters, 2)]
         covariance[i, j] = np.mean(products) if corrected(i, j) else covariance[i, j]
-    return of_covariances(covariance)
+    return from_covariances(covariance)
 
 
 def even(ratings):
@@ -221,10 +225,10 @@ def even(ratings):
     return ratings - ratings.mean(axis=(1, 2), keepdims=True)
 
 
-@pytest.mark.parametrize(("raters", "given"), itertools.product((2, 3), (0, 1, 2)))
-def test_it_is_the_partial_correlation_of_covariances_across_raters(raters, given):
-    rng = np.random.default_rng([raters, given])
-    ratings = rng.normal(size=(1 + given, 12, 3, 1)) + rng.normal(size=(12, 3, raters)) / 2
+@pytest.mark.parametrize(("raters", "controls"), itertools.product((2, 3), (0, 1, 2)))
+def test_it_is_the_partial_correlation_of_covariances_across_raters(raters, controls):
+    rng = np.random.default_rng([raters, controls])
+    ratings = rng.normal(size=(1 + controls, 12, 3, 1)) + rng.normal(size=(12, 3, raters)) / 2
     metric = ratings.mean(axis=(0, 3)) + rng.normal(size=(12, 3))
     expected = by_loops(even(ratings), metric)
     assert corrected_partial(ratings, [metric, -2 * metric]) == pytest.approx([expected, -expected])
@@ -236,7 +240,7 @@ def test_it_is_the_partial_correlation_of_covariances_across_raters(raters, give
 
 def test_with_noise_that_a_rater_shares_only_covariances_across_raters_are_right():
     rng = np.random.default_rng(2)
-    truth, rounds = of_covariances(TRUE), []
+    truth, rounds = from_covariances(TRUE), []
     for _ in range(60):
         ratings, metric = world(rng)
         x, z = ratings.mean(axis=-1)
@@ -250,14 +254,14 @@ def test_with_noise_that_a_rater_shares_only_covariances_across_raters_are_right
 
 
 def test_many_raters_of_few_rewrites_leave_their_levels_in_as_noise():
-    rng, truth, rounds = np.random.default_rng(5), of_covariances(TRUE), []
+    rng, truth, rounds = np.random.default_rng(5), from_covariances(TRUE), []
     for _ in range(40):
         ratings, metric = world(rng, 300, systems=1, raters=2)
         levels = rng.normal(size=(2, 200)) / 2
         raters = rng.permuted(np.tile(np.arange(200), 3).reshape(2, 300), axis=1).T[:, None]
         crowd = np.full((2, 300, 1, 200), np.nan)
-        own = ratings - ratings.mean(axis=(1, 2), keepdims=True) + levels[:, raters]
-        np.put_along_axis(crowd, raters[None].repeat(2, axis=0), own, axis=-1)
+        ratings_with_levels = ratings - ratings.mean(axis=(1, 2), keepdims=True) + levels[:, raters]
+        np.put_along_axis(crowd, raters[None].repeat(2, axis=0), ratings_with_levels, axis=-1)
         x, z = np.nanmean(crowd, axis=-1)
         rounds.append([corrected_partial(crowd, metric)[0], partial(x, metric, [z])[0]])
     ours, uncorrected = np.mean(rounds, axis=0) - truth

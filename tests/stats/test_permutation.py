@@ -29,17 +29,17 @@ def draws(seed: int, count: int, most: tuple[int, int] = (4, 3)):
         yield human, both[0], both[1]
 
 
-def standardised(scores, given):
-    known = scores[given]
-    return np.where(given, (scores - known.mean()) / known.std(), NAN)
+def standardised(scores, known):
+    values = scores[known]
+    return np.where(known, (scores - values.mean()) / values.std(), NAN)
 
 
 def swapped_by_hand(human, first, second, setting, units, flips, digits=9):
     """The difference of standardised scores, and those after swaps ``[D, units]`` of the matrices
     themselves; the last digits, but for means, are rounded off.
     """
-    given = np.isfinite(human) & np.isfinite(first) & np.isfinite(second)
-    both = [np.round(standardised(side, given), digits) for side in (first, second)]
+    known = np.isfinite(human) & np.isfinite(first) & np.isfinite(second)
+    both = [np.round(standardised(side, known), digits) for side in (first, second)]
     shape = human.shape
     places = {"inputs": (shape[0], 1), "systems": (1, shape[1]), "both": shape}[units]
     result = []
@@ -58,12 +58,12 @@ def test_an_exact_test_makes_every_swap(name, level, units):
     most = (3, 2) if units == "both" else (4, 4)
     for human, first, second in draws(len(name) + len(level), 130, most):
         result = permutation_test(human, first, second, setting, units=units, rng=rng())
-        given = np.isfinite(human + first + second)
-        sides = np.where(given, [first, second], NAN)
+        known = np.isfinite(human + first + second)
+        sides = np.where(known, [first, second], NAN)
         gap = estimate(human, sides, setting, [(0, 1)])[2]
         assert result.exact
         assert result.difference == pytest.approx(gap, abs=1e-12, nan_ok=True)
-        if math.isnan(gap) or any(np.ptp(side[given]) == 0 for side in sides):
+        if math.isnan(gap) or any(np.ptp(side[known]) == 0 for side in sides):
             assert math.isnan(result.p)
             continue
         size = {"inputs": human.shape[0], "systems": human.shape[1], "both": human.size}[units]
@@ -119,9 +119,9 @@ def test_neither_shift_nor_scale_of_a_metric_matters_but_its_sign_does():
     # of probabilities of whole texts, whose squares are 0, the ranks are left
     tiny = permutation_test(human, 1e-200 * metrics[0], metrics[1], setting, rng=rng())
     assert tiny.p == plain.p
-    turned = permutation_test(human, metrics[0], -metrics[0], Setting(), rng=rng())
-    assert turned.difference > 1
-    assert turned.p < 0.05  # equal but for the sign is not equal
+    negated = permutation_test(human, metrics[0], -metrics[0], Setting(), rng=rng())
+    assert negated.difference > 1
+    assert negated.p < 0.05  # equal but for the sign is not equal
 
 
 def test_sources_of_a_cluster_are_swapped_together():

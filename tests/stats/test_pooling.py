@@ -13,7 +13,7 @@ NAN = math.nan
 
 
 def test_families_are_plain_means_with_the_mean_of_the_errors():
-    result = stats.of_families([0.5, 0.6, 0.7, NAN, 0.9], [0.1, 0.2, 0.3, 0.1, NAN], [*"aabcc"])
+    result = stats.family_means([0.5, 0.6, 0.7, NAN, 0.9], [0.1, 0.2, 0.3, 0.1, NAN], [*"aabcc"])
     assert result.names == ("a", "b")
     assert result.values == pytest.approx([0.55, 0.7])
     assert result.variances == pytest.approx([0.15**2, 0.3**2])
@@ -27,8 +27,8 @@ def test_equal_variances_give_what_the_formulas_of_equal_weights_give(method):
     ahead = scipy_stats.t.ppf(0.975, k - 2) * math.sqrt(tau2 + (tau2 + v) / k + 0.01)
     result = stats.pool(y, [v] * k, method=method, new=0.01)
     expected = (y.mean(), half, math.sqrt(tau2), ahead)
-    given = (result.mean, result.high - result.mean, result.tau, result.predict_high - result.mean)
-    assert given == pytest.approx(expected, abs=1e-6)
+    ours = (result.mean, result.high - result.mean, result.tau, result.predict_high - result.mean)
+    assert ours == pytest.approx(expected, abs=1e-6)
     assert (result.low + result.high) / 2 == pytest.approx(y.mean())
 
 
@@ -44,8 +44,8 @@ def test_mean_tau_and_limits_are_those_of_statsmodels(method, tau):
         ours = stats.pool(y, v, method=method)
         assert ours.tau == pytest.approx(math.sqrt(max(0, fit.tau2)), rel=1e-9)
         if fit.tau2 > 0:
-            of_mean = max(fit.var_hksj_re, fit.var_eff_w_re)
-            half = scipy_stats.t.ppf(0.975, k - 1) * math.sqrt(of_mean)
+            variance = max(fit.var_hksj_re, fit.var_eff_w_re)
+            half = scipy_stats.t.ppf(0.975, k - 1) * math.sqrt(variance)
             assert (ours.mean, ours.high - ours.mean) == pytest.approx((fit.mean_effect_re, half))
 
 
@@ -81,17 +81,17 @@ def test_what_cannot_be_pooled_is_refused(v, y):
 @pytest.mark.parametrize("tau", [0.0, 0.03, 0.08])
 def test_ten_families_give_back_mean_and_tau_and_cover_a_new_set(tau):
     """Families have one to three sets, which err alike and differ a little in truth."""
-    rng, of_set = np.random.default_rng(1), 0.25 * tau
+    rng, set_noise = np.random.default_rng(1), 0.25 * tau
     means, squares, covered = [], [], []
     for _ in range(400):
         sizes = rng.integers(1, 4, 10)
         of = np.repeat(np.arange(10), sizes)
         error = rng.uniform(0.01, 0.05, len(of))
         shared = np.sqrt(0.5) * (rng.normal(size=10)[of] + rng.normal(size=len(of)))
-        truth = 0.65 + tau * rng.normal(size=10)[of] + of_set * rng.normal(size=len(of))
-        families = stats.of_families(truth + error * shared, error, of.tolist())
+        truth = 0.65 + tau * rng.normal(size=10)[of] + set_noise * rng.normal(size=len(of))
+        families = stats.family_means(truth + error * shared, error, of.tolist())
         last = rng.uniform(0.01, 0.05)
-        new = 0.65 + math.hypot(tau, of_set, last) * rng.normal()
+        new = 0.65 + math.hypot(tau, set_noise, last) * rng.normal()
         result = stats.pool(*families[:2], new=last**2)
         means.append(result.mean)
         squares.append(result.tau**2)

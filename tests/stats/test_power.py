@@ -54,7 +54,7 @@ def test_what_cannot_be_detected_or_has_no_value_says_so():
     result = detectable_difference(human, -human, others, Setting(), ResamplingPlan(n=99), rng())
     assert result.difference[0] == math.inf  # nothing is worse than the opposite of people
     assert np.isnan([result.difference[1], *result.low, *result.high]).all()
-    few = [each[:1] for each in (human, metrics[0])]
+    few = [side[:1] for side in (human, metrics[0])]
     result = detectable_difference(*few, metrics[:1, :1], Setting(), ResamplingPlan(n=9), rng())
     assert np.isnan(result.difference).all()  # one source: there is nothing to draw
 

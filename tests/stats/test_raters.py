@@ -1,4 +1,4 @@
-"""Held-out raters against loops over cells; reliability; alpha against its package."""
+"""Held-out raters against loops over cells; alpha against its package; components of variance."""
 
 import itertools
 import math
@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.stats import oracles
-from tstmeta.stats import Setting, alpha, ceiling, d_study, single_rater, variance_components
+from tstmeta.stats import Setting, alpha, ceiling, d_study, variance_components
 from tstmeta.stats.raters import VarianceComponents
 
 NAN = math.nan
@@ -29,20 +29,20 @@ def ceiling_by_hand(cube, metric, name, level):
     """Per rater: value, the metric's value, number of cells."""
     values, every = [], [range(size) for size in metric.shape]
     for rater in range(cube.shape[-1]):
-        others, own, side = np.full((3, *metric.shape), NAN)
+        others, rated, side = np.full((3, *metric.shape), NAN)
         for cell in np.ndindex(metric.shape):
             rest = [v for r, v in enumerate(cube[cell]) if r != rater and v > 0]
             if rest and cube[(*cell, rater)] > 0 and math.isfinite(metric[cell]):
                 others[cell] = sum(rest) / len(rest)
-                own[cell], side[cell] = cube[(*cell, rater)], metric[cell]
-        both = [oracles.at_level(name, level, others, each, *every) for each in (own, side)]
-        values.append((*both, int(np.isfinite(own).sum())))
+                rated[cell], side[cell] = cube[(*cell, rater)], metric[cell]
+        both = [oracles.at_level(name, level, others, table, *every) for table in (rated, side)]
+        values.append((*both, int(np.isfinite(rated).sum())))
     return values
 
 
 def averaged(pairs):
-    kept = [(value, weight) for value, weight in pairs if math.isfinite(value) and weight]
-    return sum(v * w for v, w in kept) / sum(w for _, w in kept) if kept else NAN
+    known = [(value, weight) for value, weight in pairs if math.isfinite(value) and weight]
+    return sum(v * w for v, w in known) / sum(w for _, w in known) if known else NAN
 
 
 @pytest.mark.parametrize("statistic", ["pearson", "kendall"])
@@ -74,9 +74,6 @@ def test_the_order_of_raters_changes_nothing(seed, order, level):
     assert second.value == pytest.approx(first.value, nan_ok=True)
     assert second.by_rater == pytest.approx(first.by_rater[list(order)], nan_ok=True)
     assert second.metrics == pytest.approx(first.metrics, nan_ok=True)
-    assert single_rater(cube).value == pytest.approx(
-        single_rater(cube[..., order]).value, nan_ok=True
-    )
 
 
 def test_everything_faces_the_cells_that_all_metrics_scored():
@@ -96,14 +93,14 @@ def cube_of(*layers):
     return np.moveaxis(np.array(layers, dtype=float), 0, -1)
 
 
-ONE = [[1, 2, 3], [2, 3, 1]]
+RATER = [[1, 2, 3], [2, 3, 1]]
 NONE = np.full((2, 3), NAN)
 #: cube, reason
 DEGENERATE = {
     "no raters": (np.empty((2, 3, 0)), "not identifiable: no single ratings"),
     "all missing": (cube_of(NONE, NONE), "not identifiable: no single ratings"),
-    "one rater": (cube_of(ONE), "no cell has ratings from two raters"),
-    "a constant rater": (cube_of(ONE, np.ones((2, 3))), "no rater has a value"),
+    "one rater": (cube_of(RATER), "no cell has ratings from two raters"),
+    "a constant rater": (cube_of(RATER, np.ones((2, 3))), "no rater has a value"),
 }
 
 
@@ -116,32 +113,19 @@ def test_what_has_no_ceiling_says_why(cube, reason, level):
     assert (result.n, result.reason) == (0, reason)
 
 
-def of_mean(share, raters):
+def mean_reliability(share, raters):
     """Spearman and Brown: reliability of the mean of so many raters."""
     return raters * share / (1 + (raters - 1) * share)
 
 
-@pytest.mark.parametrize("share", [0.3, 0.7])
-@pytest.mark.parametrize("raters", [2, 5])
-def test_simulated_raters_show_the_reliability_they_were_given(share, raters):
+@pytest.mark.parametrize(("share", "raters"), itertools.product((0.3, 0.7), (2, 5)))
+def test_the_ceiling_of_simulated_raters_follows_from_their_reliability(share, raters):
     rng = np.random.default_rng([raters, int(10 * share)])
     truth = rng.normal(size=(2000, 4))
     noise = rng.normal(size=(2000, 4, raters)) * math.sqrt(1 / share - 1)
-    cube = truth[..., None] + noise
-    result = single_rater(cube)
-    assert result.value == pytest.approx(share, abs=0.02)
-    assert result.of_mean == pytest.approx(of_mean(share, raters), abs=0.02)
-    assert result.per_cell == pytest.approx(raters)
-    rater_to_rest = math.sqrt(share * of_mean(share, raters - 1))
-    assert ceiling(cube, Setting()).value == pytest.approx(rater_to_rest, abs=0.02)
-
-
-def test_raters_who_disagree_more_than_chance_have_no_reliable_mean():
-    cube = cube_of([[1, 2], [1, 2]], [[2, 1], [2, 1]])
-    result = single_rater(cube)
-    assert result.value == pytest.approx(-1)
-    assert math.isnan(result.of_mean)
-    assert result.reason == "a negative reliability cannot be stepped up"
+    rater_to_rest = math.sqrt(share * mean_reliability(share, raters - 1))
+    result = ceiling(truth[..., None] + noise, Setting())
+    assert result.value == pytest.approx(rater_to_rest, abs=0.02)
 
 
 SCALES = ("ordinal", "interval")
@@ -196,18 +180,18 @@ def by_loops(x):
     """Components by sums of squares over cells, and the expected mean squares as equations."""
     size, cells = x.shape, [*itertools.product(*map(range, x.shape))]
     squares, left = [], {cell: x[cell] - x.mean() for cell in cells}
-    for own in EFFECTS:  # each level's mean is taken off before the next effect
+    for effect in EFFECTS:  # each level's mean is taken off before the next effect
         level = {}
         for cell in cells:
-            level.setdefault(tuple(cell[a] for a in own), []).append(left[cell])
+            level.setdefault(tuple(cell[a] for a in effect), []).append(left[cell])
         for cell in cells:
-            left[cell] = left[cell] - np.mean(level[tuple(cell[a] for a in own)])
+            left[cell] = left[cell] - np.mean(level[tuple(cell[a] for a in effect)])
         sum_of_squares = sum(len(values) * np.mean(values) ** 2 for values in level.values())
-        squares.append(sum_of_squares / np.prod([size[a] - 1 for a in own]))
+        squares.append(sum_of_squares / np.prod([size[a] - 1 for a in effect]))
     expected = [
-        [np.prod([n for a, n in enumerate(size) if a not in wider]) * ({*own} <= {*wider})
+        [np.prod([n for a, n in enumerate(size) if a not in wider]) * ({*effect} <= {*wider})
          for wider in EFFECTS]
-        for own in EFFECTS
+        for effect in EFFECTS
     ]  # fmt: skip
     return np.linalg.solve(expected, squares)
 
@@ -222,9 +206,9 @@ def test_an_example_by_hand():
     # two sources, systems and raters; only the first rater sees a difference between the systems.
     # Mean squares: source 8 (means 1.75 and 3.75), system, rater, system x rater 0.5, others 0
     x = [[[1, 2], [2, 2]], [[3, 4], [4, 4]]]
-    found = variance_components(x)
-    assert found == pytest.approx((2.0, 0.0, 0.0, 0.0, 0.0, 0.25, 0.0))
-    assert d_study(found, 2, of="system").relative == 0.0
+    components = variance_components(x)
+    assert components == pytest.approx((2.0, 0.0, 0.0, 0.0, 0.0, 0.25, 0.0))
+    assert d_study(components, 2, of="system").relative == 0.0
 
 
 @pytest.mark.parametrize(
@@ -242,8 +226,8 @@ def test_errors_are_divided_by_the_numbers_that_are_averaged(of, true, relative,
 
 def test_what_a_d_study_promises_is_how_far_two_panels_agree():
     rng, x = np.random.default_rng(3), 0.0
-    for variance, own in zip(PLANTED, EFFECTS, strict=True):
-        shape = [n if axis in own else 1 for axis, n in enumerate((300, 60, 8))]
+    for variance, effect in zip(PLANTED, EFFECTS, strict=True):
+        shape = [n if axis in effect else 1 for axis, n in enumerate((300, 60, 8))]
         x = x + np.sqrt(variance) * rng.normal(size=shape)
     about = x - x.mean(axis=1, keepdims=True)  # of the same source
     panels = [about[..., :4].mean(axis=-1).ravel(), about[..., 4:].mean(axis=-1).ravel()]
@@ -254,9 +238,9 @@ def test_what_a_d_study_promises_is_how_far_two_panels_agree():
 
 
 def test_a_negative_estimate_is_kept_and_counts_as_none_in_a_d_study():
-    found = variance_components([[[1, 2], [2, 1]], [[2, 1], [1, 2]]])
-    assert found == pytest.approx((0.5, 0.5, 0.5, -1.0, -1.0, -1.0, 2.0))
-    assert d_study(found, 1).relative >= 0
+    components = variance_components([[[1, 2], [2, 1]], [[2, 1], [1, 2]]])
+    assert components == pytest.approx((0.5, 0.5, 0.5, -1.0, -1.0, -1.0, 2.0))
+    assert d_study(components, 1).relative >= 0
     assert np.isnan(d_study(variance_components(np.ones((2, 2, 2))), 1).relative)
 
 
@@ -274,8 +258,8 @@ def test_ratings_that_are_not_crossed_are_refused(cube, match):
 
 
 @pytest.mark.parametrize(
-    ("given", "match"), [({"raters": 0}, "1 up"), ({"of": "x"}, "known: same")]
+    ("arguments", "match"), [({"raters": 0}, "1 up"), ({"of": "x"}, "known: same")]
 )
-def test_a_d_study_of_nothing_is_refused(given, match):
+def test_a_d_study_of_nothing_is_refused(arguments, match):
     with pytest.raises(ValueError, match=match):
-        d_study(PLANTED, **{"raters": 1} | given)
+        d_study(PLANTED, **{"raters": 1} | arguments)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.stats.oracles import rng
 from tstmeta.stats import ResamplingPlan, Setting, confidence_intervals, draw, resample, resampling
-from tstmeta.stats.resampling import leave_one_out
+from tstmeta.stats.resampling import jackknife
 
 UNITS = ("sources", "systems", "both")
 
@@ -59,7 +59,7 @@ def test_plans_that_cannot_be_are_refused(plan, message):
 
 
 def test_clusters_are_left_out_whole():
-    (result,) = leave_one_out(ResamplingPlan("sources", clusters=list("aba")), (3, 2))
+    (result,) = jackknife(ResamplingPlan("sources", clusters=list("aba")), (3, 2))
     assert result.sources.tolist() == [[0, 1, 0], [1, 0, 1]]
     assert (result.systems == 1).all()
 
@@ -67,11 +67,11 @@ def test_clusters_are_left_out_whole():
 def test_of_very_many_clusters_none_is_left_out_and_limits_hardly_move(monkeypatch):
     people = rng().normal(size=(400, 3))
     metrics = people[None] ** 3 + rng(1).normal(size=(2, 400, 3))
-    whole = []
+    results = []
     for many in (400, 399):
         monkeypatch.setattr(resampling, "_MANY", many)
-        whole.append(resample(people, metrics, Setting(), ResamplingPlan(n=300), rng()))
-    first, second = (confidence_intervals(each)[0][:2] for each in whole)
+        results.append(resample(people, metrics, Setting(), ResamplingPlan(n=300), rng()))
+    first, second = (confidence_intervals(result)[0][:2] for result in results)
     assert second == pytest.approx(first, abs=0.01)
-    counts = [each.metrics.counts["sources"].tolist() for each in whole]
+    counts = [result.metrics.counts["sources"].tolist() for result in results]
     assert counts[0] == counts[1]

@@ -57,15 +57,15 @@ def test_a_short_run_has_the_rows_and_the_goals_of_the_committed_one(name, tmp_p
     command = [sys.executable, str(BENCHMARKS / f"{name}.py"), "--quick", "--size", "3"]
     subprocess.run([*command, "--json", str(file)], timeout=300, check=True)
     both = json.loads(file.read_text(encoding="utf-8")), committed(name)
-    goals = [[(goal["name"], goal["goal"]) for goal in each["checks"]] for each in both]
+    goals = [[(goal["name"], goal["goal"]) for goal in report["checks"]] for report in both]
     assert goals[0] == goals[1]
-    rows = [[(r["setting"], r.get("statistic"), *r) for r in each["rows"]] for each in both]
+    rows = [[(r["setting"], r.get("statistic"), *r) for r in report["rows"]] for report in both]
     assert rows[0] == rows[1]
 
 
 @every_simulation
 def test_the_committed_run_is_large_enough_and_misses_only_the_known_goals(name):
-    kept = committed(name)
-    assert not kept["settings"]["quick"]
-    assert kept["settings"]["size"] >= 5000
-    assert [each["name"] for each in kept["checks"] if not each["holds"]] == MISSED[name]
+    run = committed(name)
+    assert not run["settings"]["quick"]
+    assert run["settings"]["size"] >= 5000
+    assert [report["name"] for report in run["checks"] if not report["holds"]] == MISSED[name]

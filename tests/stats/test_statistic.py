@@ -145,7 +145,9 @@ def test_preference_is_the_area_under_the_curve_where_people_say_yes_or_no(size)
                 assert value == pytest.approx(area, abs=1e-12)
 
 
-@pytest.mark.parametrize("name", [n for n, each in STATISTICS.items() if not each.from_matrices])
+@pytest.mark.parametrize(
+    "name", [n for n, function in STATISTICS.items() if not function.from_matrices]
+)
 @given(
     st.lists(
         st.tuples(
@@ -164,7 +166,7 @@ def test_any_vectors_give_a_value_in_range_or_a_reason(name, pairs):
 
 
 NORMAL = np.random.default_rng(6).integers(0, 4, (5, 4)).astype(float)
-ONE = np.zeros((5, 4))
+ZERO = np.zeros((5, 4))
 HALF = np.where(np.arange(5)[:, None] < 2, NORMAL, NAN)
 #: people, metric
 TABLES = {
@@ -174,14 +176,14 @@ TABLES = {
     "one system": (NORMAL[:, :1], NORMAL[:, 1:2]),
     "one source": (NORMAL[:1], NORMAL[1:2]),
     "two sources and systems": (NORMAL[:2, :2], NORMAL[2:4, 1:3]),
-    "a constant metric": (NORMAL, ONE),
-    "constant ratings": (ONE, NORMAL),
-    "all ties": (ONE, ONE),
-    "all missing": (ONE * NAN, NORMAL),
+    "a constant metric": (NORMAL, ZERO),
+    "constant ratings": (ZERO, NORMAL),
+    "all ties": (ZERO, ZERO),
+    "all missing": (ZERO * NAN, NORMAL),
     "never both there": (HALF, np.where(np.isnan(HALF), NORMAL, NAN)),
-    "infinite scores": (NORMAL, ONE + INF),
+    "infinite scores": (NORMAL, ZERO + INF),
     "one system missing": (NORMAL, np.where(np.arange(4) == 1, NAN, NORMAL[::-1])),
-    "equal but for rounding": (NORMAL, 0.3 + 1e-17 + ONE + np.eye(5, 4) * 1e-16),
+    "equal but for rounding": (NORMAL, 0.3 + 1e-17 + ZERO + np.eye(5, 4) * 1e-16),
 }
 
 
@@ -190,7 +192,7 @@ TABLES = {
 def test_any_table_gives_a_value_or_a_reason_and_no_warning(name, case):
     human, metric = TABLES[case]
     tasks = np.arange(len(human)) % 2
-    for level in (level for each, level in PLACES if each == name):
+    for level in (level for other, level in PLACES if other == name):
         setting = Setting(name, level, tasks)
         result = correlate(human, metric, setting)
         assert math.isfinite(result.value) != bool(result.reason), (setting, result)
@@ -206,16 +208,16 @@ def test_any_table_gives_a_value_or_a_reason_and_no_warning(name, case):
 
 #: people, metric, statistic, level, n and reason
 REASONS = [
-    (NORMAL, ONE, "pearson", "pooled", 20, "all scores are equal"),
-    (ONE, NORMAL, "kendall", "system", 4, "all ratings are equal"),
+    (NORMAL, ZERO, "pearson", "pooled", 20, "all scores are equal"),
+    (ZERO, NORMAL, "kendall", "system", 4, "all ratings are equal"),
     (NORMAL[:, :1], NORMAL[:, :1], "tau-c", "system", 1, "fewer than 2 systems with both values"),
-    (NORMAL, ONE, "pearson", "source", 0, "no source has a value: fewer than 3 items with both"),
+    (NORMAL, ZERO, "pearson", "source", 0, "no source has a value: fewer than 3 items with both"),
     (
-        *(NORMAL, ONE, "pearson", "within-task", 0),
+        *(NORMAL, ZERO, "pearson", "within-task", 0),
         "fewer than 3 items with both values, in tasks where both vary",
     ),
     (
-        *(NORMAL * NAN, ONE, "soft-pairwise-accuracy", "system", 0),
+        *(NORMAL * NAN, ZERO, "soft-pairwise-accuracy", "system", 0),
         "no two systems share a source with both values",
     ),
 ]

@@ -69,14 +69,14 @@ def test_the_value_is_over_held_out_sources_with_the_threshold_of_the_others():
     for human, metric, rng in tables(3, 120, sources=9, systems=4):
         seed = int(rng.integers(1000))
         result = tie_calibrated(human, metric, rng=np.random.default_rng(seed))
-        some = [s for s in range(len(human)) if np.isfinite(human[s] + metric[s]).any()]
-        if len(some) < 2 or math.isnan(result.threshold):
+        rated = [s for s in range(len(human)) if np.isfinite(human[s] + metric[s]).any()]
+        if len(rated) < 2 or math.isnan(result.threshold):
             assert result.reason
             continue
-        order = np.random.default_rng(seed).permutation(some)
+        order = np.random.default_rng(seed).permutation(rated)
         shares, thresholds = [], []
-        for fold in np.array_split(order, min(5, len(some))):
-            threshold = best(human, metric, [s for s in some if s not in fold])
+        for fold in np.array_split(order, min(5, len(rated))):
+            threshold = best(human, metric, [s for s in rated if s not in fold])
             thresholds.append(threshold)
             shares += judged(human, metric, fold, threshold) if threshold >= 0 else []
         assert result.thresholds == pytest.approx(np.array(thresholds), abs=1e-12, nan_ok=True)

@@ -196,7 +196,7 @@ def _numbers(
         for name, rated in tables.items():
             rated = rated[(rated["metric"] == row["metric"]) & (rated["basis"] == row["basis"])]
             variance = spread(rated, near)
-            families = stats.of_families(rated["value"], rated["se"], rated["family"].tolist())
+            families = stats.family_means(rated["value"], rated["se"], rated["family"].tolist())
             new = variance / size if size else None
             pooled = stats.pool(families.values, families.variances, new=new)
             if name:

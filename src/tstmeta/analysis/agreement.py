@@ -20,7 +20,7 @@ from ..schema import TstmetaError
 from ..stats import Correlation, Draws, Resample, ResamplingPlan, Setting, Statistic
 from ..stats.limits import FEW_UNITS
 from ..stats.partial_correlation import by_two, levels_known
-from ..stats.resampling import clusters_of, leave_one_out
+from ..stats.resampling import clusters_of, jackknife
 from ..stats.ties import fitted
 from .frame import corpus_metric
 from .matrices import Matrices, matrices, single_ratings
@@ -205,7 +205,7 @@ def _without(
     human: np.ndarray, metric: np.ndarray, setting: Setting, value: float, systems: Sequence[str]
 ) -> dict[str, Any]:
     """The columns :data:`WITHOUT`; without a system that is needed there is no value at all."""
-    [left_out] = leave_one_out(ResamplingPlan("systems"), human.shape)
+    [left_out] = jackknife(ResamplingPlan("systems"), human.shape)
     used = np.isfinite(human + metric).any(axis=0)
     values = stats.resampled(human, metric[None], setting, left_out)[0, used]
     if not np.isfinite(values).any():

@@ -191,7 +191,7 @@ def pool(effects: pd.DataFrame, method: TauMethod = "pm", panel: str = "pool") -
     groups = effects[effects["panel"] == panel].groupby(HEAD, sort=False, observed=True)
     for key, group in groups[["value", "se", "family"]]:  # without texts, which would be copied
         group = group.dropna(subset=["value", "se"])
-        families = stats.of_families(group["value"], group["se"], group["family"].tolist())
+        families = stats.family_means(group["value"], group["se"], group["family"].tolist())
         new = float((group["se"] ** 2).median()) if len(group) else None
         result = stats.pool(families.values, families.variances, method=method, new=new)
         head = dict(zip(HEAD, key, strict=True))

@@ -9,9 +9,9 @@ from .limits import Interval, percentile_intervals
 from .matrices import LEVELS, Setting, correlate, estimate, resampled
 from .partial_correlation import corrected_partial, partial, partial_at
 from .permutation import permutation_test
-from .pooling import of_families, pool
+from .pooling import family_means, pool
 from .power import detectable_difference
-from .raters import alpha, ceiling, d_study, single_rater, variance_components
+from .raters import alpha, ceiling, d_study, variance_components
 from .resampling import Draws, ResamplingPlan, draw
 from .significance import (
     holm,

@@ -16,7 +16,6 @@ from scipy.optimize import isotonic_regression
 
 from .kernels import Array, finite, snapped
 from .raters import mean_of_ratings, no_pair
-from .significance import benjamini_yekutieli
 
 #: Groups of sources for the cross-fitted map; fewest items of a rater; level of the tests.
 FOLDS, LEAST, ALPHA = 5, 30, 0.05
@@ -64,20 +63,20 @@ def alternative_annotator_test(
 ) -> AlternativeTest:
     """Could the metric ``[S, K]`` replace a rater of the cube ``[S, K, R]``?
 
-    Each rater in turn and the metric face the remaining raters of an item; whoever is nearer to
-    them (smaller root mean squared difference) has the advantage, a tie is one for both.  The
-    metric beats the rater if its advantage probability is above the rater's less epsilon: a
-    one-sided t test a rater, Benjamini-Yekutieli over raters.  Where all differences of a rater are
-    equal, p is the smallest that a sign test can give, or 1.
+    For every rater, the rater and the metric are compared with the remaining raters of an item: the
+    nearer one (smaller root mean squared difference) has the advantage, in a tie both have.  The
+    metric beats the rater if its advantage probability is above the rater's less epsilon, by a
+    one-sided t test; p are corrected over raters (Benjamini-Yekutieli).  Where all differences of a
+    rater are equal, p is the smallest that a sign test can give, or 1.
 
     Args:
         cube: ratings of persons (no anonymous places), on one scale.
         epsilon: margin in [0, 1): .2 for experts, .15 for skilled raters, .1 for crowd workers, in
             the paper's advice.
         mapping: ``isotonic`` regression on the mean ratings of other sources (five folds) brings
-            scores onto the scale.  Near its middle even a flat line (constant scores) can beat
-            noisy raters, so a metric whose map is flat in every fold never passes, and a pass says
-            something where that line's omega is below one half.  ``none``: scores as ratings.
+            scores onto the scale.  Constant scores near its middle can beat noisy raters, so a
+            metric whose map is flat in every fold never passes, and a pass means little where
+            constant scores have an omega of one half or more.  ``none``: scores as ratings.
         rng: shuffles the sources into folds.
     """
     ratings, scores = finite(cube), finite(metric)
@@ -90,16 +89,15 @@ def alternative_annotator_test(
     if mapping == "isotonic":
         scores, flat = on_scale(ratings, scores, rng)
     rows = [_against(ratings, scores, rater, epsilon) for rater in range(ratings.shape[-1])]
-    adjusted = benjamini_yekutieli([row.p for row in rows])
-    rows = [
-        row._replace(adjusted=float(p), beaten=bool(p <= ALPHA))
-        for row, p in zip(rows, adjusted, strict=True)
-    ]
-    tested = [row for row in rows if not row.reason]
-    if not tested:
+    places = [place for place, row in enumerate(rows) if not row.reason]
+    if not places:
         reasons = "; ".join(sorted({row.reason for row in rows}))
         reason = no_pair(ratings) or f"no rater has enough items: {reasons}"
         return AlternativeTest(math.nan, math.nan, False, tuple(rows), 0, reason)
+    adjusted = stats.false_discovery_control([rows[place].p for place in places], method="by")
+    for place, p in zip(places, adjusted, strict=True):
+        rows[place] = rows[place]._replace(adjusted=float(p), beaten=bool(p <= ALPHA))
+    tested = [rows[place] for place in places]
     omega = float(np.mean([row.beaten for row in tested]))
     rho = float(np.mean([row.metric for row in tested]))
     n = sum(row.n for row in tested)
@@ -108,7 +106,7 @@ def alternative_annotator_test(
 
 
 def on_scale(ratings: Array, scores: Array, rng: np.random.Generator) -> tuple[Array, bool]:
-    """Scores ``[S, K]`` on the scale of ratings ``[S, K, R]``, NaN with fewer than two sources;
+    """Scores ``[S, K]`` on the scale of ratings ``[S, K, R]``, NaN with fewer than two sources; and
     whether every fold's map is flat.
     """
     people, count = mean_of_ratings(ratings), np.isfinite(ratings).sum(axis=-1)
@@ -135,12 +133,12 @@ def rising(scores: Array, people: Array, weights: Array) -> tuple[Array, Array]:
 
 def _against(ratings: Array, scores: Array, rater: int, epsilon: float) -> RaterTest:
     """One rater's row, not yet adjusted."""
-    own, rest = ratings[..., rater], np.delete(ratings, rater, axis=-1)
-    shared = np.isfinite(own) & np.isfinite(scores) & np.isfinite(rest).any(axis=-1)
+    rated, rest = ratings[..., rater], np.delete(ratings, rater, axis=-1)
+    shared = np.isfinite(rated) & np.isfinite(scores) & np.isfinite(rest).any(axis=-1)
     n = int(shared.sum())
     if not n:
         return RaterTest(0, reason="no items to compare on")
-    sides = np.concatenate([own[..., None], scores[..., None], rest], axis=-1)[shared]
+    sides = np.concatenate([rated[..., None], scores[..., None], rest], axis=-1)[shared]
     rest = sides[:, 2:]
     person, metric = (
         np.sqrt(np.nanmean((rest - sides[:, [side]]) ** 2, axis=1)) for side in (0, 1)

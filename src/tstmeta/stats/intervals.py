@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from .kernels import Array
 from .limits import Interval, interval
 from .matrices import Setting, resampled, with_value
-from .resampling import Draws, ResamplingPlan, clusters_of, draw, leave_one_out, systems_of
+from .resampling import Draws, ResamplingPlan, clusters_of, draw, jackknife, systems_of
 
 
 class Sampled(NamedTuple):
@@ -138,7 +138,7 @@ def _left_out(
     jackknives: list[Array] = []
     present: list[Array] = []
     counts: dict[str, Array] = {}
-    for draws in leave_one_out(plan, rated.shape[1:]):
+    for draws in jackknife(plan, rated.shape[1:]):
         values = values_in(draws)
         if (draws.systems == 1).all():
             name = "sources" if plan.clusters is None else "clusters"

@@ -97,9 +97,9 @@ def pair_total(
     n = x.shape[-1]
     if n > FEW:
         return _by_vector(lambda a, b, w: _blocks(function, a, b, w, tolerance), (x, y), weights)
-    of_x = _signs(x[..., :, None], x[..., None, :])
-    of_y = _signs(y[..., :, None], y[..., None, :], tolerance)
-    table = (function(of_x, of_y) * ~np.eye(n, dtype=bool)).astype(float)  # [..., 1|D, n, n]
+    signs_x = _signs(x[..., :, None], x[..., None, :])
+    signs_y = _signs(y[..., :, None], y[..., None, :], tolerance)
+    table = (function(signs_x, signs_y) * ~np.eye(n, dtype=bool)).astype(float)  # [..., 1|D, n, n]
     if table.shape[-3] == 1:
         inner = weights @ table[..., 0, :, :]
     else:

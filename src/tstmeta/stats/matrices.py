@@ -34,9 +34,9 @@ _ROOM = 2**22
 class Setting(NamedTuple):
     """What is computed: a statistic, by name or itself, at a level.
 
-    ``tasks`` is one label a source ``[S]``, for the levels ``task`` and ``within-task``;
-    ``undefined`` stands for the value of a group that has none: NaN leaves the group out, 0 counts
-    it as no agreement, as lai2023 does.
+    ``tasks`` are labels of the sources ``[S]``, for the levels ``task`` and ``within-task``;
+    ``undefined`` is the value of a group that has none: NaN leaves the group out, 0 counts it as no
+    agreement, as lai2023 does.
     """
 
     statistic: str | Statistic = "pearson"
@@ -75,7 +75,7 @@ def correlate(human: ArrayLike, metric: ArrayLike, setting: Setting) -> Correlat
     elif level == "system":
         means = column_means(x[None], y[None, None], np.ones((1, len(x))))
         sides = [side[0, 0] for side in means]
-        result, reason = function(*sides), function.why(*sides, "systems")
+        result, reason = function(*sides), function.why(*sides, items="systems")
         return result._replace(reason=reason if result.reason else "")
     elif level == "within-task":
         x, y = within_tasks(x[None], y[None, None], setting, np.ones((1, *x.shape)))

@@ -1,10 +1,10 @@
 """Is one metric closer to people than another?  Paired permutation tests on swapped scores.
 
-The observed difference is held against those after swapping the scores of two metrics for random
+The observed difference is compared with those after swapping the scores of two metrics for random
 sources, systems or cells (Deutsch, Dror and Roth 2021, Section 4.2), standardised over the cells
 that have a human value and both scores; at levels of groups, over the groups where both have a
-value, in the data as after each swap.  Whole sources may share what single cells do not: swapped
-cells reject far too often then (``benchmarks/rejection.py``).  The null hypothesis,
+value, in the data as after a swap.  Where the cells of a source share noise, a test that swaps
+single cells rejects far too often (``benchmarks/rejection.py``).  The null hypothesis,
 exchangeability, is more than equal correlations: two metrics whose standardised scores differ in
 their tails are not exchangeable.
 """
@@ -73,13 +73,12 @@ def permutation_test(
     """Two metrics ``[S, K]`` against people ``[S, K]``, NaN where missing.
 
     Args:
-        units: what is swapped whole: ``inputs`` (sources), ``systems`` or ``both`` (single cells).
+        units: what is swapped: ``inputs`` (sources), ``systems`` or ``both`` (single cells).
         n: random swaps; p is then (b + 1) / (n + 1) with b swaps at least as large as observed
             (Phipson and Smyth 2010).
-        clusters: one label a source ``[S]`` (a column ``[K]`` where systems are swapped): clusters
-            are swapped whole (with ``both``: the cells of a cluster under one system).
-        enumerate_up_to: where there are no more swaps than this, all are tried and p is b over
-            their number.
+        clusters: labels of the sources ``[S]`` (of the columns ``[K]`` where systems are swapped):
+            a cluster is one unit (with ``both``: its cells under one system).
+        enumerate_up_to: of at most so many possible swaps all are tried; p is b over their number.
     """
     x, both = finite(human), np.stack([finite(first), finite(second)])
     if x.shape != both.shape[1:]:
@@ -200,8 +199,8 @@ def _standardised(scores: Array) -> Array:
     mean, spread = (f(scores, axis=(1, 2), keepdims=True) for f in (np.nanmean, np.nanstd))
     result = (scores - mean) / spread
     values, place = np.unique(result - np.nanmin(result), return_inverse=True)
-    fresh = np.append(True, ~(np.diff(values) <= 1e-12))
-    return values[fresh][np.cumsum(fresh) - 1][place].reshape(scores.shape)
+    distinct = np.append(True, ~(np.diff(values) <= 1e-12))
+    return values[distinct][np.cumsum(distinct) - 1][place].reshape(scores.shape)
 
 
 def _swapped(x: Array, scores: Array, setting: Setting, swaps: _Swaps) -> Array:

@@ -29,8 +29,8 @@ _CLOSE = 1e-5
 
 
 class Pooled(NamedTuple):
-    """The mean with its limits, tau (the standard deviation of the truths of sets), the prediction
-    interval, and k values behind it; NaN and a reason where fewer than three.
+    """The mean with its limits, tau (the standard deviation of the true values of sets), the
+    prediction interval, and k values behind it; NaN and a reason where fewer than three.
     """
 
     mean: float = math.nan
@@ -44,29 +44,30 @@ class Pooled(NamedTuple):
 
 
 class Families(NamedTuple):
-    """Values and variances ``[k]``, one a family, in the order of ``names``."""
+    """Values and variances ``[k]`` of families, in the order of ``names``."""
 
     values: Array
     variances: Array
     names: tuple[Hashable, ...]
 
 
-def of_families(values: ArrayLike, errors: ArrayLike, families: Sequence[Hashable]) -> Families:
-    """One value a family of sets that share sources: the plain mean of its sets.
+def family_means(values: ArrayLike, errors: ArrayLike, families: Sequence[Hashable]) -> Families:
+    """The mean value of each family of sets that share sources.
 
-    Its standard error is the mean of theirs, as if sets of one family erred alike: they share
-    sources, so this is never too sure.  Sets without value or error are left out.
+    Its standard error is the mean of theirs, as if the errors of its sets were the same: they share
+    sources, so the error is never too small.  Sets without value or error are left out.
 
     Args:
-        values, errors, families: ``[n]``, one a set; errors are standard errors.
+        values, errors, families: ``[n]`` of the sets; errors are standard errors.
     """
     y, se = np.asarray(values, dtype=float), np.asarray(errors, dtype=float)
-    given = np.isfinite(y) & np.isfinite(se)
-    of = {name: given & np.array([family == name for family in families]) for name in families}
-    of = {name: inside for name, inside in of.items() if inside.any()}
-    means = [(y[inside].mean(), se[inside].mean() ** 2) for inside in of.values()]
-    sides = np.array(means, dtype=float).reshape(-1, 2).T
-    return Families(sides[0], sides[1], tuple(of))
+    known, means = np.isfinite(y) & np.isfinite(se), {}
+    for name in dict.fromkeys(families):
+        inside = known & np.array([family == name for family in families])
+        if inside.any():
+            means[name] = y[inside].mean(), se[inside].mean() ** 2
+    sides = np.array([*means.values()], dtype=float).reshape(-1, 2).T
+    return Families(sides[0], sides[1], tuple(means))
 
 
 def pool(
@@ -76,7 +77,7 @@ def pool(
 
     Args:
         method: of tau^2: ``pm`` (Paule-Mandel) or ``dl`` (DerSimonian-Laird).
-        new: sampling variance of the value to be predicted; by default the median of those given.
+        new: sampling variance of the value to be predicted; by default the median of the variances.
 
     Raises:
         ValueError: unequal lengths, or a variance that is negative or missing.
@@ -90,10 +91,10 @@ def pool(
     tau2 = (_paule_mandel if method == "pm" else _dersimonian_laird)(y, v)
     weights = 1.0 / (v + tau2)
     mean, usual = float(np.average(y, weights=weights)), float(1.0 / weights.sum())
-    of_mean = max(float(np.average((y - mean) ** 2, weights=weights)) / (len(y) - 1), usual)
-    half = float(stdtrit(len(y) - 1, 0.975)) * math.sqrt(of_mean)
+    mean_variance = max(float(np.average((y - mean) ** 2, weights=weights)) / (len(y) - 1), usual)
+    half = float(stdtrit(len(y) - 1, 0.975)) * math.sqrt(mean_variance)
     new = float(np.median(v)) if new is None else new
-    ahead = float(stdtrit(len(y) - 2, 0.975)) * math.sqrt(tau2 + of_mean + new)
+    ahead = float(stdtrit(len(y) - 2, 0.975)) * math.sqrt(tau2 + mean_variance + new)
     limits = mean - half, mean + half, math.sqrt(tau2), mean - ahead, mean + ahead
     return Pooled(mean, *limits, len(y))
 
@@ -113,7 +114,7 @@ def _paule_mandel(y: Array, v: Array) -> float:
 
 
 def _dersimonian_laird(y: Array, v: Array) -> float:
-    """The same in one step, from the weights of fixed effects."""
+    """tau^2 in one step, from the weights of fixed effects."""
     weights = 1.0 / v
     squares = (y - np.average(y, weights=weights)) ** 2
     total = weights.sum()

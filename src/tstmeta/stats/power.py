@@ -1,7 +1,7 @@
 """How small a difference of two metrics a data set can show.
 
-A difference of two metrics is judged on the same draws for both, so what they share cancels, and
-the smallest detectable difference is a fact about a PAIR of metrics.
+Two metrics share their draws, so the noise that they have in common cancels, and the smallest
+detectable difference belongs to a PAIR of metrics.
 """
 
 import math
@@ -19,8 +19,8 @@ from .limits import FEW_UNITS
 from .matrices import Setting, estimate, resampled
 from .resampling import Draws, ResamplingPlan, clusters_of, draw, systems_of
 
-#: Random halves of the units behind the interval of a detectable difference, and draws of each.
-_HALVES, _OF_HALF = 12, 150
+#: Random halves of the units behind the interval of a detectable difference, and draws of a half.
+_HALVES, _HALF_DRAWS = 12, 150
 #: A difference below this is none.
 _ROUNDING = 1e-12
 
@@ -29,10 +29,9 @@ class Detectable(NamedTuple):
     """Smallest true differences that a test detects, their 95 % intervals, and the observed
     differences, each ``[M]``, first metric less each of the others.
 
-    Infinite where no difference that there can be is detected; NaN where either metric has no
-    value or the other one sees nothing but people's values; no limits where the difference is not
-    finite, half of the units detect none, fewer than 16 units are resampled, or sources and systems
-    both.
+    Infinite where no possible difference is detected; NaN where either metric has no value or the
+    other one is a linear function of human values.  No limits where the difference is not finite,
+    half of the units detect none, fewer than 16 units are resampled, or sources and systems both.
     """
 
     difference: Array
@@ -54,13 +53,13 @@ def detectable_difference(
     """How much worse than the first another metric must be to be found worse with ``power``.
 
     By simulation under the alternative: the first metric stays as it is, the other one is
-    :func:`tilted` away from people until so many of the resamples find it worse.  One does where
-    the difference lies as many standard errors above 0 as a 95 % interval reaches.  They are those
-    of the tilted scores: a metric that agrees less is known less well.  In simulations of 100
-    sources 76 to 82 of 100 studies find it, of 30 sources some fewer.
+    :func:`tilted` away from human values until that share of the resamples finds it worse.  A
+    resample does if the difference is as many standard errors above 0 as a 95 % interval reaches;
+    the errors are those of the tilted scores, as a metric that agrees less is known less well.  In
+    simulations of 100 sources 76 to 82 of 100 studies find it, of 30 sources fewer.
 
-    The interval says how well these data know it: random halves of the units vary as other samples
-    of the whole size would (McCarthy 1969, Pseudo-Replication: Half Samples).
+    The interval comes from random halves of the units, which vary as other samples of the full size
+    would (McCarthy 1969, Pseudo-Replication: Half Samples).
 
     Args:
         human, first: ``[S, K]``.
@@ -101,8 +100,8 @@ def detectable_difference(
 
 
 def tilted(people: Array, metric: Array, angle: float) -> Array:
-    """Scores ``[S, K]`` turned by an angle towards people's values, which they are at pi / 2, or
-    (below 0) away from them; what else they see, and their unit, stays as it is.
+    """Scores ``[S, K]`` rotated by an angle towards human values, which they are at pi / 2, or
+    (below 0) away from them; their other part, and their unit, stay.
     """
     both = np.isfinite(people) & np.isfinite(metric)
     unit = metric[both].std() / (people[both].std() or 1.0)
@@ -114,7 +113,7 @@ def _smallest(gaps: Callable, draws: Draws, share: float, reach: float, power: f
     units = Draws(*(np.sign(counts.sum(axis=0))[None] for counts in draws))
 
     def beyond(angle: float) -> float:
-        """How far the last draw that is to be detected lies beyond the reach."""
+        """How far the last draw that must be detected lies beyond the reach."""
         drawn, centre = gaps(angle, draws), gaps(angle, units)
         drawn = centre + math.sqrt(share) * (drawn - centre)  # as of all units
         last = np.quantile(np.nan_to_num(drawn, nan=-2.0), 1.0 - power)
@@ -123,13 +122,13 @@ def _smallest(gaps: Callable, draws: Draws, share: float, reach: float, power: f
     most = math.pi / 2
     if not beyond(-most) > 0 > beyond(most):
         return math.nan if beyond(-most) > 0 else math.inf
-    # a little farther, to the side where it is detected: the least tilt parts all ties
+    # a little farther, where it is detected: the smallest tilt breaks all ties
     return float(gaps(brentq(beyond, -most, most, xtol=1e-4) - 2e-4, units)[0])
 
 
 def _half(draws: Draws, plan: ResamplingPlan, rng: np.random.Generator) -> Draws:
-    """Some of the draws, of a random half of the units."""
-    sources, systems = (counts[:_OF_HALF] for counts in draws)
+    """The first draws, of a random half of the units."""
+    sources, systems = (counts[:_HALF_DRAWS] for counts in draws)
     if plan.units == "systems":
         number = systems_of(plan, systems.shape[1])
         return Draws(sources, systems * (rng.permutation(number.max() + 1) % 2)[number])

@@ -1,13 +1,13 @@
-"""What people reach, beside the metrics, where their ratings vary, and what more would buy.
+"""Agreement of raters: the human ceiling, alpha, components of variance.
 
-One rater's agreement is not the highest value that can be reached: the mean of many raters has less
-noise, and a metric may come out above a single person.  Ratings are a cube ``[S sources, K systems,
-R raters]``, NaN where a rater did not rate; a layer is a person or an anonymous place.
+One rater's agreement is not the highest value that a metric can reach: the mean of many raters has
+less noise.  Ratings are a cube ``[S sources, K systems, R raters]``, NaN where a rater did not
+rate; a layer is a person or an anonymous place.
 
-A G-study divides the variance of crossed ratings (each rater rated every system's rewrite of every
-source) among seven components; a D-study asks how far means over other numbers of raters and
-sources could be trusted.  Sources, systems and raters are taken for random draws of many (Cronbach,
-Gleser, Nanda and Rajaratnam 1972; Shavelson and Webb 1991; Brennan 2001, chapters 3 and 4).
+A G-study divides the variance of crossed ratings (all raters rated all systems' rewrites of all
+sources) among seven components; a D-study predicts the reliability of means over other numbers of
+raters and sources.  Sources, systems and raters count as random draws of many (Cronbach, Gleser,
+Nanda and Rajaratnam 1972; Shavelson and Webb 1991; Brennan 2001, chapters 3 and 4).
 """
 
 import math
@@ -29,7 +29,7 @@ class Ceiling(NamedTuple):
     """Held-out raters, and metrics in their place, against the mean of the remaining raters.
 
     ``value`` is the mean of ``by_rater`` ``[R]``, weighted by the cells compared; ``metrics``
-    ``[M]`` are averaged alike; ``n`` held-out ratings stand behind it.
+    ``[M]`` are means with the same weights; ``n`` is the number of held-out ratings.
     """
 
     value: float
@@ -45,8 +45,8 @@ def ceiling(cube: ArrayLike, setting: Setting, metrics: ArrayLike | None = None)
     Compared are the cells that the held-out rater rated, that others rated too and that every
     metric ``[M, S, K]`` scored (one without any score gets NaN).
 
-    Source: one rater against the mean of the others as in Pavlick and Tetreault (2016), each rater
-    in turn and with the metrics beside.
+    Source: one rater against the mean of the others as in Pavlick and Tetreault (2016), here for
+    all raters, and with the metrics beside.
     """
     ratings = finite(cube)
     scores = np.empty((0, *ratings.shape[:2])) if metrics is None else finite(metrics)
@@ -61,12 +61,12 @@ def ceiling(cube: ArrayLike, setting: Setting, metrics: ArrayLike | None = None)
     values = np.full((1 + len(scores), raters), np.nan)
     cells = np.zeros(raters, dtype=int)
     for rater in range(raters):
-        own, rest = ratings[..., rater], mean_of_ratings(np.delete(ratings, rater, axis=-1))
-        shared = np.isfinite(own) & np.isfinite(rest) & usable
+        held_out, rest = ratings[..., rater], mean_of_ratings(np.delete(ratings, rater, axis=-1))
+        shared = np.isfinite(held_out) & np.isfinite(rest) & usable
         cells[rater] = shared.sum()
         if cells[rater]:
             rest = np.where(shared, rest, np.nan)
-            values[:, rater] = estimate(rest, np.concatenate([own[None], scores]), setting)
+            values[:, rater] = estimate(rest, np.concatenate([held_out[None], scores]), setting)
     counted = np.where(np.isfinite(values[0]), cells, 0)
     value, *averages = (_average(row, counted) for row in values)
     reason = "" if math.isfinite(value) else no_pair(ratings)
@@ -76,76 +76,31 @@ def ceiling(cube: ArrayLike, setting: Setting, metrics: ArrayLike | None = None)
 
 
 def mean_of_ratings(cube: ArrayLike) -> Array:
-    """Means over the raters ``[S, K]``, NaN where nobody rated; their order changes no last bit."""
+    """Means over the raters ``[S, K]``, NaN where nobody rated; the same to the last bit in
+    whatever order raters come.
+    """
     ratings = np.sort(np.asarray(cube, dtype=float), axis=-1)
-    given = np.isfinite(ratings)
-    count = given.sum(axis=-1)
-    total = np.where(given, ratings, 0.0).sum(axis=-1)
+    rated = np.isfinite(ratings)
+    count = rated.sum(axis=-1)
+    total = np.where(rated, ratings, 0.0).sum(axis=-1)
     return np.where(count > 0, snapped(total / np.maximum(count, 1)), np.nan)
 
 
 def _average(values: Array, weights: Array) -> float:
-    given = np.isfinite(values) & (weights > 0)
-    return float(np.average(values[given], weights=weights[given])) if given.any() else math.nan
+    known = np.isfinite(values) & (weights > 0)
+    return float(np.average(values[known], weights=weights[known])) if known.any() else math.nan
 
 
 def no_pair(ratings: Array) -> str:
     """Why raters cannot be compared; empty where they can."""
-    given = np.isfinite(ratings).sum(axis=-1)
-    if not given.any():
+    count = np.isfinite(ratings).sum(axis=-1)
+    if not count.any():
         return "not identifiable: no single ratings"
-    return "" if (given > 1).any() else "no cell has ratings from two raters"
-
-
-class SingleRater(NamedTuple):
-    """Reliability of one rating (``value``, the share of variance that is the item's) and
-    ``of_mean`` of ``per_cell`` ratings, the harmonic mean of what a cell has (Spearman 1910, Brown
-    1910; NaN where ``value`` is negative), over ``n`` cells with at least two.
-    """
-
-    value: float
-    of_mean: float
-    per_cell: float
-    n: int
-    reason: str = ""
-
-
-def single_rater(cube: ArrayLike) -> SingleRater:
-    """Intraclass correlation of single ratings, one-way: raters may differ from cell to cell.
-
-    (MSB - MSW) / (MSB + (k - 1) MSW), mean squares between and within cells.  A rater's habit
-    (always lower) counts as noise.  May be negative.
-
-    Source: Shrout and Fleiss (1979), case 1; for unequal numbers Donner (1986).
-    """
-    ratings = finite(cube)
-    given = np.isfinite(ratings)
-    paired = given.sum(axis=-1) >= 2
-    n = int(paired.sum())
-    if not n:
-        return SingleRater(math.nan, math.nan, math.nan, n, no_pair(ratings))
-    values, inside = ratings[paired], given[paired]
-    count = inside.sum(axis=1)
-    per_cell = float(1.0 / np.mean(1.0 / count))
-    if n < 2 or np.ptp(values[inside]) <= 0:
-        reason = "one cell alone has two ratings" if n < 2 else "all ratings are equal"
-        return SingleRater(math.nan, math.nan, per_cell, n, reason)
-    total = count.sum()
-    grand = values[inside].mean()
-    means = mean_of_ratings(values)
-    between = float((count * (means - grand) ** 2).sum() / (n - 1))
-    within = float((np.where(inside, values - means[:, None], 0.0) ** 2).sum() / (total - n))
-    size = float((total - (count**2).sum() / total) / (n - 1))
-    value = (between - within) / (between + (size - 1.0) * within)
-    if value < 0:
-        reason = "a negative reliability cannot be stepped up"
-        return SingleRater(value, math.nan, per_cell, n, reason)
-    of_mean = per_cell * value / (1.0 + (per_cell - 1.0) * value)
-    return SingleRater(value, of_mean, per_cell, n)
+    return "" if (count > 1).any() else "no cell has ratings from two raters"
 
 
 class Alpha(NamedTuple):
-    """Krippendorff's alpha (1 = perfect, 0 = chance), and the items and raters behind it."""
+    """Krippendorff's alpha (1 = perfect, 0 = chance), and the numbers of items and raters."""
 
     value: float
     n: int
@@ -164,28 +119,28 @@ def alpha(ratings: ArrayLike, level: Literal["ordinal", "interval"] = "ordinal")
     matrix = np.asarray(ratings, dtype=float)
     if level not in ("ordinal", "interval"):
         raise ValueError(f"unknown level {level!r}; known: ordinal, interval")
-    given = np.isfinite(matrix)
-    paired = given.sum(axis=1) >= 2
-    n, raters = int(paired.sum()), int(given[paired].any(axis=0).sum())
+    rated = np.isfinite(matrix)
+    paired = rated.sum(axis=1) >= 2
+    n, raters = int(paired.sum()), int(rated[paired].any(axis=0).sum())
     if raters < 2:
         return Alpha(math.nan, n, raters, "no item has ratings from two raters")
-    given = given[paired]
-    values = matrix[paired][given]
+    rated = rated[paired]
+    values = matrix[paired][rated]
     if np.ptp(values) == 0:
         return Alpha(math.nan, n, raters, "all ratings are equal")
     scale = rankdata(values) if level == "ordinal" else values
-    items = np.full(given.shape, math.nan)
-    items[given] = scale
-    within = np.average(np.nanvar(items, axis=1, ddof=1), weights=given.sum(axis=1))
+    items = np.full(rated.shape, math.nan)
+    items[rated] = scale
+    within = np.average(np.nanvar(items, axis=1, ddof=1), weights=rated.sum(axis=1))
     return Alpha(float(1.0 - within / np.var(scale, ddof=1)), n, raters)
 
 
 class VarianceComponents(NamedTuple):
     """Variances of a single rating, in squared points of the scale.
 
-    The residual holds what is left: the interaction of all three and what changes with the day.
-    An estimate below 0 is kept (0 in its place would bias means over data sets); its true value is
-    near 0, or the model is wrong.
+    The residual is the interaction of all three, with what changes from day to day.  An estimate
+    below 0 stays (0 in its place would bias means over data sets); its true value is near 0, or the
+    model is wrong.
     """
 
     source: float
@@ -198,9 +153,8 @@ class VarianceComponents(NamedTuple):
 
 
 def variance_components(cube: ArrayLike) -> VarianceComponents:
-    """Components of ratings ``[S sources, K systems, R raters]``, one a cell and none missing.
-
-    Mean squares of a three-way analysis of variance, set equal to what they are expected to be.
+    """Components of ratings ``[S sources, K systems, R raters]``, none missing: mean squares of a
+    three-way analysis of variance, set equal to their expectations.
 
     Raises:
         ValueError: missing ratings, or fewer than two sources, systems or raters.
@@ -217,11 +171,11 @@ def variance_components(cube: ArrayLike) -> VarianceComponents:
             " raters that have all of theirs"
         )
     size = np.array(ratings.shape)
-    means = {kept: ratings.mean(axis=_others(kept), keepdims=True) for kept in [(), *_EFFECTS]}
+    means = {axes: ratings.mean(axis=_others(axes), keepdims=True) for axes in [(), *_EFFECTS]}
     squares = {}
     for effect in _EFFECTS:
-        inside = [kept for kept in means if {*kept} <= {*effect}]
-        left = sum((-1) ** (len(effect) - len(kept)) * means[kept] for kept in inside)
+        inside = [axes for axes in means if {*axes} <= {*effect}]
+        left = sum((-1) ** (len(effect) - len(axes)) * means[axes] for axes in inside)
         repeats = np.prod(size[[*_others(effect)]])
         squares[effect] = repeats * np.sum(left**2) / np.prod(size[[*effect]] - 1)
     values = {}
@@ -237,11 +191,11 @@ def _others(axes: tuple[int, ...]) -> tuple[int, ...]:
 
 
 class DStudy(NamedTuple):
-    """How far means can be trusted, arrays of the shape that raters and sources have together.
+    """Reliability of means, arrays of the shape to which raters and sources broadcast.
 
-    ``relative`` is the generalizability coefficient (are they ordered rightly?), ``absolute`` the
-    index of dependability (are their values right?), both from 0 to 1: the share of the true
-    variance of the objects in its sum with an error variance.
+    ``relative`` is the generalizability coefficient (of their order), ``absolute`` the index of
+    dependability (of their values), both from 0 to 1: the share of the true variance of the objects
+    in its sum with an error variance.
     """
 
     relative: Array
@@ -260,8 +214,8 @@ def d_study(
         components: see :func:`variance_components`.
         raters, sources: numbers from 1 up, arrays that broadcast.
         of: ``same-source``, an output among those of its source; ``system``, a system's mean, over
-            all sources and raters.  The relative error is that of raters who rate all objects; with
-            raters of its own for each it is the absolute one.
+            all sources and raters.  The relative error is that of raters who rate all objects; if
+            objects have different raters, it is the absolute one.
 
     Raises:
         ValueError: another object, or a number below 1.

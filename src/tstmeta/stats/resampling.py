@@ -31,9 +31,9 @@ class Draws(NamedTuple):
 class ResamplingPlan(NamedTuple):
     """``n`` draws with replacement of sources (rows), systems (columns) or both (independently).
 
-    With one label a source ``[S]``, ``clusters`` are drawn whole (by default each source alone),
-    and each of the ``strata`` keeps its number of clusters.  With one label a column ``[K]``,
-    ``columns`` of one label are one system.
+    ``clusters`` and ``strata`` are labels of the sources ``[S]``: the sources of a cluster are
+    drawn together (by default a source is a cluster), and a stratum keeps its number of clusters.
+    ``columns`` are labels of the columns ``[K]``: those of one label are one system.
     """
 
     units: Units = "sources"
@@ -44,7 +44,7 @@ class ResamplingPlan(NamedTuple):
 
     @property
     def estimand(self) -> str:
-        """What an interval under this plan is about."""
+        """The systems and sources that an interval under this plan is about."""
         return {
             "sources": "these systems, sources like these",
             "systems": "systems like these, these sources",
@@ -71,7 +71,7 @@ def draw(plan: ResamplingPlan, shape: tuple[int, int], rng: np.random.Generator)
 
 
 def _counts(units: int, n: int, rng: np.random.Generator) -> np.ndarray:
-    """How often each unit is drawn ``[D, U]``, a few draws at a time, as they are wide at first."""
+    """How often each unit is drawn ``[D, U]``; a few draws at a time, which numpy holds wide."""
     counts, step = np.ones((n, units), np.uint8), max(1, _AT_ONCE // max(1, units))
     for start in range(0, n if units else 0, step):
         size = min(step, n - start)
@@ -86,11 +86,11 @@ def clusters_of(plan: ResamplingPlan, n_sources: int) -> tuple[np.ndarray, np.nd
         clusters = numbered("clusters", plan.clusters, n_sources)
     if plan.strata is not None:
         strata = numbered("strata", plan.strata, n_sources)
-    of_cluster = np.zeros(int(clusters.max(initial=-1)) + 1, dtype=int)
-    of_cluster[clusters] = strata
-    if (of_cluster[clusters] != strata).any():
+    cluster_strata = np.zeros(int(clusters.max(initial=-1)) + 1, dtype=int)
+    cluster_strata[clusters] = strata
+    if (cluster_strata[clusters] != strata).any():
         raise ValueError("a cluster lies in more than one stratum")
-    return clusters, of_cluster
+    return clusters, cluster_strata
 
 
 def systems_of(plan: ResamplingPlan, n_columns: int) -> np.ndarray:
@@ -108,23 +108,23 @@ def numbered(what: str, labels: ArrayLike | None, n: int) -> np.ndarray:
     return np.unique(known, return_inverse=True)[1]
 
 
-def leave_one_out(plan: ResamplingPlan, shape: tuple[int, int]) -> list[Draws]:
-    """The jackknife of a plan: each source (cluster) left out once, then each system.
+def jackknife(plan: ResamplingPlan, shape: tuple[int, int]) -> list[Draws]:
+    """Weights that leave out each source (or cluster) once, and then each system.
 
-    Of very many clusters, whose jackknife changes no limit by much, all are left out at once, which
-    leaves no value.
+    The jackknife of very many clusters changes no limit by much: all are left out at once, so that
+    there is no value.
     """
     n_sources, n_columns = shape
     parts = []
     if plan.units != "systems":
         clusters, strata = clusters_of(plan, n_sources)
         cluster = np.arange(len(strata))[:, None]
-        kept = clusters != cluster if len(strata) <= _MANY else np.zeros((1, n_sources))
-        parts.append(Draws(kept, np.ones((len(kept), n_columns))))
+        inside = clusters != cluster if len(strata) <= _MANY else np.zeros((1, n_sources))
+        parts.append(Draws(inside, np.ones((len(inside), n_columns))))
     if plan.units != "sources":
         number = systems_of(plan, n_columns)
-        kept = (number != np.arange(number.max(initial=-1) + 1)[:, None]).astype(float)
-        parts.append(Draws(np.ones((len(kept), n_sources)), kept))
+        inside = (number != np.arange(number.max(initial=-1) + 1)[:, None]).astype(float)
+        parts.append(Draws(np.ones((len(inside), n_sources)), inside))
     return parts
 
 

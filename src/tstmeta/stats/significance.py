@@ -1,7 +1,7 @@
 """Is one metric better than another?  From draws of both, or from their correlations.
 
-Williams' test of two; corrections for many tests; clusters, and ranks with how sure they are, from
-simultaneous differences of all pairs.
+Williams' test of two metrics; corrections for many tests; clusters and rank sets from simultaneous
+differences of all pairs.
 """
 
 import math
@@ -71,39 +71,25 @@ def holm(p: ArrayLike) -> Array:
     return adjusted
 
 
-def benjamini_yekutieli(p: ArrayLike) -> Array:
-    """Benjamini and Yekutieli's p-values, in the shape of ``p``; NaN is left alone, not counted.
-
-    They bound the expected share of false discoveries.
-
-    Source: Benjamini and Yekutieli (2001), Theorem 1.3 (scipy.stats.false_discovery_control).
-    """
-    values = np.asarray(p, dtype=float)
-    adjusted, known = np.full(values.shape, np.nan), ~np.isnan(values)
-    if known.any():
-        adjusted[known] = stats.false_discovery_control(values[known], method="by")
-    return adjusted
-
-
 def significance_clusters(values: ArrayLike, p: ArrayLike, alpha: float = 0.05) -> Array:
     """Clusters of metrics by value, 1 the best: ``[M]`` whole numbers.
 
     Sorted by value, a line is drawn between two neighbours only where every metric above differs
-    from every metric below (p at most alpha; NaN is no difference).  So metrics in different
-    clusters always differ; metrics in one need not be alike.  Equal values share a cluster.
+    from every metric below (p at most alpha; NaN is no difference).  So metrics of different
+    clusters always differ; metrics of the same one may differ.  Equal values share a cluster.
 
     Args:
-        values: ``[M]``, the larger the better; NaN gets cluster 0 and has no say.
+        values: ``[M]``, the larger the better; NaN gets cluster 0 and does not count.
         p: two-sided and symmetric, ``[M, M]``, corrected if it should be.
     """
-    of_metric, table = np.asarray(values, dtype=float), np.asarray(p, dtype=float)
-    known = np.flatnonzero(~np.isnan(of_metric))
-    order = known[np.argsort(-of_metric[known], kind="stable")]
+    numbers, table = np.asarray(values, dtype=float), np.asarray(p, dtype=float)
+    known = np.flatnonzero(~np.isnan(numbers))
+    order = known[np.argsort(-numbers[known], kind="stable")]
     differ = table[np.ix_(order, order)] <= alpha
-    clusters = np.zeros(len(of_metric), dtype=int)
+    clusters = np.zeros(len(numbers), dtype=int)
     for place, metric in enumerate(order):
         before = order[max(place - 1, 0)]
-        apart = of_metric[before] - of_metric[metric] > _ROUNDING
+        apart = numbers[before] - numbers[metric] > _ROUNDING
         clusters[metric] = max(clusters[before], 1) + bool(apart and differ[:place, place:].all())
     return clusters
 
@@ -132,25 +118,25 @@ def simultaneous_p(
         gaps: differences of the pairs i < j ``[P]`` and their draws ``[P, D]`` where they are not
             those of estimates and values; one whose sign is not that of the estimates is none.
     """
-    of_metric, drawn = np.asarray(estimates, dtype=float), np.asarray(values, dtype=float)
-    first, second = np.triu_indices(len(of_metric), 1)
-    apart = of_metric[first] - of_metric[second]
-    of_pairs = gaps or (apart, drawn[first] - drawn[second])
-    centres, drawn = (np.asarray(side, dtype=float) for side in of_pairs)
+    numbers, drawn = np.asarray(estimates, dtype=float), np.asarray(values, dtype=float)
+    first, second = np.triu_indices(len(numbers), 1)
+    apart = numbers[first] - numbers[second]
+    pairs = gaps or (apart, drawn[first] - drawn[second])
+    centres, drawn = (np.asarray(side, dtype=float) for side in pairs)
     known, draws = np.isfinite(drawn), drawn.shape[1]
     steady = np.isfinite(apart + centres) & ((~known).sum(axis=1) <= _UNDEFINED * draws)
-    p, table = np.ones(len(first)), np.full((len(of_metric),) * 2, np.nan)
-    whole = drawn[np.ix_(steady, known[steady].all(axis=0))]
-    if whole.shape[1] > 1 and (units is None or units > 1):
-        p[steady] = _max_t(centres[steady], whole, draws, units)
+    p, table = np.ones(len(first)), np.full((len(numbers),) * 2, np.nan)
+    defined = drawn[np.ix_(steady, known[steady].all(axis=0))]
+    if defined.shape[1] > 1 and (units is None or units > 1):
+        p[steady] = _max_t(centres[steady], defined, draws, units)
     p[~(apart * centres > 0)] = 1.0
     table[first, second] = table[second, first] = p
     return table
 
 
-def _max_t(centres: Array, whole: Array, draws: int, units: int | None) -> Array:
-    """p of differences ``[P]`` from their defined draws ``[P, D]`` of so many ``draws``."""
-    spread = whole.std(axis=1, ddof=1)
+def _max_t(centres: Array, defined: Array, draws: int, units: int | None) -> Array:
+    """p of differences ``[P]`` from those of the ``draws`` that are defined ``[P, D]``."""
+    spread = defined.std(axis=1, ddof=1)
     varies = spread > _ROUNDING
     if not varies.any():
         return np.ones(len(centres))
@@ -158,8 +144,8 @@ def _max_t(centres: Array, whole: Array, draws: int, units: int | None) -> Array
     size = np.abs(centres) / scale
     if units is not None:  # lower tails, where both functions keep their digits
         size = -special.ndtri(special.stdtr(units - 1.0, -size * np.sqrt((units - 1.0) / units)))
-    largest = np.zeros(whole.shape[1])
-    for row, centre, step in zip(whole[varies], centres[varies], scale[varies], strict=True):
+    largest = np.zeros(defined.shape[1])
+    for row, centre, step in zip(defined[varies], centres[varies], scale[varies], strict=True):
         np.maximum(largest, np.abs(row - centre) / step, out=largest)
     return (draws - np.searchsorted(np.sort(largest), size) + 1.0) / (draws + 1.0)
 

@@ -49,7 +49,7 @@ class Statistic:
             systems ``[D, K]`` to ``[M, D]``.
         additive: whether parts of several groups may be added up before they finish.
         parts_by_row: quicker ``parts`` of all cells (:func:`.kernels.moments_by_row`).
-        ordinal: whether only the order of values counts, in pairs of different items.
+        ordinal: whether items are compared in pairs, of which an item drawn twice is none.
         reranks: whether items are ranked in every draw anew, which takes room.
         has_partial: whether there is a partial correlation of it.
         ties_fitted: whether its tie threshold is fitted on other sources than are judged

@@ -105,7 +105,10 @@ def tie_calibrated(
 
 
 def fitted(
-    statistic: Statistic, human: ArrayLike, metrics: Sequence[ArrayLike] | Array, seed: ArrayLike
+    statistic: Statistic,
+    human: ArrayLike,
+    metrics: Sequence[ArrayLike] | Array,
+    seed: Sequence[int],
 ) -> Statistic:
     """A statistic with what it fits to metrics ``[M, S, K]``, if it fits anything; one seed for the
     folds of all metrics.
