@@ -10,13 +10,13 @@ import pytest
 
 from tstmeta.retrying import Again, retry_after, retrying
 from tstmeta.schema import TstmetaError
-from tstmeta.storage import locked, whole, write
+from tstmeta.storage import locked, replacing, write
 
 
 def test_a_file_is_written_whole_or_stays_as_it_was(tmp_path):
     path = tmp_path / "deep" / "file"
     write(path, "first")
-    with pytest.raises(UnicodeEncodeError), whole(path) as draft:
+    with pytest.raises(UnicodeEncodeError), replacing(path) as draft:
         draft.write_text("half \ud800", encoding="utf-8")
     assert path.read_text() == "first"
     write(path, b"second")

@@ -21,7 +21,7 @@ from tools.book import ROOT
 from tstmeta.console import note
 from tstmeta.notebook import run_notebook
 from tstmeta.schema import TstmetaError
-from tstmeta.storage import whole
+from tstmeta.storage import replacing
 
 #: Folders of ``.build``: main frames, notebooks to execute, notebooks as far as they ran.
 FOLDERS = ("frames", "sources", "notebooks")
@@ -51,7 +51,7 @@ def notebook(name: str) -> None:
     nbformat.write(source, copy)
     result = nbformat.read(run_notebook(copy, {}, executed), as_version=4)
     del result.cells[-1]
-    with whole(ROOT / "book" / "results" / executed.name) as fresh:
+    with replacing(ROOT / "book" / "results" / executed.name) as fresh:
         nbformat.write(result, fresh)
 
 

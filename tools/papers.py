@@ -1,6 +1,7 @@
 """What the papers print and conclude, beside ours: the claims, the ledger, where we differ."""
 
 from collections.abc import Iterator
+from html import escape
 from typing import Any
 
 import pandas as pd
@@ -11,6 +12,8 @@ from tstmeta.data import Card, paths
 from tstmeta.judge import prompts
 from tstmeta.ledger.claims import FAILS, HOLDS, OPEN
 from tstmeta.ledger.ledger import STATUSES
+from tstmeta.ledger.table import MARKS as STATUS_MARKS
+from tstmeta.ledger.table import classes_of, styler
 from tstmeta.likelihood import instructions
 
 #: Key in ``book/references.bib`` and authors of each paper.
@@ -87,7 +90,7 @@ def ledger_of(paper: str, rows: pd.DataFrame) -> Context:
     for name, own in rows.groupby("table", sort=False):
         needs = own["status"].str.startswith("needs")
         table: Context = {"title": f"Table {name}".replace("Table fig", "Figure ")}
-        html = ledger.listing(own[~needs]).to_html() if not needs.all() else ""
+        html = listing(own[~needs]).to_html() if not needs.all() else ""
         table["list"] = html and raw(f"<div class='tst-table' tabindex='0'>{html}</div>")
         table["missing"] = int(needs.sum())
         table["needed"] = [
@@ -97,6 +100,29 @@ def ledger_of(paper: str, rows: pd.DataFrame) -> Context:
         tables.append(table)
     counts = ledger.counts(rows).iloc[:1][[*STATUSES, "cells"]]
     return {"paper": paper, "cite": PAPERS[paper][0], "counts": counts, "tables": tables}
+
+
+def listing(rows: pd.DataFrame) -> Any:
+    """Rows of :func:`tstmeta.reproduce` as a list; pointing at our value shows its signature."""
+    decimals = rows["printed"].str.rstrip("*%").str.partition(".")[2].str.len()
+    both = zip(rows["ours"], decimals, strict=True)
+    ours = ["–" if pd.isna(v) else f"{v:z.{places + 2 if places else 0}f}" for v, places in both]
+    marks = rows["status"].str.partition(" ")[0].map(lambda name: STATUS_MARKS[name][0])
+    shown = pd.DataFrame(
+        {
+            "cell": rows["cell"].str.split(".", n=2).str[2],
+            "published": rows["printed"].str.replace("-", "−"),
+            "ours": pd.Series(ours, rows.index).str.replace("-", "−"),
+            "n": ["–" if not n else f"{n:,}" for n in rows["n"]],
+            "status": marks + " " + rows["status"],
+            "reason": rows["reason"],
+        }
+    )
+    classes = pd.DataFrame("num", shown.index, ["published", "ours", "n"])
+    style = styler(shown).hide(axis="index").format(escape="html")
+    style.set_td_classes(classes.assign(status=classes_of(rows), reason="long"))
+    titles = pd.DataFrame({"ours": rows["signature"].map(escape)})
+    return style.set_tooltips(titles, as_title_attribute=True)
 
 
 def cells(rows: pd.DataFrame) -> list[str]:

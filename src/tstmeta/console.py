@@ -108,7 +108,7 @@ def write_table(
     if kind is FileFormat.parquet:
         if out is None:
             raise mistake("Parquet is not text: name a file with --out")
-        with storage.whole(out) as draft:
+        with storage.replacing(out) as draft:
             frame.to_parquet(draft, index=False)
         return
     text = to_json(frame) if kind is FileFormat.json else to_csv(frame)

@@ -19,7 +19,7 @@ from .data.base import Dataset
 from .data.tables import rename_raters
 from .metrics.base import code_of
 from .schema import together
-from .storage import whole, write
+from .storage import replacing, write
 
 #: Licences that the hub lists (in lower case) and SPDX, too.
 LICENCES = ("CC-BY-4.0", "CC-BY-SA-3.0", "CC-BY-SA-4.0", "CC0-1.0", "MIT")
@@ -69,7 +69,7 @@ def write_huggingface(
     rename_raters(tables["ratings"], tables["preferences"])
     tables = {name: frame for name, frame in (tables | {"scores": known}).items() if len(frame)}
     for name, frame in tables.items():
-        with whole(folder / f"{name}.parquet") as draft:
+        with replacing(folder / f"{name}.parquet") as draft:
             pq.write_table(_typed(frame.drop(columns="dataset")), draft)
     about = _about(data, texts)
     write(folder / "README.md", _card(data, list(tables), about))
@@ -127,7 +127,7 @@ def _card(data: Dataset, tables: list[str], about: dict[str, str]) -> str:
 
 
 def _typed(frame: pd.DataFrame) -> pa.Table:
-    """A table whose lists are of texts, also where all are empty."""
+    """A table with lists of texts, also where all lists are empty."""
     table = pa.Table.from_pandas(frame, preserve_index=False)
     for place, field in enumerate(table.schema):
         if pa.types.is_list(field.type):
@@ -139,8 +139,8 @@ def _citation(key: str) -> str:
     """The BibTeX entry of a key, where the project's bibliography is here; else the key."""
     file = paths.home() / "book" / "references.bib"
     entries = file.read_text(encoding="utf-8").split("\n@") if file.is_file() else []
-    own = (f"@{entry}" for entry in entries if entry.partition("{")[2].startswith(f"{key},"))
-    return next(own, key).strip()
+    fitting = (f"@{entry}" for entry in entries if entry.partition("{")[2].startswith(f"{key},"))
+    return next(fitting, key).strip()
 
 
 def _file(path: Path) -> dict[str, str]:

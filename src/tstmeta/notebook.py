@@ -22,7 +22,7 @@ from .data import paths
 from .extras import needs
 from .schema import TstmetaError
 from .secrecy import conceal
-from .storage import apart, whole
+from .storage import apart, replacing
 
 #: The types that a parameter may have.
 TYPES: dict[str, Any] = {
@@ -94,15 +94,15 @@ def parameters(source: Path) -> dict[str, Parameter]:
     return known
 
 
-def check(source: Path, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The given parameters, each of its declared type; see :meth:`Parameter.convert`.
+def check(source: Path, values: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of parameters in their declared types; see :meth:`Parameter.convert`.
 
     Raises:
         TstmetaError: unknown names and values of the wrong type, all of them, with what is known.
     """
     known = parameters(source)
     checked, faults = {}, []
-    for name, value in given.items():
+    for name, value in values.items():
         words = value if isinstance(value, list) else [value]
         if name not in known:
             faults.append(f"{name}: unknown")
@@ -123,7 +123,7 @@ def check(source: Path, given: Mapping[str, Any]) -> dict[str, Any]:
     return checked
 
 
-def run_notebook(source: Path, given: Mapping[str, Any], out: Path) -> Path:
+def run_notebook(source: Path, values: Mapping[str, Any], out: Path) -> Path:
     """Execute a notebook in a fresh kernel of this Python and write it to ``out``.
 
     Raises:
@@ -131,7 +131,7 @@ def run_notebook(source: Path, given: Mapping[str, Any], out: Path) -> Path:
             failed: says which and why, and where the notebook is as far as it ran.
     """
     apart([("--out", out)], [("NOTEBOOK", source)])
-    values = check(source, given)
+    checked = check(source, values)
     import nbformat
     import papermill
     from nbclient.exceptions import DeadKernelError
@@ -147,7 +147,7 @@ def run_notebook(source: Path, given: Mapping[str, Any], out: Path) -> Path:
         notebook = papermill.execute_notebook(
             source,
             draft,
-            parameters=values,
+            parameters=checked,
             kernel_name="python3",
             language="python",
             progress_bar={"desc": source.stem, "leave": False} if sys.stderr.isatty() else False,
@@ -170,7 +170,7 @@ def run_notebook(source: Path, given: Mapping[str, Any], out: Path) -> Path:
     except BaseException:  # an interruption leaves nothing behind
         draft.unlink(missing_ok=True)
         raise
-    with whole(out) as fresh:
+    with replacing(out) as fresh:
         nbformat.write(_tidied(notebook), fresh)
     draft.unlink()
     seconds = time.monotonic() - started
@@ -188,9 +188,11 @@ def _this_python() -> type:
 
     class ThisPython(AsyncKernelManager):
         def __init__(self, **how: Any):
-            own = KernelSpecManager(kernel_dirs=[], ensure_native_kernel=True)
-            how |= {"transport_encryption": "auto" if zmq.has("curve") else "disabled"}
-            super().__init__(kernel_spec_manager=own, **how)
+            how["kernel_spec_manager"] = KernelSpecManager(
+                kernel_dirs=[], ensure_native_kernel=True
+            )
+            how["transport_encryption"] = "auto" if zmq.has("curve") else "disabled"
+            super().__init__(**how)
 
     return ThisPython
 

@@ -31,7 +31,7 @@ def no_input(path: Path) -> None:
 
 
 @contextmanager
-def whole(path: Path) -> Iterator[Path]:
+def replacing(path: Path) -> Iterator[Path]:
     """Where to write a file: what is written there takes the place of ``path`` in one move.
 
     A run that is killed leaves the old file or the new one; a draft it left is written over.
@@ -63,8 +63,8 @@ def cannot_write(path: Path | str, error: Exception) -> TstmetaError:
 
 
 def write(path: Path, content: str | bytes) -> None:
-    """Write a file, whole or not at all; see :func:`whole`."""
-    with whole(path) as draft:
+    """Write a file, whole or not at all; see :func:`replacing`."""
+    with replacing(path) as draft:
         draft.write_bytes(content.encode() if isinstance(content, str) else content)
 
 

@@ -7,7 +7,8 @@ from html.parser import HTMLParser
 import pandas as pd
 import pytest
 
-from tstmeta.ledger import beside, listing, reproduce
+from tools.papers import listing
+from tstmeta.ledger import beside, reproduce
 from tstmeta.ledger.table import MARKS, cell_of
 from tstmeta.schema import TstmetaError
 

@@ -94,7 +94,13 @@ def test_a_reading_of_overall_scores_takes_the_highest_of_the_printed_cells(
 ):
     printed = pd.DataFrame(printed_cells("mukherjee2025"))
     public = SimpleNamespace(published=lambda _, table: printed[printed["table"] == table])
-    space = {"np": np, "pd": pd, "tst": public, "of_the_book": lambda *_: None, "dataset": "auto"}
+    space = {
+        "np": np,
+        "pd": pd,
+        "tst": public,
+        "show_published": lambda *_: None,
+        "dataset": "auto",
+    }
     for source in cells("06_fluency_and_overall"):
         if any(words in source for words in ("IN_USE = {", "def best(", "READINGS = {")):
             exec(source, space)

@@ -106,7 +106,7 @@ def test_the_headline_cell_asks_no_more_of_us_than_data_scores_and_pairs(name):
     assert "headline = " in source
 
 
-def of_the_book(name: str) -> list[pd.DataFrame] | None:
+def frames_of_book(name: str) -> list[pd.DataFrame] | None:
     """Headline and fast frame of the built book; None where code or notebook changed since."""
     files = [FRAMES / f"{name}.{kind}.parquet" for kind in ("headline", "fast")]
     read = [NOTEBOOKS / f"{name}.ipynb", *(ROOT / "src").rglob("*.py")]
@@ -126,7 +126,7 @@ def computed(name: str) -> list[pd.DataFrame]:
 def test_what_is_passed_on_gives_in_the_open_by_the_api_and_as_frozen_the_same(name, monkeypatch):
     monkeypatch.chdir(ROOT)
     monkeypatch.delenv("TSTMETA_DATA", raising=False)
-    agree(name, *(of_the_book(name) or computed(name)), whole=False)
+    agree(name, *(frames_of_book(name) or computed(name)), whole=False)
 
 
 @pytest.mark.nightly
@@ -136,7 +136,7 @@ def test_the_raw_files_give_every_frozen_row(name, monkeypatch):
     monkeypatch.chdir(ROOT)
     if name.startswith(("04_", "06_", "22_", "23_")) and (lack := get("perplexity:yelp").missing):
         pytest.skip(f"{lack}; make book does it")
-    frames = of_the_book(name)
+    frames = frames_of_book(name)
     if frames is None or len(frames[0]) < len(frozen(name, frames[0])):  # the book of make test
         frames = computed(name)
     agree(name, *frames, whole=True)

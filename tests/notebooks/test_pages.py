@@ -14,7 +14,7 @@ import tstmeta as tst
 from tests.notebooks.cells import NOTEBOOKS, cells
 from tools import book
 from tstmeta.analysis.committed import whole
-from tstmeta.ledger import beside, of_the_book
+from tstmeta.ledger import beside, show_published
 from tstmeta.metrics import get
 from tstmeta.notebook import parameters
 
@@ -32,9 +32,9 @@ def calls(tree: ast.AST, name: str) -> list[ast.Call]:
 
 
 @pytest.mark.parametrize("name", OF_ANY_DATA)
-def test_a_page_that_takes_a_file_shows_printed_tables_through_of_the_book_alone(name):
+def test_a_page_that_takes_a_file_shows_printed_tables_through_one_function(name):
     tree = ast.parse("\n".join(cells(name)))
-    guarded = [node for call in calls(tree, "of_the_book") for node in ast.walk(call)]
+    guarded = [node for call in calls(tree, "show_published") for node in ast.walk(call)]
     names = {node.id for node in guarded if isinstance(node, ast.Name)}
     kept = {id(node) for node in guarded}
     for node in ast.walk(tree):
@@ -47,12 +47,12 @@ def test_a_page_that_takes_a_file_shows_printed_tables_through_of_the_book_alone
 @pytest.mark.parametrize("dataset", ["auto", "mir", "lai@pauli2025"])
 def test_data_of_the_book_have_their_printed_tables(dataset):
     table = beside(tst.published("pauli2025", "7"), "dataset", "item")
-    assert of_the_book(table, dataset) is table
+    assert show_published(table, dataset) is table
 
 
 @pytest.mark.parametrize("dataset", ["mine.csv", "folder/mir.csv", "/tmp/some@where.jsonl"])
 def test_a_file_of_ones_own_has_a_line_instead(dataset):
-    [line] = of_the_book(pd.DataFrame({"a": [0.25]}), dataset).data.splitlines()
+    [line] = show_published(pd.DataFrame({"a": [0.25]}), dataset).data.splitlines()
     assert line == f"*Left out: the printed numbers are of other data than `{dataset}`.*"
 
 

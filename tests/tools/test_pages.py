@@ -80,7 +80,7 @@ MADE_OF = ("src/tstmeta", "tools", "book/templates", "benchmarks/results")
 MADE_OF += tuple(f"data/{name}" for name in OURS.split())
 
 
-def of_the_book(root: Path = written.ROOT) -> Path | None:
+def built_pages(root: Path = written.ROOT) -> Path | None:
     """The book's pages, as `make test` builds them; None where they are older than what they are
     made of, or were made with raw files.
     """
@@ -96,7 +96,7 @@ def of_the_book(root: Path = written.ROOT) -> Path | None:
 @pytest.fixture(scope="module")
 def without(tmp_path_factory):
     """The pages of a machine without raw data: those of the book, or written anew."""
-    if (built := of_the_book()) is not None:
+    if (built := built_pages()) is not None:
         return built
     folder = tmp_path_factory.mktemp("without")
     with pytest.MonkeyPatch.context() as patch:
@@ -121,7 +121,7 @@ def test_the_books_pages_stand_for_those_of_now_only_where_nothing_differs(tmp_p
         path.parent.mkdir(parents=True)
         path.write_text("\n".join(rows))
     os.utime(code, (1, 2e10 if what == "code" else 1))
-    assert of_the_book(tmp_path) == (generated if what == "nothing" else None)
+    assert built_pages(tmp_path) == (generated if what == "nothing" else None)
 
 
 def test_without_raw_files_every_claim_has_a_verdict_and_says_what_was_frozen(without):

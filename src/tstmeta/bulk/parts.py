@@ -99,7 +99,7 @@ class PartFolder:
     def merge(self, out: str, values: str, about: dict[str, Any]) -> None:
         """Put the parts together in one file, and values of corpus metrics beside."""
         if self.local:
-            with storage.whole(Path(out)) as draft, draft.open("wb") as file:
+            with storage.replacing(Path(out)) as draft, draft.open("wb") as file:
                 self._merge(file, about)
         else:
             with fsspec.open(out, "wb") as file:

@@ -57,10 +57,9 @@ def combined(
         CombineError: an unknown name, or what :mod:`tstmeta.combine` raises of its parts.
     """
     known(name)
-    # without what stands beside metrics in a table and must not be combined
-    beside = {*metrics.family("sentinel"), scoring.HUMAN_STYLE}
-    beside |= {name.partition(":")[0] for name in NAMES}
-    scores = scores[~scores["metric"].astype(str).str.partition(":")[0].isin(beside)]
+    never = {*metrics.family("sentinel"), scoring.HUMAN_STYLE}
+    never |= {name.partition(":")[0] for name in NAMES}
+    scores = scores[~scores["metric"].astype(str).str.partition(":")[0].isin(never)]
     stem, _, word = name.partition(":")
     if stem == "gm":
         three = _with(dataset, scores, PARTS, store)
@@ -81,13 +80,13 @@ def combined(
 def _with(
     dataset: Dataset, scores: pd.DataFrame, names: Sequence[str], store: Path | None
 ) -> pd.DataFrame:
-    """The scores of each name on one basis, the source if it can be; scored if need be."""
+    """The scores of each name on one basis (source before none); computed where they lack."""
     tables = []
     for name in names:
-        own = scores[scores["metric"] == name]
-        if own.empty:
-            own = scoring.score(dataset, [name], bases=["source", "none"], store=store)
-        bases = list(dict.fromkeys(own["basis"]))
+        rows = scores[scores["metric"] == name]
+        if rows.empty:
+            rows = scoring.score(dataset, [name], bases=["source", "none"], store=store)
+        bases = list(dict.fromkeys(rows["basis"]))
         basis = next((known for known in ("source", "none", *bases) if known in bases), "")
-        tables.append(own[own["basis"] == basis])
+        tables.append(rows[rows["basis"] == basis])
     return pd.concat(tables, ignore_index=True)

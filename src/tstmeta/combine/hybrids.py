@@ -93,16 +93,16 @@ class Settings(NamedTuple):
 
     def fields(self, kind: Kind | None) -> dict[str, object]:
         """What of it changes a value, for a signature; no kind is the scale alone."""
-        own: dict[str, object] = {}
+        fields: dict[str, object] = {}
         if kind == "simulation":
-            own = {"top": self.top, "steps": STEPS, "statistic": self.statistic}
+            fields = {"top": self.top, "steps": STEPS, "statistic": self.statistic}
         elif kind == "learned":
-            own = {"top": self.top, "trees": self.trees, "sklearn": version("scikit-learn")}
-        own |= {"scale": f"quantiles-{ENDS[0]:g}-{ENDS[1]:g}", "floor": FLOOR}
-        own["folds"] = "none-in-sample" if self.in_sample else self.outer
+            fields = {"top": self.top, "trees": self.trees, "sklearn": version("scikit-learn")}
+        fields |= {"scale": f"quantiles-{ENDS[0]:g}-{ENDS[1]:g}", "floor": FLOOR}
+        fields["folds"] = "none-in-sample" if self.in_sample else self.outer
         if kind == "simulation" and not self.in_sample:
-            own["inner"] = self.inner
-        return own | {"seed": self.seed}
+            fields["inner"] = self.inner
+        return fields | {"seed": self.seed}
 
     def splits(self, sources: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
         return splits(sources, self.outer, self.seed, in_sample=self.in_sample)
@@ -196,18 +196,8 @@ def overall_scores(
     """
     if which not in HYBRID:
         raise CombineError(f"unknown overall score {which!r}; known: {', '.join(HYBRID)}")
-    kind, sides = HYBRID[which], []
-    for name in THREE:
-        rows, used = scores[scores["dimension"] == name], ""
-        if which == "existing":
-            rows = rows[rows["metric"].str.split(":").str[0].isin(PREVIOUSLY_USED[name])]
-            used = f" (one of {', '.join(PREVIOUSLY_USED[name])})"
-        if rows.empty:
-            raise CombineError(
-                f"{dataset.name}: overall-{which} needs scores of {name}{used}, and none of"
-                " those given is one; score such a metric"
-            )
-        sides.append(gather(dataset, rows, lower))
+    kind = HYBRID[which]
+    sides = [_side(dataset, scores, name, which, lower) for name in THREE]
     parts = sides[0]._replace(
         heads=pd.concat([side.heads for side in sides], ignore_index=True),
         matrix=np.concatenate([side.matrix for side in sides]),
@@ -223,8 +213,7 @@ def overall_scores(
             if kind and name in people:
                 chosen = fit(side, people[name], train, kind, settings)
             else:
-                n, scale = len(side.names), Scaling.fitted(side.matrix[:, train], side.lower)
-                chosen = Chosen(np.arange(n), np.full(n, 1.0 / n), scale)
+                chosen = equal_weights(side, train)
             means.append(chosen(side.matrix[:, judged]))
             for metric, weight in weights_by_name(side, chosen).items():
                 weights[f"{name}: {metric}"] = weight / len(THREE)
@@ -239,6 +228,22 @@ def overall_scores(
     return Combination(table, tuple(fits))
 
 
+def _side(
+    dataset: Dataset, scores: pd.DataFrame, name: str, which: Which, lower: Collection[str]
+) -> Parts:
+    """The metrics of a dimension that an overall score takes."""
+    rows, used = scores[scores["dimension"] == name], ""
+    if which == "existing":
+        rows = rows[rows["metric"].str.split(":").str[0].isin(PREVIOUSLY_USED[name])]
+        used = f" (one of {', '.join(PREVIOUSLY_USED[name])})"
+    if rows.empty:
+        raise CombineError(
+            f"{dataset.name}: overall-{which} needs scores of {name}{used}, and none of"
+            " those given is one; score such a metric"
+        )
+    return gather(dataset, rows, lower)
+
+
 def fit(parts: Parts, people: Array, train: np.ndarray, kind: Kind, settings: Settings) -> Chosen:
     """Choose and weigh metrics on the training items alone (a mask ``[N]``)."""
     used = train & parts.complete
@@ -249,15 +254,20 @@ def fit(parts: Parts, people: Array, train: np.ndarray, kind: Kind, settings: Se
             f"{int(used.sum())} items with ratings and scores of all metrics are left to fit on,"
             f" fewer than {LEAST}: rate more, use fewer folds, or leave out metrics without values"
         )
-    scale = Scaling.fitted(parts.matrix[:, used], parts.lower)
     if kind == "equal":
-        n = len(parts.names)
-        places, weights = np.arange(n), np.full(n, 1.0 / n)
-    elif kind == "learned":
-        places, weights = _by_forest(parts, people, used, settings)
-    else:
-        places, weights = _by_correlation(parts, people, used, settings)
-    return Chosen(places, weights, scale)
+        return equal_weights(parts, used)
+    choose = _by_forest if kind == "learned" else _by_correlation
+    return Chosen(*choose(parts, people, used, settings), _scaling(parts, used))
+
+
+def _scaling(parts: Parts, train: np.ndarray) -> Scaling:
+    return Scaling.fitted(parts.matrix[:, train], parts.lower)
+
+
+def equal_weights(parts: Parts, train: np.ndarray) -> Chosen:
+    """All metrics with equal weights; only their scale is fitted."""
+    n = len(parts.names)
+    return Chosen(np.arange(n), np.full(n, 1.0 / n), _scaling(parts, train))
 
 
 def weights_by_name(parts: Parts, chosen: Chosen) -> dict[str, float]:
@@ -288,12 +298,12 @@ def _by_correlation(
 
     single = [agreements(judged, upright[:, judged]) for _, judged in inner]
     places, tried = top_places(np.mean(single, axis=0), settings.top), grid(settings.top)
-    each = []
+    by_fold = []
     for train, judged in inner:
         scale = Scaling.fitted(matrix[places][:, train], lower[places])
-        each.append(agreements(judged, geometric_mean(scale(matrix[places][:, judged]), tried)))
+        by_fold.append(agreements(judged, geometric_mean(scale(matrix[places][:, judged]), tried)))
     # the first of equals is the one nearest to equal weights, as the grid is ordered
-    return places, tried[int(np.argmax(np.round(np.mean(each, axis=0), 12)))]
+    return places, tried[int(np.argmax(np.round(np.mean(by_fold, axis=0), 12)))]
 
 
 def top_places(values: Array, top: int) -> np.ndarray:

@@ -1,9 +1,9 @@
 """Scores of several metrics as a matrix: direction and scale, folds of sources, scores again.
 
 A geometric mean wants positive numbers of which more is better.  A metric of which less is better
-(by what it says of itself, never by the ratings) has its sign turned; each is mapped linearly, from
-two quantiles of the *training* items to 0 and 1, for one perplexity of 100,000 would push all
-others together; and as a zero would make the whole mean zero, u becomes ``FLOOR + (1 - FLOOR) u``.
+(by its declaration, never by the ratings) changes its sign.  Each is mapped linearly: two quantiles
+of the *training* items become 0 and 1, because a single perplexity of 100,000 would push all others
+together.  As a zero would make the mean zero, u becomes ``FLOOR + (1 - FLOOR) u``.
 """
 
 import hashlib
@@ -98,9 +98,9 @@ def gather(dataset: Dataset, scores: pd.DataFrame, lower: Collection[str] = ()) 
     ):
         rows = table.set_index("item_id").reindex(ids)
         status = rows["status"].fillna("").to_numpy(str)
-        given = np.isin(status, [str(known) for known in Status if known.has_value])
+        has_value = np.isin(status, [str(known) for known in Status if known.has_value])
         heads.append((name, basis, signature, lower_is_better(name, basis, lower)))
-        values.append(np.where(given, rows["value"].to_numpy(float), np.nan))
+        values.append(np.where(has_value, rows["value"].to_numpy(float), np.nan))
         statuses.append(status)
     return Parts(
         pd.DataFrame(heads, columns=["metric", "basis", "signature", "lower"]),
@@ -123,26 +123,26 @@ def lower_is_better(name: str, basis: str, lower: Collection[str] = ()) -> bool:
 def pick(
     dataset: Dataset,
     scores: pd.DataFrame,
-    whole: str,
+    formula: str,
     wanted: Mapping[str, tuple[str, float, float]],
 ) -> Parts:
-    """The metrics of a whole (GM, J) by what each is to it: its name, least and largest value."""
+    """The metrics of a formula (GM, J): for each factor the metric's name and its range."""
     tables = []
-    for what, (name, low, high) in wanted.items():
-        own = scores[scores["metric"] == name]
-        if (count := own[["basis", "signature"]].drop_duplicates().shape[0]) != 1:
+    for factor, (name, low, high) in wanted.items():
+        rows = scores[scores["metric"] == name]
+        if (count := rows[["basis", "signature"]].drop_duplicates().shape[0]) != 1:
             known = ", ".join(scores["metric"].drop_duplicates())
             raise CombineError(
                 f"{'more than one' if count else 'no'} metric called {name!r} is in the scores,"
-                f" wanted for the {what} of {whole}; there are {known}"
+                f" wanted for the {factor} of {formula}; there are {known}"
             )
         # cosines of equal texts are above 1 by rounding
-        if own["value"].min() < low - 1e-6 or own["value"].max() > high + 1e-6:
+        if rows["value"].min() < low - 1e-6 or rows["value"].max() > high + 1e-6:
             raise CombineError(
-                f"{whole} wants {name} between {low:g} and {high:g}, but its scores lie between"
-                f" {own['value'].min():.3g} and {own['value'].max():.3g}; name another metric"
+                f"{formula} wants {name} between {low:g} and {high:g}, but its scores lie between"
+                f" {rows['value'].min():.3g} and {rows['value'].max():.3g}; name another metric"
             )
-        tables.append(own)
+        tables.append(rows)
     return gather(dataset, pd.concat(tables, ignore_index=True))
 
 
@@ -220,7 +220,7 @@ def _apart(low: Array, high: Array) -> np.ndarray:
 
 
 def oriented(values: Array, lower: np.ndarray) -> Array:
-    """Values ``[M, n]`` with the sign of distances turned, so that more is better."""
+    """Values ``[M, n]``, those of distances negated, so that more is better."""
     return np.where(np.asarray(lower, dtype=bool)[:, None], -np.asarray(values), values)
 
 
@@ -251,11 +251,10 @@ def emit(
     bases = set(parts.heads["basis"])
     basis = next((known for known in ("reference", "source") if known in bases), "none")
     texts = parts.heads["signature"] + "|" + parts.heads["basis"]
-    own = {"parts": "+".join(parts.names), "parts-hash": digest(*texts)}
+    fields = {**fields, "parts": "+".join(parts.names), "parts-hash": digest(*texts)}
     lacking, names = ~np.isfinite(parts.matrix.T), np.array(parts.names)
     invalid = lacking.any(axis=1) | ~np.isfinite(values)
     worse = [(parts.statuses == status).any(axis=0) for status in (Status.TRUNCATED, Status.EMPTY)]
-    each = zip(lacking, details or [""] * len(values), strict=True)
     frame = pd.DataFrame(
         {
             "dataset": parts.dataset,
@@ -263,12 +262,13 @@ def emit(
             "metric": name,
             "dimension": dimension,
             "basis": basis,
-            "signature": str(Signature.of(name, {"basis": basis, **fields, **own})),
+            "signature": str(Signature.of(name, {"basis": basis, **fields})),
             "sample": 0,
             "value": np.where(invalid, np.nan, values),
             "status": np.select([invalid, *worse], ["invalid", "truncated", "empty"], "ok"),
             "detail": [
-                f"no value of {', '.join(names[none])}" if none.any() else d for none, d in each
+                f"no value of {', '.join(names[absent])}" if absent.any() else detail
+                for absent, detail in zip(lacking, details or [""] * len(values), strict=True)
             ],
         }
     )

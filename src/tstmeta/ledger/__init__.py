@@ -3,4 +3,4 @@
 from .claims import Claims, claims
 from .inputs import Inputs
 from .ledger import counts, published, reproduce
-from .table import beside, listing, of_the_book
+from .table import beside, show_published

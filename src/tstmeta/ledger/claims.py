@@ -95,11 +95,11 @@ def judge(claim: dict[str, Any], setup: Setup) -> tuple[list[Finding], str, str]
     """Findings, verdict and why of a claim whose data are all here."""
     findings = [row for entry in entries(claim["evidence"]) for row in findings_of(entry, setup)]
     verdict, why = decide(claim, findings)
-    words, (_, bound) = [why], rule_of(claim)
+    sentences, (_, bound) = [why], rule_of(claim)
     for group, text in claim.get("say", {}).items():
-        if own := [row.interval() for row in findings if row.group == group and row.limits]:
-            words.append(text.format(sides=sides(own, bound)))
-    return findings, verdict, " ".join(filter(None, [*words, claim.get("note")]))
+        if intervals := [row.interval() for row in findings if row.group == group and row.limits]:
+            sentences.append(text.format(sides=sides(intervals, bound)))
+    return findings, verdict, " ".join(filter(None, [*sentences, claim.get("note")]))
 
 
 def lacking(claim: dict[str, Any], setup: Setup) -> list[str]:
@@ -116,9 +116,9 @@ def lacking(claim: dict[str, Any], setup: Setup) -> list[str]:
 def entries(evidence: Sequence[Any]) -> Iterator[dict[str, Any]]:
     """The entries of a claim, one for every combination under ``each``; nested lists are joined."""
     for entry in flat(evidence):
-        each = entry.get("each", {})
-        for values in itertools.product(*map(flat, each.values())):
-            chosen = dict(zip(each, values, strict=True))
+        lists = entry.get("each", {})
+        for values in itertools.product(*map(flat, lists.values())):
+            chosen = dict(zip(lists, values, strict=True))
             yield {**entry, **chosen.pop("at", {}), **chosen}
 
 
@@ -130,8 +130,7 @@ def flat(values: Sequence[Any]) -> list[Any]:
 def findings_of(entry: dict[str, Any], setup: Setup) -> list[Finding]:
     """The findings of an entry, with what it says of them."""
     about = dict.fromkeys(_ABOUT, "") | {key: entry[key] for key in _ABOUT if key in entry}
-    arguments = {key: value for key, value in entry.items() if key not in _ABOUT}
-    arguments = {k: flat(v) if isinstance(v, list) else v for k, v in arguments.items()}
+    arguments = arguments_of(entry)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DemonstrationWarning)
         findings = KINDS[about["kind"]](setup, **arguments)
@@ -147,6 +146,12 @@ def findings_of(entry: dict[str, Any], setup: Setup) -> list[Finding]:
     ]
 
 
+def arguments_of(entry: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of an entry's kind, without nested lists."""
+    arguments = {key: value for key, value in entry.items() if key not in _ABOUT}
+    return {key: flat(v) if isinstance(v, list) else v for key, v in arguments.items()}
+
+
 def decide(claim: dict[str, Any], findings: Sequence[Finding]) -> tuple[str, str]:
     """The verdict by the claim's rule, and why: what all evidence speaks of, the intervals."""
     rule, bound = rule_of(claim)
@@ -157,7 +162,7 @@ def decide(claim: dict[str, Any], findings: Sequence[Finding]) -> tuple[str, str
     why = claim.get("because", {}).get(verdict, "")
     if counted:
         scopes = zip(*(row.scope.split(", ") for row in counted), strict=True)
-        about = ", ".join(max(own, key=lambda of: of.startswith("these")) for own in scopes)
+        about = ", ".join(max(parts, key=lambda part: part.startswith("these")) for parts in scopes)
         also = f"; corrected for their number, {sides(wide, bound)}" if len(counted) > 1 else ""
         why = f"For {about}. Intervals: {sides(plain, bound)}{also}. {why}".strip()
     return verdict, why
@@ -187,13 +192,13 @@ def verdict_of(rule: str, plain: ArrayLike, wide: ArrayLike, bound: float = 0.0)
         plain, wide: intervals ``[n, 2]`` of 95 %, and at :func:`corrected` confidence.
     """
     (low, high), (least, most) = np.reshape(plain, (-1, 2)).T, np.reshape(wide, (-1, 2)).T
-    every = {"above": (low > bound).all(), "below": (high < bound).all()}
-    some = {"below": (least > bound).any(), "above": (most < bound).any()}  # the other side
+    holds = {"above": (low > bound).all(), "below": (high < bound).all()}
+    fails = {"below": (least > bound).any(), "above": (most < bound).any()}  # the other side
     if not rule or not len(low):
         return OPEN
     if rule == "both signs":
-        every, some = {rule: np.all([*some.values()])}, {rule: np.any([*every.values()])}
-    return HOLDS if every[rule] else FAILS if some[rule] else OPEN
+        holds, fails = {rule: np.all([*fails.values()])}, {rule: np.any([*holds.values()])}
+    return HOLDS if holds[rule] else FAILS if fails[rule] else OPEN
 
 
 def sides(intervals: ArrayLike, bound: float) -> str:

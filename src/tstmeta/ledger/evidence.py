@@ -33,6 +33,8 @@ from .recipes import yelp_bleu
 
 #: Resamples of what takes long, at most; the note beside the number says so.
 _SLOW = 500
+#: What an interval over resampled sources speaks of.
+_SOURCES = ResamplingPlan().estimand
 #: The group of evidence that decides; what is of another group is shown and does not count.
 COUNTED = "counted"
 
@@ -98,8 +100,8 @@ def analysis_of(
     setup: Setup, data: str, metrics: Sequence[str], dimension: str = "content", **how: Any
 ) -> Analysis:
     """Several metrics on one data set; ``how`` may have part, statistic, level, unit."""
-    each = [setup.inputs.pairs(data, *name_and_basis(metric), dimension) for metric in metrics]
-    frame, part = pd.concat(each, ignore_index=True), how.pop("part", "all")
+    tables = [setup.inputs.pairs(data, *name_and_basis(metric), dimension) for metric in metrics]
+    frame, part = pd.concat(tables, ignore_index=True), how.pop("part", "all")
     return _analysis(setup, frame[inside(setup, data, frame, part)], **how)
 
 
@@ -113,15 +115,15 @@ def finding(
 ) -> Finding:
     """A metric of an analysis, or that metric minus a later one, with its interval."""
     drawn = drawn or resample(analysis)
-    rows, row, sign = pair_of(drawn, place, minus) if minus else (drawn, place, 1)
-    value = sign * float(rows.estimates[row])
+    table, index, sign = pair_of(drawn, place, minus) if minus else (drawn, place, 1)
+    value = sign * float(table.estimates[index])
 
     def limits(confidence: float) -> Interval:
         if minus:
             return difference(drawn, place, minus, confidence=confidence)
         return stats.confidence_intervals(drawn, confidence=confidence)[place]
 
-    n = min(agreement_of(analysis, each).n for each in (place, minus or place))
+    n = min(agreement_of(analysis, row).n for row in (place, minus or place))
     return Finding(what, value, limits, n, _note(analysis, limits), analysis.plan.estimand)
 
 
@@ -162,8 +164,8 @@ def best_gap(
     The choice is part of the data, so the interval is a little too kind to the others.
     """
     analysis = analysis_of(setup, data, [metric, *others], **how)
-    own = analysis.matrices
-    best = int(np.nanargmax(stats.estimate(own.human, own.metrics[1:], analysis.setting)))
+    human, rivals = analysis.matrices.human, analysis.matrices.metrics[1:]
+    best = int(np.nanargmax(stats.estimate(human, rivals, analysis.setting)))
     what = f"{label_of(metric)} minus the best other, {label_of(others[best])}, on {data}"
     return [finding(analysis.of([0, 1 + best]), what, 0, 1)]
 
@@ -174,8 +176,8 @@ def reference_free(setup: Setup, data: str, metrics: Sequence[str]) -> list[Find
     analysis = analysis_of(setup, data, both, part="systems")
     drawn = resample(analysis)
     gaps = np.column_stack([drawn.pairs.estimates, drawn.pairs.resampled])
-    own = [pair_of(drawn, place, place + k)[1] for place in range(k)]
-    value, *values = gaps[own].mean(axis=0).tolist()
+    rows = [pair_of(drawn, place, place + k)[1] for place in range(k)]
+    value, *values = gaps[rows].mean(axis=0).tolist()
     limits = from_draws(value, values, drawn.fewest, (-2, 2))
     row = finding(analysis, f"source minus reference on {data}, mean of {k}", drawn=drawn)
     n = min(agreement_of(analysis, place).n for place in range(2 * k))
@@ -192,11 +194,11 @@ def across(setup: Setup, data: str, metric: str, parts: Sequence[str], **how: An
     )
     frame = frame.dropna(subset="score")
     masks = {part: inside(setup, data, frame, part) for part in parts}
-    some = np.logical_or(*masks.values())
+    either = np.logical_or(*masks.values())
     tables = [frame.assign(metric=k, score=frame["score"].where(m)) for k, m in masks.items()]
-    analysis = _analysis(setup, pd.concat([table[some] for table in tables]), **how)
+    analysis = _analysis(setup, pd.concat([table[either] for table in tables]), **how)
     row = finding(analysis, f"{label_of(metric)} on {data}, {parts[0]} minus {parts[1]}", 0, 1)
-    return [row._replace(n=int(some.sum()))]
+    return [row._replace(n=int(either.sum()))]
 
 
 def alpha(setup: Setup, data: str, dimension: str) -> list[Finding]:
@@ -206,11 +208,11 @@ def alpha(setup: Setup, data: str, dimension: str) -> list[Finding]:
     groups = list(dataset.items.groupby("source_id", sort=False).indices.values())
     rng, n, draws = np.random.default_rng(setup.seed), len(groups), min(setup.draws, _SLOW)
     picked = (np.concatenate([groups[g] for g in rng.integers(n, size=n)]) for _ in range(draws))
-    values, whole = [stats.alpha(ratings[rows]).value for rows in picked], stats.alpha(ratings)
-    limits = from_draws(whole.value, values, n, (-1, 1))
+    values, estimate = [stats.alpha(ratings[rows]).value for rows in picked], stats.alpha(ratings)
+    limits = from_draws(estimate.value, values, n, (-1, 1))
     what = f"Krippendorff's alpha (ordinal) of {dimension} on {data}"
     note = f"sources resampled; {draws:,} draws"
-    return [Finding(what, whole.value, limits, whole.n, note, ResamplingPlan().estimand)]
+    return [Finding(what, estimate.value, limits, estimate.n, note, _SOURCES)]
 
 
 def untransferred(
@@ -226,8 +228,7 @@ def untransferred(
     for system, (value, *values) in zip(systems, copies - others, strict=True):
         what = f"BLEU of the sources minus that of {system}, {references} references"
         limits = from_draws(value, values, n, (-100, 100))
-        note, scope = "sources resampled", ResamplingPlan().estimand
-        rows.append(Finding(what, value, limits, n, note, scope))
+        rows.append(Finding(what, value, limits, n, "sources resampled", _SOURCES))
     return rows
 
 
@@ -264,24 +265,27 @@ def hybrids(setup: Setup, data: str, metrics: Sequence[str], words: str) -> list
 
 def preferred(setup: Setup, data: str, dimension: str, better: str, worse: str) -> list[Finding]:
     """The share of comparisons that one system wins minus the share it loses to the other."""
-    held = setup.inputs.data(data)
-    items, own = held.items.set_index("item_id"), held.preferences.query("dimension == @dimension")
-    a, b = (own[side].map(items["system"]) for side in ("item_a", "item_b"))
+    dataset = setup.inputs.data(data)
+    items = dataset.items.set_index("item_id")
+    answers = dataset.preferences.query("dimension == @dimension")
+    a, b = (answers[side].map(items["system"]) for side in ("item_a", "item_b"))
     sign = (a.eq(better) & b.eq(worse)) * 1.0 - (a.eq(worse) & b.eq(better))
-    won, of = own["value"].map({"a": 1.0, "b": -1.0, "tie": 0.0}) * sign, own["item_a"]
-    sums = won[sign != 0].groupby(of.map(items["source_id"])).agg(["sum", "size"]).to_numpy(float)
+    won = answers["value"].map({"a": 1.0, "b": -1.0, "tie": 0.0}) * sign
+    sources = answers["item_a"].map(items["source_id"])
+    sums = won[sign != 0].groupby(sources).agg(["sum", "size"]).to_numpy(float)
     drawn = resampled_sums(setup, sums)
     value, *values = (drawn[:, 0] / drawn[:, 1]).tolist()
     what, size = f"{better} over {worse}, {dimension}, on {data}", int(sums[:, 1].sum())
     limits = from_draws(value, values, len(sums), (-1, 1))
-    note = "share won less share lost"
-    return [Finding(what, value, limits, size, note, ResamplingPlan().estimand)]
+    return [Finding(what, value, limits, size, "share won less share lost", _SOURCES)]
 
 
-def choices(setup: Setup, of: str, dimension: str, share: str = "balanced") -> list[Finding]:
-    """A metric's share of the choices of people: a row of chapter 22, of ``mis@yelp``."""
-    rows = whole("22_preferences").set_index(["dataset", "dimension", "metric"])
-    row = rows.loc[("mis@yelp", dimension, of)]
+def choices(
+    setup: Setup, table: str, dataset: str, dimension: str, metric: str, share: str = "balanced"
+) -> list[Finding]:
+    """A metric's share of the choices of people, from the frozen aggregate that ``table`` names."""
+    rows = whole(table).set_index(["dataset", "dimension", "metric"])
+    row = rows.loc[(dataset, dimension, metric)]
     value, *ends = (float(row[name]) for name in (share, f"{share}_low", f"{share}_high"))
 
     def limits(confidence: float) -> Interval:  # a normal's, of its own width on each side
@@ -289,8 +293,8 @@ def choices(setup: Setup, of: str, dimension: str, share: str = "balanced") -> l
         low, high = (value + (end - value) * ratio for end in ends)
         return Interval(low, high, 0, 0)
 
-    what, n = f"{of}, choices by {dimension}, {share}", int(row["comparisons"])
-    return [Finding(what, value, limits, n, "sources resampled", ResamplingPlan().estimand)]
+    what, n = f"{metric}, choices by {dimension}, {share}", int(row["comparisons"])
+    return [Finding(what, value, limits, n, "sources resampled", _SOURCES)]
 
 
 def transfer(
@@ -306,7 +310,7 @@ def transfer(
     report = wide.loc["report"]
     values = report[of].groupby(run).last()
     if along:
-        values = report.groupby(run).apply(lambda own: own[of].corr(own[along], "spearman"))
+        values = report.groupby(run).apply(lambda part: part[of].corr(part[along], "spearman"))
     elif acc:
         off = wide.loc["choose", "style-accuracy:yelp"].sub(acc).abs().groupby(run)
         values = report.loc[off.idxmin()[off.min() <= 0.05], of]
@@ -334,9 +338,9 @@ def _trained(inputs: Inputs) -> pd.DataFrame:
 
 def published(setup: Setup, cell: str) -> list[Finding]:
     """A printed number, marked as such."""
-    [own] = [printed for printed in cells() if printed.cell == cell]
-    what = ", ".join([own.metric, own.dimension, own.basis, own.dataset, own.language])
-    return [Finding(what.replace(", none", ""), own.value, note=cell)]
+    [printed] = [printed for printed in cells() if printed.cell == cell]
+    facts = (printed.metric, printed.dimension, printed.basis, printed.dataset, printed.language)
+    return [Finding(", ".join(facts).replace(", none", ""), printed.value, note=cell)]
 
 
 _ALL = (agreement, gap, best_gap, reference_free, across, alpha, untransferred, hybrids, preferred)

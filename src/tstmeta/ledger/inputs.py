@@ -32,14 +32,12 @@ class Inputs:
         """Whether a data set can be computed with, or its texts can be read."""
         return name in self._data or (has_texts if texts else available)(name)
 
-    def add(self, data: Dataset) -> None:
-        self._data[data.name] = data
-
-    def once(self, function: Callable[..., Any], *given: Any) -> Any:
-        """What a function gives of these inputs and more, computed once."""
-        if (function, given) not in self._known:
-            self._known[function, given] = function(self, *given)
-        return self._known[function, given]
+    def once(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """``function(self, *arguments)``, computed once."""
+        key = (function, arguments)
+        if key not in self._known:
+            self._known[key] = function(self, *arguments)
+        return self._known[key]
 
     def data(self, name: str) -> Dataset:
         if name not in self._data:
@@ -50,10 +48,9 @@ class Inputs:
         """The ``scores`` table of metrics on one basis; either all are released or none."""
         data = self.data(name)
         if any(metric.startswith(RELEASED) for metric in metrics):
-            own = data.scores["metric"].isin(metrics) & (data.scores["basis"] == basis)
-            return data.scores[own].reset_index(drop=True)
-        store, progress = self.store, self.progress
-        return scoring.score(data, metrics, bases=[basis], store=store, progress=progress)
+            wanted = data.scores["metric"].isin(metrics) & (data.scores["basis"] == basis)
+            return data.scores[wanted].reset_index(drop=True)
+        return scoring.score(data, metrics, bases=[basis], store=self.store, progress=self.progress)
 
     def pairs(self, name: str, metric: str, basis: str, dimension: str = "content") -> pd.DataFrame:
         """The pairs of one metric on one basis, see :func:`tstmeta.pairs`; empty without scores.

@@ -46,13 +46,13 @@ def reproduce(
     inputs = inputs or Inputs()
     rows = []
     for cell in chosen:
-        own: tuple
+        computed: tuple
         try:
             ours = answer(cell, inputs)
-            own = (ours.value, ours.n, ours.signature, *status_of(cell, ours))
+            computed = (ours.value, ours.n, ours.signature, *status_of(cell, ours))
         except Needs as lacking:
-            own = (math.nan, 0, "", f"needs {lacking.what}", lacking.reason)
-        rows.append((cell.cell, cell.paper, cell.table, cell.printed, *own))
+            computed = (math.nan, 0, "", f"needs {lacking.what}", lacking.reason)
+        rows.append((cell.cell, cell.paper, cell.table, cell.printed, *computed))
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 

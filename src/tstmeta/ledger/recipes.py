@@ -89,8 +89,8 @@ def agreement(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
     data, frame = pairs_of(cell, how, inputs)
     result = correlate(frame, how["statistic"], how["level"]).iloc[0]
     value = result["p"] if cell.statistic == "pvalue" else result["value"]
-    own = frame["signature"].iloc[0]
-    signature = f"{own}|{how['statistic']}:{how['level']}|data:{data}"
+    metric = frame["signature"].iloc[0]
+    signature = f"{metric}|{how['statistic']}:{how['level']}|data:{data}"
     return Answer(float(value), _n(result), signature, result["reason"], via=how.get("via"))
 
 
@@ -111,7 +111,7 @@ def ranking(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
     means = systems.agg(lambda values: np.mean(values.to_numpy()))
     result = stats.kendall(means["human"], means["score"])
     shown = result.p if cell.statistic == "pvalue" else result.value
-    tie = how.get("tie", "").format(kept=f"{exact.value:.3f}")
+    tie = how.get("tie", "").format(exact=f"{exact.value:.3f}")
     reason = "; ".join(filter(None, [exact.reason, tie]))
     return exact._replace(value=shown, signature=f"{exact.signature}|means:numpy", reason=reason)
 
@@ -174,10 +174,10 @@ def at_level(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
         raise Needs("lai data", "tstmeta data fetch lai")
     by_systems = how["level"] == "system"
     wanted = ("I2F", "F2I") if cell.direction == "overall" else (cell.direction,)
-    frame, values, n = _of_lai(cell, data, inputs), [], 0
+    frame, values, n = _pairs_at_level(cell, data, inputs), [], 0
     for directions in [(name,) for name in wanted] if by_systems else [wanted]:
-        own, undefined = frame[frame["direction"].isin(directions)], how.get("undefined", math.nan)
-        result = correlate(own, how["statistic"], how["level"], undefined=undefined).iloc[0]
+        part, undefined = frame[frame["direction"].isin(directions)], how.get("undefined", math.nan)
+        result = correlate(part, how["statistic"], how["level"], undefined=undefined).iloc[0]
         values.append(100 * float(result["value"]))
         n += math.comb(_n(result), 2) if by_systems else _n(result)
     value = values[0]
@@ -187,7 +187,7 @@ def at_level(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
     return Answer(value, n, signature)
 
 
-def _of_lai(cell: Cell, data: str, inputs: Inputs) -> pd.DataFrame:
+def _pairs_at_level(cell: Cell, data: str, inputs: Inputs) -> pd.DataFrame:
     """The pairs of a cell's metric; of people who agree among themselves, of the second rater."""
     if cell.metric == "inter-annotator agreement":
         return second_rater(inputs, data, cell.dimension)
@@ -221,13 +221,13 @@ def corpus_bleu(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
         if not inputs.has(name, texts=True):
             raise Needs(f"{name} data", f"tstmeta data fetch {name}")
     system = names(cell.paper, "system").get(cell.item, ("", ""))[0]
-    metric, each = inputs.once(yelp_bleu, system)
-    values = {name: metric.aggregate(np.sum(own, axis=0)) for name, own in each.items()}
+    metric, statistics = inputs.once(yelp_bleu, system)
+    values = {name: metric.aggregate(np.sum(rows, axis=0)) for name, rows in statistics.items()}
     value = values.pop(how["references"])
     [(other, without)] = values.items()
     reason = f"{how['references']} references; {without:.1f} with {other} ones"
     signature = f"{metric.signature('reference')}|references:{how['references']}"
-    return Answer(value, len(each[other]), signature, reason)
+    return Answer(value, len(statistics[other]), signature, reason)
 
 
 def yelp_bleu(inputs: Inputs, system: str) -> tuple[CorpusMetric, dict[str, np.ndarray]]:
@@ -246,12 +246,12 @@ def yelp_bleu(inputs: Inputs, system: str) -> tuple[CorpusMetric, dict[str, np.n
         "raw": table["references"],
         "tokenised": by_source.loc[list(zip(table["style"], table["source"], strict=True))],
     }
-    each = {}
+    statistics = {}
     for preparation, lists in references.items():
         texts = zip(table["output"] if system else table["source"], lists, strict=True)
-        requests = [Request(output, tuple(given[:1])) for output, given in texts]
-        each[preparation] = np.array([metric.statistics(request) for request in requests])
-    return metric, each
+        requests = [Request(output, tuple(listed[:1])) for output, listed in texts]
+        statistics[preparation] = np.array([metric.statistics(request) for request in requests])
+    return metric, statistics
 
 
 def preferred(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
@@ -259,19 +259,19 @@ def preferred(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
     if not inputs.has(how["data"]):
         raise Needs("mis data", "tstmeta data fetch mis")
     data, (question, _, answer) = inputs.data(how["data"]), cell.item.partition(": ")
-    systems, own = data.items.set_index("item_id")["system"], data.preferences
+    systems, rows = data.items.set_index("item_id")["system"], data.preferences
     a, b = question.lower().split(" vs ")
-    own = own[own["item_a"].map(systems).eq(a) & own["item_b"].map(systems).eq(b)]
-    own = own.loc[own["dimension"] == cell.dimension, "value"]
-    share = 100 * (own == {"A>B": "a", "B>A": "b", "Tie": "tie"}[answer]).mean()
+    rows = rows[rows["item_a"].map(systems).eq(a) & rows["item_b"].map(systems).eq(b)]
+    answers = rows.loc[rows["dimension"] == cell.dimension, "value"]
+    share = 100 * (answers == {"A>B": "a", "B>A": "b", "Tie": "tie"}[answer]).mean()
     signature = f"share of comparisons|{question}|data:{how['data']}"
-    return Answer(float(share), len(own), signature)
+    return Answer(float(share), len(answers), signature)
 
 
 # --------------------------------------------------------------------- from other printed numbers
 
 
-def of_printed(function: Callable[..., Any], printed: Sequence[Cell], signature: str) -> Answer:
+def from_printed(function: Callable[..., Any], printed: Sequence[Cell], signature: str) -> Answer:
     """A function, monotone in each printed number, and its range within their rounding."""
     halves = [0.5 * 10.0**-cell.decimals for cell in printed]
     ranges = [(cell.value - h, cell.value + h) for cell, h in zip(printed, halves, strict=True)]
@@ -284,17 +284,17 @@ def _columns(cell: Cell, how: Settings) -> list[dict[str, Cell]]:
     """The printed correlations on basis source of a cell's table: a data set's metrics each."""
     grid: dict[str, dict[str, Cell]] = {}
     for printed in cells(cell.paper, cell.table):
-        kept = printed.dataset not in how["without"]
-        if kept and (printed.statistic, printed.basis) == ("pearson", "source"):
+        shown = (printed.statistic, printed.basis) == ("pearson", "source")
+        if shown and printed.dataset not in how["without"]:
             grid.setdefault(printed.dataset, {})[printed.metric] = printed
     return list(grid.values())
 
 
 def mean_of_printed(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
     """A metric's mean correlation over the data sets of a table, from the printed cells."""
-    own = [column[cell.metric] for column in _columns(cell, how)]
-    signature = f"mean of {len(own)} printed correlations|table:{cell.table}"
-    return of_printed(lambda *values: fmean(values), own, signature)
+    printed = [column[cell.metric] for column in _columns(cell, how)]
+    signature = f"mean of {len(printed)} printed correlations|table:{cell.table}"
+    return from_printed(lambda *values: fmean(values), printed, signature)
 
 
 def mean_rank_of_printed(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
@@ -310,20 +310,20 @@ def mean_rank_of_printed(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
 def learned_weight(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
     """A learned weight of Table 5: an importance of Table 6 over the sum of the selected ones."""
 
-    def of(table: str) -> list[Cell]:
+    def printed(table: str) -> list[Cell]:
         same = (cell.dataset, cell.language, cell.dimension)
         rows = cells(cell.paper, table)
         return [row for row in rows if (row.dataset, row.language, row.dimension) == same]
 
-    def share(own: float, *others: float) -> float:
-        own = max(own, 0.0)
-        return own / (own + sum(max(importance, 0.0) for importance in others))
+    def share(*importances: float) -> float:
+        first, *others = (max(importance, 0.0) for importance in importances)
+        return first / (first + sum(others))
 
-    importances = {row.metric: row for row in of("6")}
-    chosen = [importances[row.metric] for row in of("5") if row.item == cell.item]
+    importances = {row.metric: row for row in printed("6")}
+    chosen = [importances[row.metric] for row in printed("5") if row.item == cell.item]
     chosen.sort(key=lambda row: row.metric != cell.metric)
     signature = f"importance of Table 6 renormalised over {len(chosen)} metrics"
-    return of_printed(share, chosen, signature)
+    return from_printed(share, chosen, signature)
 
 
 def stated(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
@@ -341,7 +341,7 @@ def _printed(cell: Cell, model: str, metric: str) -> Cell:
 def geometric_mean(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
     """GM (Section 3.3) from the printed Acc, Sim and PP."""
     three = [_printed(cell, cell.item, name) for name in ("Acc", "Sim", "PP")]
-    return of_printed(gm, three, f"GM of printed Acc, Sim, PP|t:{PRINTED}")
+    return from_printed(gm, three, f"GM of printed Acc, Sim, PP|t:{PRINTED}")
 
 
 def difference(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
@@ -349,7 +349,7 @@ def difference(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
     models, metric = re.findall(r"M\d", cell.item), cell.metric.removeprefix("delta_")
     both = [_printed(cell, model, metric) for model in models]
     signature = f"difference of printed {metric}: {' - '.join(models)}"
-    return of_printed(lambda a, b: a - b, both, signature)
+    return from_printed(lambda a, b: a - b, both, signature)
 
 
 _ALL = (agreement, ranking, single_item, dimensions, alpha, count, at_level, corpus_bleu, preferred)

@@ -1,4 +1,4 @@
-"""Printed numbers beside ours, for a page: a table as the paper has it, and a list of cells."""
+"""A printed table with our numbers beside the printed ones, for a page."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def beside(
     about = "n = " + frame["n"].astype(str) + "; " + frame["status"] + "; " + frame["reason"]
     parts = {
         "cell": [cell_of(*cell) for cell in frame[fields].itertuples(index=False)],
-        "kind": _kinds(frame),
+        "kind": classes_of(frame),
         "about": (about + "; " + frame["signature"]).map(escape),
     }
     grids = []
@@ -74,51 +74,26 @@ def beside(
         grid.index.names, grid.columns.names = [None] * len(down), [None] * len(right)
         grids.append(grid.fillna(""))
     texts, kinds, abouts = grids
-    style = _styler(texts).set_td_classes(kinds).set_tooltips(abouts, as_title_attribute=True)
+    style = styler(texts).set_td_classes(kinds).set_tooltips(abouts, as_title_attribute=True)
     style.format_index(escape="html", axis=0).format_index(escape="html", axis=1)
     return style.set_caption(escape(f"{caption}. {LEGEND}" if caption else LEGEND))
 
 
-def of_the_book(table: Any, dataset: str) -> Any:
-    """A table of printed numbers; a line instead where ``dataset``, the parameter of a page, is a
-    file of one's own, with which they have nothing to do.
-    """
+def show_published(table: Any, dataset: str) -> Any:
+    """A table of printed numbers, or a line instead of it where ``dataset`` names a user's file."""
     from IPython.display import Markdown
 
-    own = dataset != "auto" and dataset.partition("@")[0] not in names()
-    left_out = f"*Left out: the printed numbers are of other data than `{dataset}`.*"
-    return Markdown(left_out) if own else table
+    if dataset == "auto" or dataset.partition("@")[0] in names():
+        return table
+    return Markdown(f"*Left out: the printed numbers are of other data than `{dataset}`.*")
 
 
-def _kinds(frame: pd.DataFrame) -> pd.Series:
+def classes_of(frame: pd.DataFrame) -> pd.Series:
     """The class of each status, for the style sheet."""
     return "tst-" + frame["status"].str.partition(" ")[0]
 
 
-def listing(rows: pd.DataFrame) -> Styler:
-    """Rows of :func:`reproduce` as a list; pointing at our value shows its signature."""
-    decimals = rows["printed"].str.rstrip("*%").str.partition(".")[2].str.len()
-    both = zip(rows["ours"], decimals, strict=True)
-    ours = ["–" if pd.isna(v) else f"{v:z.{places + 2 if places else 0}f}" for v, places in both]
-    marks = rows["status"].str.partition(" ")[0].map(lambda name: MARKS[name][0])
-    shown = pd.DataFrame(
-        {
-            "cell": rows["cell"].str.split(".", n=2).str[2],
-            "published": rows["printed"].str.replace("-", "−"),
-            "ours": pd.Series(ours, rows.index).str.replace("-", "−"),
-            "n": ["–" if not n else f"{n:,}" for n in rows["n"]],
-            "status": marks + " " + rows["status"],
-            "reason": rows["reason"],
-        }
-    )
-    classes = pd.DataFrame("num", shown.index, ["published", "ours", "n"])
-    style = _styler(shown).hide(axis="index").format(escape="html")
-    style.set_td_classes(classes.assign(status=_kinds(rows), reason="long"))
-    titles = pd.DataFrame({"ours": rows["signature"].map(escape)})
-    return style.set_tooltips(titles, as_title_attribute=True)
-
-
-def _styler(frame: pd.DataFrame) -> Styler:
+def styler(frame: pd.DataFrame) -> Styler:
     """A Styler whose id follows from what it shows: the same input gives the same bytes."""
     needs("jinja2", extra="book")
     from pandas.io.formats.style import Styler
