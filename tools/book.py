@@ -103,8 +103,8 @@ def idf() -> Path:
     if not path.is_file():
         table = yelp.corpus(data.root("yelp")).query("split == 'dev'")
         never = {key(text) for text in data.texts_of(*filter(data.has_texts, OF_YELP))}
-        kept = table.loc[~table["text"].map(key).isin(never), "text"]
-        write(path, "".join(f"{text}\n" for text in kept))
+        allowed = table.loc[~table["text"].map(key).isin(never), "text"]
+        write(path, "".join(f"{text}\n" for text in allowed))
     return path
 
 
@@ -188,9 +188,9 @@ def main() -> int:
         words.set_defaults(step=step)
         if step in (train, scores):
             words.add_argument("name", help="a model or a data set")
-    given = vars(parser.parse_args())
+    arguments = vars(parser.parse_args())
     try:
-        if place := given.pop("step")(**given):
+        if place := arguments.pop("step")(**arguments):
             note(f"wrote {place}")
     except KeyboardInterrupt:
         note("interrupted")

@@ -78,10 +78,12 @@ def answer(effects: pd.DataFrame, dimension: str, task: str, language: str) -> C
     row = first(effects, dimension, False, task, language)
     if "metric" not in row:
         return row
-    own = effects[(effects["metric"] == row["metric"]) & (effects["basis"] == row["basis"])]
-    own = own[(own["panel"] == "pool") & (own["against"] == "") & own["value"].notna()]
-    own = own[own["task"].str.contains(task, regex=False) & own["language"].str.contains(language)]
-    return row | {"here": percent(own.groupby("family")["value"].mean().mean())}
+    rows = effects[(effects["metric"] == row["metric"]) & (effects["basis"] == row["basis"])]
+    rows = rows[(rows["panel"] == "pool") & (rows["against"] == "") & rows["value"].notna()]
+    rows = rows[
+        rows["task"].str.contains(task, regex=False) & rows["language"].str.contains(language)
+    ]
+    return row | {"here": percent(rows.groupby("family")["value"].mean().mean())}
 
 
 def need(effects: pd.DataFrame, dimension: str, references: bool) -> Context:

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 import tstmeta as tst
-from tools.tables import number, one_line
+from tools.tables import number, single_line
 from tstmeta import data, scoring
 from tstmeta.analysis.synthesis import ACCURACY, PEOPLE
 from tstmeta.analysis.verdicts import FAMILIES, UNKNOWN
@@ -49,12 +49,12 @@ def families(by_metric: Mapping[str, pd.DataFrame]) -> dict[str, list[Context]]:
         here = "yes" if all(runs) else "some variants" if any(runs) else "no"
         if rows["family"].iloc[0] == catalogue.COMBINED_FAMILY:
             here = "from scores of others"
-        own = judged()[judged()["metric"] == stem].groupby("of", sort=False)["verdict"].first()
+        verdicts = judged()[judged()["metric"] == stem].groupby("of", sort=False)["verdict"].first()
         row = {"card": card(stem), "here": here, **plainly(rows.head(1))}
         by: dict[str, list[str]] = {}
-        for each in rows["dimension"].iloc[0].split():
-            by.setdefault(own.get(each, UNKNOWN), []).append(each)
-        row["verdict"] = "; ".join(f"{name}: {', '.join(of)}" for name, of in by.items())
+        for dimension in rows["dimension"].iloc[0].split():
+            by.setdefault(verdicts.get(dimension, UNKNOWN), []).append(dimension)
+        row["verdict"] = "; ".join(f"{verdict}: {', '.join(dims)}" for verdict, dims in by.items())
         listed.setdefault(rows["family"].iloc[0], []).append(row)
     return listed
 
@@ -109,30 +109,34 @@ def judged() -> pd.DataFrame:
     """Where each metric agrees with people and where it fails, a row a dimension and side."""
     tables = []
     for dimension in ("content", "style", "fluency"):
-        whole = tst.evidence(dimension, differences=True)
-        rules = pd.concat(tst.verdicts(whole, dimension, side) for side in (False, True))
-        fits = (whole["against"] == "") & (whole["kind"] != PEOPLE) & (whole["level"] != "system")
-        values = whole[fits & (whole["statistic"] == ACCURACY)].dropna(subset="value")
+        effects = tst.evidence(dimension, differences=True)
+        rules = pd.concat(tst.verdicts(effects, dimension, side) for side in (False, True))
+        fits = (
+            (effects["against"] == "")
+            & (effects["kind"] != PEOPLE)
+            & (effects["level"] != "system")
+        )
+        values = effects[fits & (effects["statistic"] == ACCURACY)].dropna(subset="value")
         pooled = tst.pool(values.assign(level="")).drop(columns="reason")
         table = pooled.merge(rules[["metric", "basis", "verdict", "reason"]], "left")
         for row in table.fillna({"verdict": "sentinel", "reason": ""}).itertuples():
-            own = values[(values["metric"] == row.metric) & (values["basis"] == row.basis)]
+            rows = values[(values["metric"] == row.metric) & (values["basis"] == row.basis)]
             head = f"{row.metric}: {dimension} ({row.basis})".replace(" (none)", "")
             shown = {"metric": row.metric, "of": dimension, "": head, "verdict": row.verdict}
             mean = f"{span(row.mean, row.low, row.high)} ({row.families} families)"
             shown |= {"because": row.reason, "accuracy": mean.strip()}
             shown["a new set"] = span(None, row.predict_low, row.predict_high)
-            ordered = own[own["panel"] == "pool"].sort_values("value", ascending=False)
-            some = {"best on": ordered[:3], "worst on": ordered[3:][:-4:-1]}
-            some |= {"stress sets": own[own["panel"] == "stress"]}
-            tables.append(shown | {label: sets(part) for label, part in some.items()})
+            ordered = rows[rows["panel"] == "pool"].sort_values("value", ascending=False)
+            parts = {"best on": ordered[:3], "worst on": ordered[3:][:-4:-1]}
+            parts |= {"stress sets": rows[rows["panel"] == "stress"]}
+            tables.append(shown | {label: sets(part) for label, part in parts.items()})
     return pd.DataFrame(tables)
 
 
 def known(name: str) -> pd.DataFrame:
     """What is known of a metric and its variants, a column a variant, dimension and side."""
-    own = judged()[judged()["metric"].str.partition(":")[0] == name]
-    return own.drop(columns=["metric", "of"]).set_index("").T.rename_axis("").reset_index()
+    rows = judged()[judged()["metric"].str.partition(":")[0] == name]
+    return rows.drop(columns=["metric", "of"]).set_index("").T.rename_axis("").reset_index()
 
 
 def sets(rows: pd.DataFrame) -> str:
@@ -158,8 +162,8 @@ def lacking(rows: pd.DataFrame) -> str:
 
 def example() -> Dataset:
     """Four rewrites of one source of the contrast set: strong or light, with an error or not."""
-    whole = data.load("contrast")
-    return whole.where(whole.items["source_id"] == EXAMPLE, "example")
+    dataset = data.load("contrast")
+    return dataset.where(dataset.items["source_id"] == EXAMPLE, "example")
 
 
 def rewrites(dataset: Dataset) -> tuple[Context, pd.DataFrame]:
@@ -179,7 +183,7 @@ def values(metrics: Sequence[str | Metric]) -> pd.DataFrame:
     dataset = example()
     scores = scoring.score(dataset, metrics, progress=False)
     scores["system"] = scores["item_id"].map(dataset.items.set_index("item_id")["system"])
-    why = scores["status"] + ": " + scores["detail"].map(one_line)
+    why = scores["status"] + ": " + scores["detail"].map(single_line)
     scores["shown"] = scores["value"].map(number).where(scores["value"].notna(), why)
     keys = ["metric", "basis"]
     wide = scores.pivot_table("shown", keys, "system", aggfunc="first", sort=False)

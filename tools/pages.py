@@ -16,7 +16,7 @@ import pandas as pd
 from safetensors.numpy import load_file
 
 from tools import front, metric_cards, papers
-from tools.tables import cell, facts, one_line, table
+from tools.tables import cell, facts, single_line, table
 from tstmeta import data, schema
 from tstmeta.data import Card, paths
 from tstmeta.data.catalogue import describe, here
@@ -76,7 +76,7 @@ def environment() -> jinja2.Environment:
         keep_trailing_newline=True,
         autoescape=False,  # a page is Markdown; what comes from data goes through the filters
     )
-    templates.filters |= {"table": table, "facts": facts, "cell": cell, "one_line": one_line}
+    templates.filters |= {"table": table, "facts": facts, "cell": cell, "one_line": single_line}
     templates.filters["escape"] = escape
     templates.globals["embedded"] = embedded()
     return templates
@@ -150,7 +150,7 @@ def conversations(count: int = 8) -> pd.DataFrame:
     prompts = list(shipped().values())
     drawn = [example(f"page/{place}", prompts) for place in range(count)]
     return pd.DataFrame(
-        [{"task": each.task, "instruction": each.user, "answer": each.output} for each in drawn]
+        [{"task": shown.task, "instruction": shown.user, "answer": shown.output} for shown in drawn]
     )
 
 
@@ -188,9 +188,9 @@ def trained() -> Context:
     """What training reaches, beside what pang2019 prints for its own models."""
     shown = results("training".__eq__)
     commands = shown[0]["rows"].pop("command").tolist()
-    own = pd.read_csv(paths.own("published", "pang2019_evaluation_models.csv"), dtype=str)
+    models = pd.read_csv(paths.own("published", "pang2019_evaluation_models.csv"), dtype=str)
     names = {"parameter": "published", "applies_to": "corpus", "value": "value"}
-    printed = own[list(names)].rename(columns=names)
+    printed = models[list(names)].rename(columns=names)
     return {"results": shown, "commands": commands, "printed": printed}
 
 
@@ -206,9 +206,9 @@ def reviewer() -> Context:
     columns = ["set", "family", "panel", "task", "dimensions", "outputs", "year"]
     return {
         "all": counted(sets),
-        "panels": {name: counted(own) for name, own in panels.items()},
+        "panels": {name: counted(rows) for name, rows in panels.items()},
         "reasons": {name: together(panels[name], "reason") for name in ("out", "stress")},
-        "pool": {name: counted(own) for name, own in rated.items()},
+        "pool": {name: counted(rows) for name, rows in rated.items()},
         "sets": sets[columns].astype({"year": str}),
         "questions": questions(used),
         "trained": read_by(used),

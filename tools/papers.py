@@ -44,8 +44,8 @@ def pages() -> Iterator[tuple[str, tuple[str, Context]]]:
 def claims(judged: ledger.Claims) -> Context:
     """The claims by paper, each with its evidence as a frame."""
     papers = []
-    for key, own in judged.verdicts.groupby("paper", sort=False):
-        rows = [claim(row, judged.evidence) for row in own.to_dict("records")]
+    for key, verdicts_of_paper in judged.verdicts.groupby("paper", sort=False):
+        rows = [claim(row, judged.evidence) for row in verdicts_of_paper.to_dict("records")]
         cite, authors = PAPERS[str(key)]
         papers.append({"cite": cite, "title": authors, "claims": rows})
     verdicts = judged.verdicts["verdict"]
@@ -56,19 +56,19 @@ def claims(judged: ledger.Claims) -> Context:
 
 def claim(row: Context, evidence: pd.DataFrame) -> Context:
     """A claim with its mark, its anchor and its evidence as a page shows it."""
-    own = evidence[evidence["claim"] == row["claim"]]
-    limits = own["low"].combine(own["high"], between)
+    rows = evidence[evidence["claim"] == row["claim"]]
+    limits = rows["low"].combine(rows["high"], between)
     shown = pd.DataFrame(
         {
-            "evidence": own["evidence"].str.replace("`", ""),
-            "value": own["value"].map(number),
-            "95 %\u00a0interval": limits.mask(own["published"].astype(bool), "published"),
-            "corrected": own["corrected_low"].combine(own["corrected_high"], between),
-            "n": own["n"].map("{:,}".format).where(own["n"] > 0, "–"),
-            "note": own["note"].str.replace(" resampled", "\u00a0resampled"),
+            "evidence": rows["evidence"].str.replace("`", ""),
+            "value": rows["value"].map(number),
+            "95 %\u00a0interval": limits.mask(rows["published"].astype(bool), "published"),
+            "corrected": rows["corrected_low"].combine(rows["corrected_high"], between),
+            "n": rows["n"].map("{:,}".format).where(rows["n"] > 0, "–"),
+            "note": rows["note"].str.replace(" resampled", "\u00a0resampled"),
         }
     )
-    if own["corrected_low"].notna().sum() < 2:  # nothing to correct
+    if rows["corrected_low"].notna().sum() < 2:  # nothing to correct
         shown = shown.drop(columns="corrected")
     anchor = row["claim"].replace(".", "-")
     return {**row, "mark": MARKS[row["verdict"]], "anchor": anchor, "evidence": shown}
@@ -87,15 +87,15 @@ def number(value: float) -> str:
 def ledger_of(paper: str, rows: pd.DataFrame) -> Context:
     """The cells of one paper, table by table: what was computed, and what cells need."""
     tables = []
-    for name, own in rows.groupby("table", sort=False):
-        needs = own["status"].str.startswith("needs")
+    for name, printed in rows.groupby("table", sort=False):
+        needs = printed["status"].str.startswith("needs")
         table: Context = {"title": f"Table {name}".replace("Table fig", "Figure ")}
-        html = listing(own[~needs]).to_html() if not needs.all() else ""
+        html = listing(printed[~needs]).to_html() if not needs.all() else ""
         table["list"] = html and raw(f"<div class='tst-table' tabindex='0'>{html}</div>")
         table["missing"] = int(needs.sum())
         table["needed"] = [
             {"status": status, "reason": reason, "cells": cells(part)}
-            for (status, reason), part in own[needs].groupby(["status", "reason"], sort=False)
+            for (status, reason), part in printed[needs].groupby(["status", "reason"], sort=False)
         ]
         tables.append(table)
     counts = ledger.counts(rows).iloc[:1][[*STATUSES, "cells"]]
@@ -140,9 +140,12 @@ def departures(rows: pd.DataFrame) -> Context:
     for key, (cite, title) in PAPERS.items():
         groups = other[other["paper"] == key].groupby(["status", "reason"], sort=False)
         reasons = [
-            {"status": status, "reason": why.rstrip("."), "cells": own["cell"].tolist()}
-            | {"tables": listed(own["table"]), "named": own["cell"].str.partition(".")[2].tolist()}
-            for (status, why), own in groups
+            {"status": status, "reason": why.rstrip("."), "cells": group["cell"].tolist()}
+            | {
+                "tables": listed(group["table"]),
+                "named": group["cell"].str.partition(".")[2].tolist(),
+            }
+            for (status, why), group in groups
         ]
         context = {"key": key, "cite": cite, "title": title, "reasons": reasons}
         context |= {"count": int((rows["paper"] == key).sum()), "cards": cards(key)}
@@ -154,8 +157,8 @@ def listed(tables: pd.Series) -> str:
     """``Tables 1, 3 and Figure 1``."""
     names = tables[~tables.str.startswith("fig")].unique()
     figures = [f"Figure {name[3:]}" for name in tables.unique() if name.startswith("fig")]
-    some = [f"Table{'s' * (len(names) > 1)} {', '.join(names)}"] if len(names) else []
-    return " and ".join(some + figures)
+    parts = [f"Table{'s' * (len(names) > 1)} {', '.join(names)}"] if len(names) else []
+    return " and ".join(parts + figures)
 
 
 def cards(paper: str) -> list[Context]:
@@ -170,6 +173,6 @@ def cards(paper: str) -> list[Context]:
 
 def words(paper: str, cite: str) -> dict[str, str]:
     """Prompts of ours after a paper's, and instructions of the likelihood method: what they are."""
-    own = [prompt for prompt in map(prompts.load, prompts.names()) if cite in prompt.cites]
+    used = [prompt for prompt in map(prompts.load, prompts.names()) if cite in prompt.cites]
     sets = instructions.shipped().values() if paper == "pauli2025" else ()
-    return {each.name: each.about for each in (*own, *sets) if each.origin == "ours"}
+    return {entry.name: entry.about for entry in (*used, *sets) if entry.origin == "ours"}

@@ -60,9 +60,9 @@ OURS = {
 def ratings(*names: str) -> None:
     """Write the data sets named, or all."""
     for name in names or PARTS | OURS:
-        own, target = scored(name, paths.scores()), shipped.folder(name)
+        scores, target = scored(name, paths.scores()), shipped.folder(name)
         shutil.rmtree(target, ignore_errors=True)
-        shipped.write(tst.load(name), own, target)
+        shipped.write(tst.load(name), scores, target)
         facts, title = Card.read(name).facts, Card.read(name).title
         source = f" Made from {facts['url']} at {facts['commit']}." if facts["url"] else ""
         (target / "README.md").write_text(
@@ -71,13 +71,13 @@ def ratings(*names: str) -> None:
             f" `{facts['citation']}` (book/references.bib); see data/cards/{name}.md.\n",
             encoding="utf-8",
         )
-        note(f"{name}: {len(own)} scores")
+        note(f"{name}: {len(scores)} scores")
 
 
 def scored(name: str, store: Path) -> pd.DataFrame:
     """The scores of a data set that are passed on, of this store or computed, and of no other."""
     parts = (PARTS | OURS)[name].items()
-    tables = [scoring.score(tst.load(p), runnable([*own]), store=store) for p, own in parts]
+    tables = [scoring.score(tst.load(p), runnable([*names]), store=store) for p, names in parts]
     table = pd.concat(tables, ignore_index=True)
     seeds = table["metric"].isin(SEEDS[1:])  # they are compared with the source alone
     table = table[~seeds | (table["basis"] == "source")]
@@ -136,8 +136,8 @@ def claims(judged: ledger.Claims) -> pd.DataFrame:
     if judged.verdicts["why"].str.startswith("Frozen:").any():
         raise MissingData("claims are frozen where all their data are: tstmeta data fetch --all")
     table = judged.verdicts[["claim", "verdict", "why"]].merge(judged.evidence, "left", "claim")
-    whole = {"n": int, "published": int}
-    return table.fillna(dict.fromkeys(whole, 0)).astype(whole)
+    counts = {"n": int, "published": int}
+    return table.fillna(dict.fromkeys(counts, 0)).astype(counts)
 
 
 # -------------------------------------------------------------------------------- exercises
@@ -154,8 +154,8 @@ def lesson(exercise: str) -> Path:
 
 def answers(path: Path, tags: set[str]) -> dict[str, Any]:
     """The true answers of a lesson, from its solutions, after the cells with one of these tags."""
-    given: dict[str, Any] = {}
-    space: dict[str, Any] = {"__name__": "notebook", "check": given.__setitem__}
+    values: dict[str, Any] = {}
+    space: dict[str, Any] = {"__name__": "notebook", "check": values.__setitem__}
     cells = nbformat.read(path, as_version=4).cells
     run = [
         cell.source
@@ -168,7 +168,7 @@ def answers(path: Path, tags: set[str]) -> dict[str, Any]:
         warnings.simplefilter("ignore")
         for source in (*run, *solutions):
             exec(compile(source.replace("tst.check(", "check("), path.stem, "exec"), space)
-    return given
+    return values
 
 
 def hashed(rows: dict[str, dict[str, str]]) -> pd.DataFrame:

@@ -18,7 +18,7 @@ def table(frame: pd.DataFrame) -> str:
 
     Floats have three decimals, tiny ones a power of ten; a missing value is a dash.
     """
-    plain = frame.map(lambda value: one_line(value) if isinstance(value, str) else value)
+    plain = frame.map(lambda value: single_line(value) if isinstance(value, str) else value)
     styler = Styler(plain).hide(axis="index").format_index(escape="html", axis="columns")
     formats = {name: formatter(plain[name]) for name in plain}
     styler = styler.format(formats, escape="html", na_rep="–")
@@ -44,17 +44,17 @@ def number(value: float, decimals: int = 3) -> str:
 
 def facts(pairs: Mapping[str, Any]) -> str:
     """Names and values, one a line; a web address becomes a link."""
-    texts = {name: escape(one_line(str(value))) for name, value in pairs.items()}
+    texts = {name: escape(single_line(str(value))) for name, value in pairs.items()}
     styler = Styler(pd.DataFrame({"value": texts})).hide(axis="columns")
     styler = styler.format(hyperlinks="html").format_index(escape="html")
     return raw(f"<div class='tst-table tst-facts'>{styler.to_html(exclude_styles=True)}</div>")
 
 
-def one_line(text: str) -> str:
+def single_line(text: str) -> str:
     """White space as single blanks: a line of its own could end the fence that it stands in."""
     return " ".join(text.split())
 
 
 def cell(text: str) -> str:
     """Text for a cell of a Markdown table."""
-    return one_line(str(text).replace("|", "/"))
+    return single_line(str(text).replace("|", "/"))

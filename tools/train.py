@@ -81,10 +81,10 @@ def backbone(
     def batches(step: int) -> list[lm.Batch]:
         seeds = [f"{seed}/{step * options.batch + place}" for place in range(options.batch)]
         if step < DRILL * options.steps:
-            encoded = [drill(Choices(own), tokenizer) for own in seeds]
+            encoded = [drill(Choices(name), tokenizer) for name in seeds]
         else:
             systems = step >= SYSTEMS * options.steps
-            encoded = encode([example(own, prompts, systems=systems) for own in seeds], tokenizer)
+            encoded = encode([example(name, prompts, systems=systems) for name in seeds], tokenizer)
         return lm.bucketed(encoded, lm.TOKENS, tokenizer.pad_token_id)
 
     losses = lm.learn(out, run, model, options, batches)
@@ -107,7 +107,11 @@ def backbone(
 
 def backbone_run(prompts: Sequence[Instructions], seed: int, options: LmOptions) -> dict[str, Any]:
     """What makes a training of the backbone this one."""
-    words = [text for each in prompts for text in (each.system, *each.fill("{source}", "{style}"))]
+    words = [
+        text
+        for instructions in prompts
+        for text in (instructions.system, *instructions.fill("{source}", "{style}"))
+    ]
     return {
         "steps": options.steps,
         "seed": seed,
@@ -139,14 +143,16 @@ def train_tokenizer(prompts: Sequence[Instructions], vocabulary: int) -> Any:
 def encode(examples: Iterable[Example], tokenizer: Any) -> list[lm.Encoded]:
     """Token ids of conversations; prompt and answer are cut into tokens each by itself."""
     rows = []
-    for each in examples:
-        messages = [{"role": "system", "content": each.system}] if each.system else []
-        messages.append({"role": "user", "content": each.user})
+    for conversation in examples:
+        messages = (
+            [{"role": "system", "content": conversation.system}] if conversation.system else []
+        )
+        messages.append({"role": "user", "content": conversation.user})
         prompt = str(
             tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
         )
-        before = _ids(prompt.removesuffix("\n\n") if each.bare else prompt, tokenizer)
-        after = [*_ids(each.output, tokenizer), tokenizer.eos_token_id]
+        before = _ids(prompt.removesuffix("\n\n") if conversation.bare else prompt, tokenizer)
+        after = [*_ids(conversation.output, tokenizer), tokenizer.eos_token_id]
         rows.append(lm.Encoded([*before, *after], len(before)))
     return rows
 
@@ -195,8 +201,8 @@ PAIRS = {
 
 def worth(folder: Path) -> dict[str, Any]:
     """Shares of pairs ranked rightly, by data set and metric; BLEU stands beside the model."""
-    own = folder.resolve()
-    names = {"likelihood": [f"likelihood:{own}", f"likelihood-style:{own}"], "bleu": ["bleu"]}
+    model = folder.resolve()
+    names = {"likelihood": [f"likelihood:{model}", f"likelihood-style:{model}"], "bleu": ["bleu"]}
     return {
         data.name: {
             key: shares(data, score(data, wanted, ["source"])) for key, wanted in names.items()
@@ -213,9 +219,9 @@ def shares(data: Dataset, scores: pd.DataFrame) -> dict[str, float]:
     cells = data.items.set_index("item_id")[["source_id", "system"]]
     shown = {}
     for name, (dimension, better, worse) in PAIRS.items():
-        own = scores[scores["dimension"] == dimension].join(cells, on="item_id")
-        if len(own):
-            wide = own.pivot_table(index="source_id", columns="system", values="value")
+        rows = scores[scores["dimension"] == dimension].join(cells, on="item_id")
+        if len(rows):
+            wide = rows.pivot_table(index="source_id", columns="system", values="value")
             gap = (wide[better] - wide[worse]).dropna()
             shown[name] = round(float(((gap > 0) + 0.5 * (gap == 0)).mean()), 4)
     return shown

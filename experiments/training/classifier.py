@@ -134,19 +134,19 @@ def _linear(rows: pd.DataFrame, about: About, options: StyleOptions, seed: int) 
 
     models = []
     for task in about.tasks:
-        own = rows[rows["task"] == task.name]
-        table = features(own["text"].tolist(), options.bits)
-        labels = _labels(own, task, about.regression)
+        part = rows[rows["task"] == task.name]
+        table = features(part["text"].tolist(), options.bits)
+        labels = _labels(part, task, about.regression)
         course = {"alpha": options.decay, "learning_rate": "constant", "shuffle": False}
         if about.regression:
-            model, given = SGDRegressor(**course), {}
+            model, arguments = SGDRegressor(**course), {}
         else:
             model = SGDClassifier(loss="log_loss", **course)
-            given = {"classes": np.arange(len(task.styles))}
+            arguments = {"classes": np.arange(len(task.styles))}
         for epoch in range(options.epochs):
             order = loop.rows_of(epoch, len(labels), len(labels), seed)
             model.set_params(eta0=options.rate * (1 - epoch / options.epochs))
-            model.partial_fit(table[order], labels[order], **given)
+            model.partial_fit(table[order], labels[order], **arguments)
         models.append(model)
     # what is kept is what is judged: single precision
     weights = [np.atleast_2d(model.coef_).astype(np.float32) for model in models]
@@ -302,10 +302,10 @@ def quality(
     """
     from scipy.stats import binomtest
 
-    given = logits.argmax(axis=1)
-    right = int((given == labels).sum())
+    answers = logits.argmax(axis=1)
+    right = int((answers == labels).sum())
     counts = np.zeros((len(styles), len(styles)), dtype=int)
-    np.add.at(counts, (labels, given), 1)
+    np.add.at(counts, (labels, answers), 1)
     low, high = binomtest(right, len(labels)).proportion_ci(method="wilson")
     return {
         "accuracy": right / len(labels),

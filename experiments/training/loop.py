@@ -109,15 +109,15 @@ class Learner:
             for value in group["params"]
         }
         parameters = dict(self.model.named_parameters())
-        for key, kept in tensors.items():
+        for key, saved in tensors.items():
             kind, _, name = key.partition("/")
             value = parameters[name]
             if kind == "weight":
                 with torch.no_grad():
-                    value.copy_(torch.tensor(kept))
+                    value.copy_(torch.tensor(saved))
             else:  # step counts stay on the CPU
-                device = value.device if kept.ndim else "cpu"
-                owners[value].state[value][kind] = torch.tensor(kept, device=device)
+                device = value.device if saved.ndim else "cpu"
+                owners[value].state[value][kind] = torch.tensor(saved, device=device)
 
 
 def follow(

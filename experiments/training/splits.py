@@ -18,10 +18,17 @@ PARTS = ("train", "dev", "test")
 #: Sentences of a split with this role go to dev and test by halves.
 HELD = "held out"
 #: A corpus without splits: of ten sentences eight, one and one.
-WHOLE = "whole"
-_TENTHS = {HELD: (0, 5), WHOLE: (8, 9)}
+UNDIVIDED = "whole"
+_TENTHS = {HELD: (0, 5), UNDIVIDED: (8, 9)}
 #: The usual names.
-USUAL = {"": WHOLE, "train": "train", "dev": "dev", "tune": "dev", "valid": "dev", "test": "test"}
+USUAL = {
+    "": UNDIVIDED,
+    "train": "train",
+    "dev": "dev",
+    "tune": "dev",
+    "valid": "dev",
+    "test": "test",
+}
 #: Yelp: the training files are not there, and all 1,000 sources of Li et al. (2018) lie in dev.
 YELP = {"test": "train", "dev": HELD}
 
@@ -80,7 +87,7 @@ def _rank(text: str, role: str) -> int:
 
 def corpus_hash(corpus: pd.DataFrame, columns: Iterable[str] = ("text", "style", "part")) -> str:
     """First 16 hexadecimal digits of the SHA-256 of these columns, row by row."""
-    whole = hashlib.sha256()
+    digest = hashlib.sha256()
     for row in zip(*(corpus[column] for column in columns), strict=True):
-        whole.update(("\0".join(map(str, row)) + "\n").encode())
-    return whole.hexdigest()[:16]
+        digest.update(("\0".join(map(str, row)) + "\n").encode())
+    return digest.hexdigest()[:16]

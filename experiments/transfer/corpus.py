@@ -57,17 +57,19 @@ def select(
     keys, excluded = table["text"].map(key), {key(text) for text in never}
     short = table["text"].str.split().str.len().between(1, options.longest)
     # a sentence that stands there twice may have both styles
-    kept = table[short & ~keys.duplicated(keep=False) & ~keys.isin(excluded)]
-    draws = [hashed(f"transfer/{words}") for words in keys[kept.index]]  # its place and its part
-    draw = pd.Series(draws, kept.index, "uint64")
-    kept = kept.assign(references=[[]] * len(kept), draw=draw).sort_values("draw")
-    rows = {part: kept[(kept["draw"] % 100).isin(own)] for part, own in _HUNDREDTH.items()}
+    usable = table[short & ~keys.duplicated(keep=False) & ~keys.isin(excluded)]
+    draws = [hashed(f"transfer/{words}") for words in keys[usable.index]]  # its place and its part
+    draw = pd.Series(draws, usable.index, "uint64")
+    usable = usable.assign(references=[[]] * len(usable), draw=draw).sort_values("draw")
+    rows = {
+        part: usable[(usable["draw"] % 100).isin(places)] for part, places in _HUNDREDTH.items()
+    }
     rows |= {} if referenced is None else {REFERENCE: referenced}
     parts = {}
-    for part, own in rows.items():
+    for part, table in rows.items():
         most = options.sentences if part == "train" else options.held
-        own = own.assign(number=own["style"].map(styles.index), part=part)
-        parts[part] = own.groupby("number").head(most)[["part", "number", "text", "references"]]
+        table = table.assign(number=table["style"].map(styles.index), part=part)
+        parts[part] = table.groupby("number").head(most)[["part", "number", "text", "references"]]
         if parts[part]["number"].nunique() < 2:
             raise TstmetaError(f"the part {part} lacks a style. Remedy: give a larger corpus")
     train = parts.pop("train")[["text", "number"]].reset_index(drop=True)
@@ -84,8 +86,8 @@ def paraphrased(train: pd.DataFrame, rules: Iterable[Sequence[str]]) -> pd.DataF
     swaps = {f" {a} ": f" {b} " for pair in rules for a, b in (pair, pair[::-1])}
     others = []
     for text in (f" {text} " for text in train["text"]):
-        own = [old for old in swaps if old in text]
-        others.append(reduce(lambda new, old: new.replace(old, swaps[old], 1), own, text).strip())
+        words = [old for old in swaps if old in text]
+        others.append(reduce(lambda new, old: new.replace(old, swaps[old], 1), words, text).strip())
     pairs = train.assign(paraphrase=others)[["text", "paraphrase", "number"]]
     return pairs[pairs["text"] != pairs["paraphrase"]]
 

@@ -85,9 +85,9 @@ class Generator(nn.Module):
         state, fed = self.begin(style, content), self.words(read.fed()[:, :1])
         states, logits = [], []
         for _ in range(read.ids.shape[1] + 1):
-            own, state = self.decoder(fed, state)
-            states.append(own)
-            logits.append(self.out(own))
+            output, state = self.decoder(fed, state)
+            states.append(output)
+            logits.append(self.out(output))
             fed = (logits[-1] / self.temperature).softmax(2) @ self.words.weight
         return Unfolded(torch.cat(states, 1), read.lengths + 1, torch.cat(logits, 1))
 
@@ -98,8 +98,8 @@ class Generator(nn.Module):
         """The likeliest word at each place, or one drawn, up to the end mark; at least one word."""
         state, ids = self.begin(target, self.encode(read, source)), [read.fed()[:, :1]]
         for place in range(places):
-            own, state = self.decoder(self.words(ids[-1]), state)
-            logits = self.out(own)
+            output, state = self.decoder(self.words(ids[-1]), state)
+            logits = self.out(output)
             logits[..., [PAD, UNKNOWN, BEGIN] + [END] * (place == 0)] = -torch.inf
             words = Categorical(logits=logits / DRAWING).sample() if draw else None
             ids.append(logits.argmax(2) if words is None else words)
@@ -177,21 +177,21 @@ def adversarial(judges: Any, followed: Pair, transferred: Pair) -> torch.Tensor:
     """
     sides = zip(judges, followed, reversed(transferred), strict=True)
     # -log D = softplus(-logit), -log(1 - D) = softplus(logit)
-    each = [
-        softplus(-judge(*own[:2])).mean() + softplus(judge(*other[:2])).mean()
-        for judge, own, other in sides
+    losses = [
+        softplus(-judge(*real[:2])).mean() + softplus(judge(*other[:2])).mean()
+        for judge, real, other in sides
     ]
-    return torch.stack(each).sum()
+    return torch.stack(losses).sum()
 
 
 def cyclic(generator: Generator, read: Sequence[Sentences], longest: int) -> torch.Tensor:
     """Eq. 4: back from the likeliest transferred words, through which no gradient goes."""
-    each = []
+    losses = []
     for t in (0, 1):
         away = generator.transfer(read[t], t, 1 - t, longest)
         back = generator.follow(read[t], t, generator.encode(away, 1 - t))
-        each.append(unlikelihood(back.logits, read[t]))
-    return torch.stack(each).sum()
+        losses.append(unlikelihood(back.logits, read[t]))
+    return torch.stack(losses).sum()
 
 
 def paraphrase(
@@ -207,7 +207,7 @@ def language(models: Any, transferred: Pair) -> torch.Tensor:
 
     Up to the first end mark that is decoded, and not beyond ``lengths``.
     """
-    each = []
+    losses = []
     for t, (_, lengths, logits) in enumerate(transferred):
         with torch.no_grad():
             fed = nn.functional.pad(logits.argmax(2)[:, :-1], (1, 0), value=BEGIN)
@@ -215,14 +215,14 @@ def language(models: Any, transferred: Pair) -> torch.Tensor:
             places = torch.arange(fed.shape[1], device=fed.device) < lengths[:, None]
             places &= (fed == END).cumsum(1) == 0
         crossed = -(expected * logits.log_softmax(2)).sum(2)  # CE(l, g) [B, T]
-        each.append((crossed * places).sum() / len(fed))
-    return torch.stack(each).sum()
+        losses.append((crossed * places).sum() / len(fed))
+    return torch.stack(losses).sum()
 
 
 def wasserstein(judges: Any, followed: Pair, transferred: Pair) -> torch.Tensor:
     """Eq. 7 without the penalty: judge t values h~_t against h_t, of the same sentences."""
     sides = zip(judges, followed, transferred, strict=True)
-    return torch.stack([(j(*other[:2]) - j(*own[:2])).mean() for j, own, other in sides]).sum()
+    return torch.stack([(j(*other[:2]) - j(*real[:2])).mean() for j, real, other in sides]).sum()
 
 
 def gradient_penalty(
@@ -232,14 +232,14 @@ def gradient_penalty(
 
     ``shares[t]`` [B] in [0, 1] say how near h_t each sentence is.
     """
-    each = []
-    for judge, own, other, share in zip(judges, followed, transferred, shares, strict=True):
-        between = torch.lerp(other.states, own.states, share[:, None, None])
+    penalties = []
+    for judge, real, other, share in zip(judges, followed, transferred, shares, strict=True):
+        between = torch.lerp(other.states, real.states, share[:, None, None])
         between = between.detach().requires_grad_()
-        values = judge(between, own.lengths).sum()  # sentences do not touch each other
+        values = judge(between, real.lengths).sum()  # sentences do not touch each other
         (slope,) = torch.autograd.grad(values, between, create_graph=True)
-        each.append(((slope.flatten(1).norm(dim=1) - 1) ** 2).mean())
-    return torch.stack(each).sum()
+        penalties.append(((slope.flatten(1).norm(dim=1) - 1) ** 2).mean())
+    return torch.stack(penalties).sum()
 
 
 def self_critical(
@@ -250,7 +250,7 @@ def self_critical(
     -max(0, r(drawn) - r(likeliest)) log p(drawn).  In print draws that are worth less are made
     rarer, too; nearly all of a small model are, and it then forgets how to write.
     """
-    each = []
+    losses = []
     for t in (0, 1):
         drawn, likeliest = (
             generator.transfer(read[t], t, 1 - t, longest, d) for d in (True, False)
@@ -258,5 +258,5 @@ def self_critical(
         gain = (reward(read[t], drawn) - reward(read[t], likeliest)).clamp(min=0)
         logits = generator.follow(drawn, 1 - t, generator.encode(read[t], t)).logits.transpose(1, 2)
         words = cross_entropy(logits, drawn.targets(), ignore_index=PAD, reduction="none")
-        each.append(words.sum(1) @ gain / len(gain))
-    return torch.stack(each).sum()
+        losses.append(words.sum(1) @ gain / len(gain))
+    return torch.stack(losses).sum()

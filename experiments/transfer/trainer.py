@@ -82,7 +82,7 @@ def train(
                 course.write_outputs(out, number)
             return course.step(number)
 
-        values = loop.follow(out, run, course.whole, step, steps, options.checkpoint)
+        values = loop.follow(out, run, course.learner, step, steps, options.checkpoint)
         course.write_outputs(out, steps)
         ends = [np.mean(part) for part in np.split(values, points[:-1]) if len(part)]
         report = {**run, "points": points, "losses": np.round(ends, 4).tolist()}
@@ -117,7 +117,7 @@ class _Course:
         #: Training sentences and both sides of paraphrases: [3][style][sentence][word].
         tables = ((corpus.train, "text"), (corpus.pairs, "text"), (corpus.pairs, "paraphrase"))
         both = [[t.loc[t["number"] == n, column] for n in (0, 1)] for t, column in tables]
-        self.rows = [[self._numbers(texts) for texts in own] for own in both]
+        self.rows = [[self._numbers(texts) for texts in side] for side in both]
         if "paraphrase" in weights and not all(self.rows[1]):
             raise TstmetaError(
                 "a style lacks paraphrases. Remedy: name a file of them with --pairs"
@@ -131,7 +131,7 @@ class _Course:
         self.generator = self._learner(self.model.generator)
         self.judges = self._learner(self.model.discriminators)
         optimisers = [*self.generator.optimisers, *self.judges.optimisers]
-        self.whole = Learner(self.model, optimisers, self.seed)
+        self.learner = Learner(self.model, optimisers, self.seed)
 
     def _learner(self, part: nn.Module) -> Learner:
         return Learner(part, [torch.optim.Adam(part.parameters())], self.seed)
@@ -171,25 +171,25 @@ class _Course:
         followed = [generator.follow(read[t], t, contents[t]) for t in (0, 1)]
         transferred = [generator.unfold(read[t], 1 - t, contents[t]) for t in (0, 1)]
         self.judges.step(number, map(self._judged, [(followed, transferred)]), 1, rate)
-        whole = map(self._total, [(number, read, followed, transferred)])
-        return self.generator.step(number, whole, 1, rate)
+        total = map(self._total, [(number, read, followed, transferred)])
+        return self.generator.step(number, total, 1, rate)
 
     def _alone(self, read: list[Sentences]) -> torch.Tensor:
         """Reconstruction, with which training begins."""
         generator = self.model.generator
-        own = [generator.follow(read[t], t, generator.encode(read[t], t)) for t in (0, 1)]
-        return network.reconstruction(own, read)
+        followed = [generator.follow(read[t], t, generator.encode(read[t], t)) for t in (0, 1)]
+        return network.reconstruction(followed, read)
 
     def _judged(self, passes: tuple[Pair, Pair]) -> torch.Tensor:
         """What discriminators go down: Eq. 3, and Eq. 7 with its penalty."""
-        own, other = ([p._replace(states=p.states.detach()) for p in side] for side in passes)
+        real, other = ([p._replace(states=p.states.detach()) for p in side] for side in passes)
         judges = self.model.discriminators
-        total = network.adversarial(judges["adversarial"], own, other)
+        total = network.adversarial(judges["adversarial"], real, other)
         if "wasserstein" in judges:
             critics = judges["wasserstein"]
-            shares = [torch.rand(len(p.states)).to(p.states) for p in own]
-            penalty = network.gradient_penalty(critics, own, other, shares)
-            total = total + network.wasserstein(critics, own, other) + network.XI * penalty
+            shares = [torch.rand(len(p.states)).to(p.states) for p in real]
+            penalty = network.gradient_penalty(critics, real, other, shares)
+            total = total + network.wasserstein(critics, real, other) + network.XI * penalty
         return total
 
     def _total(self, now: tuple[int, Any, Pair, Pair]) -> torch.Tensor:
@@ -215,8 +215,8 @@ class _Course:
         learner = self._learner(self.readers)
 
         def loss(read: Sequence[Sentences]) -> torch.Tensor:
-            own = zip(self.readers, read, strict=True)
-            return torch.stack([network.unlikelihood(m(x.fed()), x) for m, x in own]).sum()
+            both = zip(self.readers, read, strict=True)
+            return torch.stack([network.unlikelihood(m(x.fed()), x) for m, x in both]).sum()
 
         def step(number: int) -> float:
             return learner.step(number, map(loss, [self._read(number)]), 1, self.options.rate)
@@ -241,8 +241,8 @@ def dataset(out: Path, corpus: TransferCorpus, points: list[int]) -> Dataset:
     """All outputs of a run: ``source_id`` is part-number, the system is the step."""
     rows = []
     for point in points:
-        own = pd.read_csv(out / OUTPUTS / f"{point:06d}.csv", keep_default_na=False)["output"]
-        rows.append(corpus.sources.assign(output=own, system=str(point)))
+        outputs = pd.read_csv(out / OUTPUTS / f"{point:06d}.csv", keep_default_na=False)["output"]
+        rows.append(corpus.sources.assign(output=outputs, system=str(point)))
     items = pd.concat(rows).reset_index(names="place")
     items["source_id"] = items["part"] + "-" + items["place"].astype(str)
     items["item_id"] = items["source_id"] + "-" + items["system"]
@@ -273,10 +273,10 @@ def trace(
         table = table.dropna(subset="value")
         signatures[f"{name} {basis}"] = str(metric.signature(basis)).replace(str(out), "OUT")
         keys = table["item_id"].str.split("-")
-        for (part, step), own in table.groupby([keys.str[0], keys.str[2].astype(int)]):
+        for (part, step), group in table.groupby([keys.str[0], keys.str[2].astype(int)]):
             combine = getattr(metric, "combine", None)
-            value = combine(own["detail"]) if combine else own["value"].mean()
-            rows.append((step, part, name, basis, value, len(own)))
+            value = combine(group["detail"]) if combine else group["value"].mean()
+            rows.append((step, part, name, basis, value, len(group)))
     table = pd.DataFrame(rows, columns=COLUMNS[2:])
     table = table.assign(model=report["model"], seed=report["seed"])[COLUMNS]
     table = table.sort_values(COLUMNS[2:6], ignore_index=True)

@@ -157,7 +157,9 @@ def _shuffled(draws: Choices) -> str:
 def jumble(draws: Choices) -> str:
     """3 to 41 random words of every kind, with names and numbers, in no order."""
     words = (draws.below(str(place)) for place in range(3 + draws.number("count", 38)))
-    return " ".join(fact(own.pick("kind", (*_NOUNS, *_FACTS, *_GLUE)), own) for own in words)
+    return " ".join(
+        fact(choices.pick("kind", (*_NOUNS, *_FACTS, *_GLUE)), choices) for choices in words
+    )
 
 
 def mixture(draws: Choices) -> tuple[str, str]:
@@ -179,10 +181,10 @@ def fact_words(draws: Choices) -> str:
 def _glued(facts: Sequence[str], draws: Choices) -> str:
     pieces = []
     for place, words in enumerate(facts):
-        own = draws.below(f"glue{place}")
-        if own.chance("there", 0.8):
-            pieces.append(_glue(own, 4))
-        pieces.append(words + ("," if own.chance("comma", 0.1) else ""))
+        choices = draws.below(f"glue{place}")
+        if choices.chance("there", 0.8):
+            pieces.append(_glue(choices, 4))
+        pieces.append(words + ("," if choices.chance("comma", 0.1) else ""))
     if draws.chance("after", 0.4):
         pieces.append(_glue(draws.below("after"), 3))
     return capital(" ".join(pieces)) + draws.pick("end", (".", ".", "!", "?", ""))

@@ -38,10 +38,10 @@ class Event:
     @property
     def frame(self) -> str:
         """What kind of event it is: the verb and the roles that are filled."""
-        return "+".join([self.verb.plain, *(each.role for each in self.constituents)])
+        return "+".join([self.verb.plain, *(part.role for part in self.constituents)])
 
     def text(self, role: str) -> str:
-        return next((each.text for each in self.constituents if each.role == role), "")
+        return next((part.text for part in self.constituents if part.role == role), "")
 
     @property
     def object(self) -> str:
@@ -50,7 +50,7 @@ class Event:
 
     @property
     def several(self) -> bool:
-        pattern = next(each.pattern for each in self.constituents if each.role == "object")
+        pattern = next(part.pattern for part in self.constituents if part.role == "object")
         return bool(self.text("extension")) or "things}" in pattern or " and " in pattern
 
     def roles(self) -> list[str]:
@@ -60,14 +60,18 @@ class Event:
 def event(draws: Choices, roles: tuple[str, ...], subject: bool) -> Event:
     """An event on the draws' side of the split, with one to three of the adjuncts ``roles``."""
     for attempt in range(1000):
-        own = draws.below(f"event{attempt}")
-        verb = own.pick("verb", VERBS)
-        count = 1 + own.number("count", 3)
-        chosen = sorted(roles, key=lambda role, own=own: own.number(f"order-{role}", 1 << 30))
+        choices = draws.below(f"event{attempt}")
+        verb = choices.pick("verb", VERBS)
+        count = 1 + choices.number("count", 3)
+        chosen = sorted(
+            roles, key=lambda role, choices=choices: choices.number(f"order-{role}", 1 << 30)
+        )
         filled = {"object", *chosen[:count], *(["subject"] if subject else [])}
         drawn = Event(
             verb,
-            tuple(constituent(role, verb, own.below(role)) for role in _ORDER if role in filled),
+            tuple(
+                constituent(role, verb, choices.below(role)) for role in _ORDER if role in filled
+            ),
         )
         if is_held_out(drawn.frame) == draws.held_out:
             break
@@ -81,16 +85,16 @@ def constituent(role: str, verb: Verb, draws: Choices) -> Constituent:
 
 
 def _fill(slot: str, verb: Verb, draws: Choices) -> str:
-    own = draws.below(slot)
+    choices = draws.below(slot)
     if slot == "digit":
-        return str(1 + own.number("day", 28))
+        return str(1 + choices.number("day", 28))
     if slot in ("thing", "things", "other", "others"):
-        kind = own.pick("kind", verb.objects if slot.startswith("thing") else _THINGS)
+        kind = choices.pick("kind", verb.objects if slot.startswith("thing") else _THINGS)
     elif slot == "roles":
         kind = slot
     else:
-        return fact(f"{slot}s" if f"{slot}s" in WORDS["things"] else slot, own)
-    noun = own.pick("noun", pool(kind, draws.held_out))
+        return fact(f"{slot}s" if f"{slot}s" in WORDS["things"] else slot, choices)
+    noun = choices.pick("noun", pool(kind, draws.held_out))
     return plural(noun) if slot.endswith("s") else noun
 
 
@@ -106,19 +110,19 @@ def spoil(event: Event, error: str, draws: Choices) -> Event | None:
         if not roles:
             return None
         lost = draws.pick("role", roles)
-        kept = tuple(each for each in event.constituents if each.role != lost)
-        return replace(event, constituents=kept)
+        rest = tuple(part for part in event.constituents if part.role != lost)
+        return replace(event, constituents=rest)
     missing = [role for role in ("company", "purpose", "extension") if not event.text(role)]
     new = constituent(draws.pick("role", missing), event.verb, draws)
-    longer = sorted([*event.constituents, new], key=lambda each: _ORDER.index(each.role))
+    longer = sorted([*event.constituents, new], key=lambda part: _ORDER.index(part.role))
     return replace(event, constituents=tuple(longer))
 
 
 def _substituted(event: Event, draws: Choices) -> Event:
     places = [
         (number, slot)
-        for number, each in enumerate(event.constituents)
-        for slot, _ in each.facts
+        for number, part in enumerate(event.constituents)
+        for slot, _ in part.facts
         for _ in range(_WEIGHTS.get(slot, 1))
     ]
     number, slot = draws.pick("place", places)

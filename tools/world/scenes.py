@@ -35,8 +35,8 @@ class Scene:
 
     def tell(self, level: Level, event: Event | None = None, arrangement: str = "") -> str:
         """The sentence at a level; ``arrangement`` names another way to say the same."""
-        own = self.draws.below("strong" if level == "strong" else f"source{arrangement}")
-        text = _TELL[self.task](Telling(self, event or self.event, level, own))
+        choices = self.draws.below("strong" if level == "strong" else f"source{arrangement}")
+        text = _TELL[self.task](Telling(self, event or self.event, level, choices))
         chatty = {"formal": ("source", "light"), "informal": ("strong",)}.get(self.task, ())
         # in a hurry, people type without capitals
         return text.lower() if level in chatty and self.draws.chance("lowered", 0.4) else text
@@ -65,7 +65,7 @@ class Telling:
     scene: Scene
     event: Event
     level: Level
-    own: Choices  # of this arrangement; those of the scene are shared by all its tellings
+    choices: Choices  # of this arrangement; those of the scene are shared by all its tellings
 
     @property
     def who(self) -> str:
@@ -73,7 +73,7 @@ class Telling:
 
     def pick(self, name: str, options: str | Sequence[str]) -> str:
         """A choice of this arrangement; a string names phrases."""
-        return self.own.pick(name, _options(options))
+        return self.choices.pick(name, _options(options))
 
     def shared(self, name: str, options: str | Sequence[str]) -> str:
         return self.scene.draws.pick(name, _options(options))
@@ -93,10 +93,10 @@ class Telling:
         head = ""
         # the draw does not depend on which adjuncts there are: an error moves nothing else
         wanted = self.pick("fronted", ("time", "time", "place", "reason"))
-        if wanted in roles and self.own.chance("front", front):
+        if wanted in roles and self.choices.chance("front", front):
             head = self.event.text(wanted) + ", "
             roles.remove(wanted)
-        if self.own.chance("swap", 0.3) and {"time", "place"} <= set(roles):
+        if self.choices.chance("swap", 0.3) and {"time", "place"} <= set(roles):
             roles = [{"time": "place", "place": "time"}.get(role, role) for role in roles]
         return head.replace("because", because), self._joined(roles).replace("because", because)
 
@@ -135,7 +135,7 @@ def _sentiment(t: Telling) -> str:
         adjective=t.pick("adjective", t.shared("mood", WORDS["moods"])[column]),
         feeling=t.shared("feeling", WORDS["feelings"])[column],
     )
-    if t.level == "strong" and t.own.chance("closed", 0.5):
+    if t.level == "strong" and t.choices.chance("closed", 0.5):
         text += t.pick("closer", "happy" if good else "unhappy")
     return sentence(text)
 

@@ -62,18 +62,18 @@ def _cells(drawn: Scene, error: str) -> Iterator[dict[str, str]]:
     if wrong is None:
         return
     for shift in ("strong", "light"):
-        kept, spoiled = drawn.tell(shift), drawn.tell(shift, wrong)
-        yield {"shift": shift, "error": "none", "output": kept, "span": ""}
-        if span := span_between(kept, spoiled, error):
+        faithful, spoiled = drawn.tell(shift), drawn.tell(shift, wrong)
+        yield {"shift": shift, "error": "none", "output": faithful, "span": ""}
+        if span := span_between(faithful, spoiled, error):
             yield {"shift": shift, "error": error, "output": spoiled, "span": span}
 
 
-def span_between(kept: str, wrong: str, error: str) -> str:
+def span_between(faithful: str, wrong: str, error: str) -> str:
     """The edit between two texts in the notation of wdiff, ``[-old-]{+new+}``.
 
     Empty where the edit is not of the kind ``error`` or wider than six words.
     """
-    span = span_of(kept, wrong)
+    span = span_of(faithful, wrong)
     removed, added = (len(side.split()) for side in span)
     kind = ("substitution" if removed else "insertion") if added else "deletion"
     return format_span(span) if kind == error and 0 < max(removed, added) <= WIDEST else ""

@@ -108,15 +108,15 @@ def _person(draws: Choices) -> str:
 
 
 def _place(draws: Choices) -> str:
-    def compound(own: Choices) -> str:
-        return own.pick("prefix", every("prefix")) + own.pick("suffix", every("suffix"))
+    def compound(choices: Choices) -> str:
+        return choices.pick("prefix", every("prefix")) + choices.pick("suffix", every("suffix"))
 
     return _on_its_side(draws, compound)
 
 
 def _street(draws: Choices) -> str:
     stems = draws.pick("of", [every("prefix"), every("first")])
-    stem = _on_its_side(draws, lambda own: own.pick("stem", stems))
+    stem = _on_its_side(draws, lambda choices: choices.pick("stem", stems))
     return f"{stem} {draws.pick('street', every('street'))}"
 
 
