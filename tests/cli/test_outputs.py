@@ -19,7 +19,7 @@ from tests.command import command_line
 from tests.judge import scripted
 from tstmeta import bulk, cli, notebook
 from tstmeta.cli.options import OUTPUTS, Command
-from tstmeta.data import label_studio, own, paths
+from tstmeta.data import label_studio, own
 from tstmeta.data.label_studio import PAIRWISE, RATING
 from tstmeta.judge import prompts
 from tstmeta.judge.cache import AnswerCache
@@ -40,9 +40,14 @@ CASES = [
     ("score --data set.csv --out beside.csv", "--out", "--data", "beside.csv"),
     ("score --data mine.csv --metric ./my.py:share --out my.py", "--out", "--metric", "my.py"),
     ("score --data rows.parquet --out rows.parquet", "--out", "--data", "rows.parquet"),
-    ("score --data texts --out texts/a.parquet", "--out", "--data", "texts/a.parquet"),
-    ("score --data texts --out texts", "--out", "--data", "texts"),
-    ("score --data x.corpus.csv --out x.parquet", "--out", "--data", "x.corpus.csv"),
+    (
+        "score --data texts -m length-ratio --out texts/a.parquet",
+        "--out",
+        "--data",
+        "texts/a.parquet",
+    ),
+    ("score --data texts -m length-ratio --out texts", "--out", "--data", "texts"),
+    ("score --data x.corpus.csv -m length-ratio --out x.parquet", "--out", "--data", "x.corpus.csv"),
     ("score --data mine.csv --out x --store x", "--out", "--store", ""),
     ("score --data mine.csv --store mine.csv", "--store", "--data", "mine.csv"),
     (f"evaluate {FAST} --data mine.csv --out mine.csv", "--out", "--data", "mine.csv"),
@@ -151,22 +156,20 @@ CASES = [
 READ = {"scores", "ratings", "sources", "pairs", "config", "folder", "exports"}
 
 
-@pytest.fixture
-def files(tmp_path, monkeypatch):
+@pytest.fixture(scope="module")
+def template(tmp_path_factory):
     """A folder with a file of every kind that a command reads."""
-    command_line(tmp_path, monkeypatch)
-    for folder in (
-        "polite",
-        "texts",
-        "report",
-        "page",
-        "form",
-        "task",
-        "formal",
-        "tuned",
-        "store/judge",
-    ):
-        Path(folder).mkdir(parents=True)
+    folder = tmp_path_factory.mktemp("template")
+    with pytest.MonkeyPatch.context() as patch:
+        command_line(folder, patch)
+        write_inputs()
+    return folder
+
+
+def write_inputs():
+    """Write the files into the working directory."""
+    for name in ("polite", "texts", "report", "page", "form", "formal", "store/judge"):
+        Path(name).mkdir(parents=True)
     texts = {
         "source": ["He ran.", "It was bad."] * 2,
         "output": ["he went", "it was", "ran", "bad"],
@@ -184,17 +187,14 @@ def files(tmp_path, monkeypatch):
         "scores.csv": pd.DataFrame(scores, columns=["item_id", "metric", "value"]),
         "corpus.csv": pd.DataFrame(moods, columns=["text", "style"]),
         **dict.fromkeys(["sources.csv", "polite/polite.csv", "formal/rows.csv"], rows[["source"]]),
-        "p.csv": pd.DataFrame({"text": ["a"], "paraphrase": ["b"]}),
     }
     for name, table in tables.items():
         table.to_csv(name, index=False)
     rows.to_parquet("rows.parquet")
     rows.to_parquet("texts/a.parquet")
-    rows.to_json("task/docs.jsonl", orient="records", lines=True)
     Path("set.csv.toml").write_text('ratings = "beside.csv"\nscale.content = [1, 5]\n')
     Path("my.py").write_text("def share(source, output):\n    return len(output) / 100\n")
     shutil.copy(Path(prompts.__file__).with_name("prompts") / "content.toml", "ask.toml")
-    shutil.copy(paths.own("transfer", "models.toml"), "models.toml")
     data = own.read("mine.csv")
     sheet = label_studio.tasks(data, form=PAIRWISE)
     sheet.assign(**dict.fromkeys(PAIRWISE.questions, "A")).to_csv("ann.csv", index=False)
@@ -210,6 +210,14 @@ def files(tmp_path, monkeypatch):
     kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
     nbformat.write(new_notebook(cells=[cell], metadata=kernel), "page.ipynb")
     shutil.copy("mine.csv", "page/values.csv")
+
+
+@pytest.fixture
+def files(template, tmp_path, monkeypatch):
+    """A copy of the folder, with links to three of its files."""
+    shutil.copytree(template, tmp_path, dirs_exist_ok=True)
+    command_line(tmp_path, monkeypatch)
+    shutil.copy(template / "mine.csv", "mine.csv")
     os.symlink("mine.csv", "link.svg")
     os.link("ratings.csv", "rated.svg")
     os.link("mine.csv", "link.json")
