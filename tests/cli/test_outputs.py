@@ -47,7 +47,10 @@ CASES = [
         "texts/a.parquet",
     ),
     ("score --data texts -m length-ratio --out texts", "--out", "--data", "texts"),
-    ("score --data x.corpus.csv -m length-ratio --out x.parquet", "--out", "--data", "x.corpus.csv"),
+    (
+        "score --data x.corpus.csv -m length-ratio --out x.parquet",
+        *("--out", "--data", "x.corpus.csv"),
+    ),
     ("score --data mine.csv --out x --store x", "--out", "--store", ""),
     ("score --data mine.csv --store mine.csv", "--store", "--data", "mine.csv"),
     (f"evaluate {FAST} --data mine.csv --out mine.csv", "--out", "--data", "mine.csv"),
