@@ -41,7 +41,7 @@ SCORED = (
 )
 #: Models that are trained on Yelp where its sentences are here, and the data sets of Yelp.
 TRAINED = ("yelp-lm", "yelp-style", "yelp-cnn")
-OF_YELP = ("mir", "li2018", "dualrl")
+YELP_SETS = ("mir", "li2018", "dualrl")
 #: The longest notebooks: with one of them last, a core would have nothing to do meanwhile.
 LONGEST = ("09_confounds", "08_hybrids", "lesson_6_probability", "04_style_strength")
 #: Which pages were generated is known only once they are: their names and hashes stand here.
@@ -126,7 +126,7 @@ def reports():
 
 def task_train():
     """Train the models of Yelp, once; a training that was stopped goes on."""
-    of_yelp = [path for name in ("yelp", *OF_YELP) for path in raw(name)]
+    yelp_files = [path for name in ("yelp", *YELP_SETS) for path in raw(name)]
     code = files(
         "experiments/*.py",
         "experiments/training/*.py",
@@ -136,7 +136,7 @@ def task_train():
         yield {
             "name": Path(path).parent.name,
             "actions": [python("-m", "tools.book", "train", Path(path).parent.name)],
-            "file_dep": [*code, *of_yelp, *VERSIONS],
+            "file_dep": [*code, *yelp_files, *VERSIONS],
             "targets": [path],
         }
 
@@ -146,7 +146,7 @@ def task_scores():
     parts = ("data", "metrics", "models", "likelihood", "judge")
     code = files("src/tstmeta/*.py", *(f"src/tstmeta/{part}/**/*" for part in parts))
     for name in SCORED:
-        models = reports() if name in (*OF_YELP, "li2018@yelp", "mis@yelp") else []
+        models = reports() if name in (*YELP_SETS, "li2018@yelp", "mis@yelp") else []
         if files_of := raw(name.partition("@")[0]):
             yield {
                 "name": name,

@@ -39,7 +39,6 @@ def lock() -> list[str]:
 
 
 LOCKED = dict(line.split("==") for line in lock() if "==" in line)
-DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8").replace("\\\n", " ")
 WORKFLOWS = {
     path.stem: yaml.safe_load(path.read_text(encoding="utf-8"))
     for path in sorted((ROOT / ".github/workflows").iterdir())
@@ -70,25 +69,6 @@ def test_what_users_install_is_a_range_and_never_one_version():
     assert [str(n) for n in needs if "==" in str(n.specifier) or ">=" not in str(n.specifier)] == []
 
 
-def test_everything_in_the_lock_is_asked_for_by_something():
-    needed = {canonicalize_name(Requirement(text).name) for group in DIRECT for text in group}
-    todo = [Requirement(text) for group in DIRECT for text in group]
-    seen = set()
-    while todo:
-        wanted = todo.pop()
-        key = (canonicalize_name(wanted.name), frozenset(wanted.extras))
-        if key in seen or key[0] not in LOCKED:
-            continue
-        seen.add(key)
-        for text in distribution(key[0]).requires or []:
-            need = Requirement(text)
-            environments = [{"extra": extra} for extra in ("", *wanted.extras)]
-            if need.marker is None or any(map(need.marker.evaluate, environments)):
-                todo.append(need)
-                needed.add(canonicalize_name(need.name))
-    assert set(LOCKED) - needed == set()
-
-
 def test_what_is_installed_is_what_the_lock_says():
     installed = {
         canonicalize_name(each.name): Version(each.version).public for each in distributions()
@@ -106,13 +86,6 @@ def test_the_lock_can_be_installed_on_the_first_release_of_each_python(python):
     needs = {name: distribution(name).metadata.get("Requires-Python") for name in LOCKED}
     refused = [name for name, need in needs.items() if need and python not in SpecifierSet(need)]
     assert refused == []
-
-
-def test_conda_users_get_the_same_python_and_the_same_lock():
-    wanted = yaml.safe_load(read("environment.yml"))["dependencies"]
-    [python] = [name.partition("=")[2] for name in wanted if str(name).startswith("python=")]
-    assert Version(python) in SpecifierSet(PROJECT["project"]["requires-python"])
-    assert wanted[-1] == {"pip": ["-r requirements.lock", "-e ."]}
 
 
 def test_every_package_that_the_code_imports_is_declared():
@@ -134,13 +107,6 @@ def test_every_package_that_the_code_imports_is_declared():
     assert missing == set()
 
 
-def test_the_readme_names_every_extra_and_the_pythons_that_are_supported():
-    readme = read("README.md")
-    assert set(re.findall(r"pip install '\.\[(\w+)\]'", readme)) == set(EXTRAS)
-    assert "Python (3.11, 3.12 or 3.13)" in readme
-    assert PROJECT["project"]["requires-python"] == ">=3.11,<3.14"
-
-
 # ----------------------------------------------------------------------------------- workflows
 
 
@@ -158,26 +124,6 @@ def test_a_step_uses_an_action_at_a_version_or_runs_files_and_targets_that_are_h
 
 
 # ---------------------------------------------------------------------- containers and Binder
-
-
-def test_the_image_has_what_a_newcomer_has_and_runs_as_a_user():
-    installed = re.search(r"apt-get install (.*?)&&", DOCKERFILE)[1].split()
-    assert {name for name in installed if name[0] != "-"} == {"chromium", "git", "make"}
-    python = re.search(r"^FROM python:(3\.\d+)-slim AS system$", DOCKERFILE, re.MULTILINE)[1]
-    assert f'python-version: "{python}"' in read(".github/workflows/release.yml")
-    assert re.findall(r"^USER (\S+)", DOCKERFILE, re.MULTILINE) == ["reader"]
-    last = DOCKERFILE.rpartition("\nFROM ")[2]
-    assert re.findall(r"^RUN .*\bmake (\w+)", last, re.MULTILINE) == ["setup", "book"]
-    copied = [line.split()[-2] for line in re.findall(r"^COPY (.+)", DOCKERFILE, re.MULTILINE)]
-    assert [path for path in copied if not (ROOT / path).exists()] == []
-
-
-def test_a_development_container_starts_from_the_image_and_sets_itself_up():
-    given = json.loads(read(".devcontainer/devcontainer.json"))
-    assert (ROOT / ".devcontainer" / given["build"]["dockerfile"]).resolve() == ROOT / "Dockerfile"
-    assert f" AS {given['build']['target']}\n" in DOCKERFILE
-    assert f"\nUSER {given['remoteUser']}\n" in DOCKERFILE
-    assert given["postCreateCommand"] == "make setup"
 
 
 def test_binder_installs_the_lock_with_a_torch_for_cpus(tmp_path):
@@ -248,14 +194,8 @@ def test_zenodo_is_given_what_the_citation_says():
     given = json.loads(read(".zenodo.json"))
     same = {"title": "title", "keywords": "keywords", "description": "abstract"}
     assert [given[key] for key in same] == [CITATION[key] for key in same.values()]
-    assert [who["name"] for who in given["creators"]] == [
-        who["name"] for who in CITATION["authors"]
-    ]
+    authors = [person["name"] for person in CITATION["authors"]]
+    assert [person["name"] for person in given["creators"]] == authors
     assert given["license"] == CITATION["license"][0]
-    assert all(name in given["notes"] for name in CITATION["license"])
-    papers = {paper["url"].rpartition("/")[2]: paper["type"] for paper in CITATION["references"]}
-    kinds = {"article": "publication-preprint", "conference-paper": "publication-conferencepaper"}
-    assert {each["identifier"]: each["resource_type"] for each in given["related_identifiers"]} == {
-        f"arXiv:{number}": kinds[kind] for number, kind in papers.items()
-    }
-    assert all(f"arXiv:{number}" in read("book/references.bib") for number in papers)
+    papers = {f"arXiv:{paper['url'].rpartition('/')[2]}" for paper in CITATION["references"]}
+    assert {paper["identifier"] for paper in given["related_identifiers"]} == papers

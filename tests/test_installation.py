@@ -43,13 +43,6 @@ def make(folder: Path, *arguments: str, **variables: str) -> subprocess.Complete
     )
 
 
-def test_make_alone_says_what_can_be_made(checkout):
-    done = make(checkout)
-    assert done.returncode == 0
-    for target in ("setup", "book", "test", "nightly", "serve", "clean", "distclean", "lint"):
-        assert f"make {target} " in done.stdout
-
-
 OLD = 'case "$1" in -V) echo "Python 3.9.1";; *) exit 1;; esac'
 BARE = 'case "$2" in *ensurepip*) exit 1;; *print*) echo 3.13;; esac'
 NEEDED = "Python 3.11, 3.12 or 3.13 is needed"

@@ -63,16 +63,10 @@ def test_its_parameters_have_types_and_stand_first(path):
     known = parameters(path)
     assert "seed" in known
     assert check(path, {name: parameter.default for name, parameter in known.items()})
-
-
-@every_notebook
-def test_plain_papermill_reads_every_parameter_with_its_help(path):
-    declared = papermill.inspect_notebook(str(path))
-    known = parameters(path)
-    assert list(declared) == list(known)
-    for name, parameter in known.items():
-        assert declared[name]["inferred_type_name"] == parameter.type
-        assert parameter.help, f"{name} says nothing of itself"
+    declared = papermill.inspect_notebook(str(path))  # plain papermill reads the same
+    assert {name: entry["inferred_type_name"] for name, entry in declared.items()} == {
+        name: parameter.type for name, parameter in known.items()
+    }
 
 
 #: What a notebook may import: what readers know, us, and runs of ours.
@@ -81,17 +75,11 @@ LIBRARIES = {
     *("myst_nb", "tqdm", "warnings", "itertools", "functools", "math", "fractions", "typing"),
     *("collections", "dataclasses", "difflib", "statsmodels", "tstmeta", "experiments"),
 }
-#: Lines of a cell that readers see, and of one that only draws and is folded.
-MOST, MOST_FOLDED = 26, 45
-FOLDED = {"hide-input", "remove-input"}
 
 
 @every_notebook
-def test_cells_are_short_and_reach_for_no_file_and_no_network(path):
+def test_cells_reach_for_no_file_and_no_network(path):
     for cell in code(path):
-        lines = [line for line in cell.source.splitlines() if line.strip()]
-        folded = FOLDED & set(cell.metadata.get("tags", []))
-        assert len(lines) <= (MOST_FOLDED if folded else MOST), cell.source
         for node in ast.walk(ast.parse(cell.source)):
             if isinstance(node, ast.Import):
                 assert {alias.name.split(".")[0] for alias in node.names} <= LIBRARIES
@@ -99,23 +87,6 @@ def test_cells_are_short_and_reach_for_no_file_and_no_network(path):
                 assert (node.module or "").split(".")[0] in LIBRARIES
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
                 assert node.func.id not in {"open", "exec", "eval", "__import__"}
-
-
-@every_notebook
-def test_the_code_that_teaches_is_not_folded(path):
-    cells = code(path)
-    folded = [cell for cell in cells if FOLDED & set(cell.metadata.get("tags", []))]
-    assert len(folded) < len(cells) / 2
-    assert not [c for c in folded if {"headline", "fast"} & set(c.metadata["tags"])]
-    assert any("pd." in cell.source or "np." in cell.source for cell in cells)
-
-
-@every_notebook
-def test_prose_stands_between_the_results(path):
-    cells = nbformat.read(path, as_version=4).cells
-    assert cells[0].cell_type == "markdown"
-    assert cells[0].source.startswith("# ")
-    assert sum(cell.cell_type == "markdown" for cell in cells) >= len(cells) / 4
 
 
 # ------------------------------------------------------------------------------- that they run
@@ -180,20 +151,6 @@ def test_with_or_without_raw_files_a_notebook_shows_real_ratings_and_says_whose(
     text = output_text(notebook)
     assert WITHOUT not in text
     assert bool(WITH.search(text)) == says_what_it_rests_on(path)
-
-
-#: Chapters on runs of ours, which no person rated.
-UNRATED = ("24_training", "25_regret")
-
-
-def test_chapters_say_what_they_rest_on():
-    chapters = [path for path in NOTEBOOKS if path.stem[0].isdigit()]
-    assert chapters[0].stem == "01_datasets"
-    assert all(says_what_it_rests_on(path) != (path.stem in UNRATED) for path in chapters)
-    for name in UNRATED:
-        top = nbformat.read(FOLDER / f"{name}.ipynb", as_version=4).cells[0].source
-        assert "**Data** `trajectories`" in top
-        assert "No human rating is on this page." in top
 
 
 @each([path for path in NOTEBOOKS if "dataset" in parameters(path)])

@@ -2,9 +2,6 @@
 
 import hashlib
 import re
-from html import unescape
-
-import pytest
 
 from tests import written
 from tests.helpers import needs
@@ -17,12 +14,6 @@ MACHINE = re.compile(
 REGISTRY = re.compile(
     r"[p]ypi\.org|[p]ythonhosted|[i]ndex-url[ =]+\S*//|[t]rusted-host|[a]rtifactory|/[s]imple/",
     re.I,
-)
-BOOK = written.ROOT / "book" / "_build" / "html"
-#: What is said in other words now; see the glossary.
-GONE = (
-    *("drawn again", "sources swapped", "off zero", "turned round", "held-out rating slot"),
-    "what would carry it",
 )
 
 
@@ -60,14 +51,3 @@ def test_no_path_of_a_machine_and_no_host_of_a_registry_is_named():
             if MACHINE.search(line) or REGISTRY.search(line):
                 found.append(f"{path.relative_to(written.ROOT)}:{number}")
     assert found == []
-
-
-@pytest.mark.skipif(not BOOK.is_dir(), reason="the book is not built (make book)")
-def test_no_page_says_it_in_words_that_have_to_be_solved():
-    found = set()
-    for path in BOOK.rglob("*.html"):
-        html = path.read_text(encoding="utf-8")
-        article = html.partition("<article")[2].partition("</article>")[0] or html
-        words = " ".join(unescape(re.sub(r"<[^>]+>", "", article)).split()).lower()
-        found |= {(path.relative_to(BOOK).as_posix(), phrase) for phrase in GONE if phrase in words}
-    assert found == set()

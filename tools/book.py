@@ -35,7 +35,7 @@ YELP = (
     *("style-js:yelp", "perplexity:yelp", "perplexity:word+yelp", "slor:yelp", "sim"),
 )
 #: Rewrites on Yelp by systems, and what chapter 23 asks of them besides Sim with idf.
-OF_YELP = ("mir", "li2018@yelp", "dualrl", "mis@yelp")
+YELP_SETS = ("mir", "li2018@yelp", "dualrl", "mis@yelp")
 SYSTEMS = (
     *("style-accuracy:yelp-cnn", "style-confidence:yelp-cnn", "style-accuracy:yelp", "slor:yelp"),
     *("corpus-perplexity:word+yelp", "sim", "bleu", "chrf", "cosine", "bertscore", "copy-rate"),
@@ -80,7 +80,7 @@ def scores(name: str) -> None:
     bases = None
     if name in ("dualrl", "li2018@yelp"):  # not rated, or passed on
         wanted, bases = [], ["source", "none"]
-    if name in OF_YELP and data.has_texts("yelp"):
+    if name in YELP_SETS and data.has_texts("yelp"):
         wanted += [*SYSTEMS, f"sim:idf={idf()}", *(YELP if wanted else ())]
     with warnings.catch_warnings():  # that a model is a demonstration is said on the pages
         warnings.simplefilter("ignore", DemonstrationWarning)
@@ -102,7 +102,7 @@ def idf() -> Path:
     path = paths.scores() / "models" / "yelp-idf.txt"
     if not path.is_file():
         table = yelp.corpus(data.root("yelp")).query("split == 'dev'")
-        never = {key(text) for text in data.texts_of(*filter(data.has_texts, OF_YELP))}
+        never = {key(text) for text in data.texts_of(*filter(data.has_texts, YELP_SETS))}
         allowed = table.loc[~table["text"].map(key).isin(never), "text"]
         write(path, "".join(f"{text}\n" for text in allowed))
     return path

@@ -91,15 +91,6 @@ def test_every_chapter_is_reached_by_links_from_the_start_page(
     assert set(facts) - walk.MACHINERY - reached == set()
 
 
-def test_every_chapter_has_one_heading_a_title_and_a_language(visits: walk.Visits) -> None:
-    found = {
-        page: (len(seen.facts["headings"]), bool(seen.facts["title"]), seen.facts["language"])
-        for page, seen in walk.chapters(visits).items()
-        if page != "index.html"  # only sends the reader on
-    }
-    assert found == dict.fromkeys(found, (1, True, "en"))
-
-
 def test_no_page_is_longer_than_a_reader_scrolls(visits: walk.Visits) -> None:
     chapters = walk.chapters(visits)
     assert walk.faults(chapters, lambda seen: max(seen.facts["height"] - LONGEST, 0)) == {}
@@ -127,19 +118,6 @@ def test_search_finds_a_word_from_the_search_box(browser: walk.Browser, address:
         expect(results.first).to_be_visible()
         results.first.click()
         expect(tab.locator("article")).to_contain_text("sentinel", ignore_case=True)
-
-
-@pytest.mark.parametrize("size", [(1280, 800), walk.PHONE])
-def test_the_first_screen_says_what_to_use_for_the_content_of_formality_transfer(
-    browser: walk.Browser, address: str, size: tuple[int, int]
-) -> None:
-    with walk.opened(browser, size) as tab:
-        walk.settle(tab, f"{address}/book/intro.html")
-        row = tab.locator(".tst-answer tbody tr").first
-        expect(row).to_contain_text("formality")
-        box = row.locator("td").first.bounding_box()
-        assert box is not None
-        assert box["y"] + box["height"] < size[1]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

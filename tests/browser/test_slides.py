@@ -57,12 +57,6 @@ def test_slides_advance_with_the_arrow_key_and_everything_fits(
         assert (seen.errors, seen.strangers, seen.failures) == ([], [], [])
 
 
-@pytest.mark.parametrize("name", DECKS)
-def test_no_deck_names_another_host(name: str) -> None:
-    page = (walk.BOOK / "slides" / f"{name}.html").read_text(encoding="utf-8")
-    assert re.findall(r"(?:https?:)?//[\w.-]+\.[a-z]{2,}/?", page) == []
-
-
 @pytest.mark.nightly
 def test_a_deck_prints_a_sheet_a_slide(browser: walk.Browser, address: str, tmp_path: Path) -> None:
     with walk.opened(browser, (1280, 720)) as tab:

@@ -2,20 +2,15 @@
 
 import ast
 import itertools
-import re
 import warnings
 
 import matplotlib as mpl
-import nbformat
 import pandas as pd
 import pytest
 
 import tstmeta as tst
 from tests.notebooks.cells import NOTEBOOKS, cells
-from tools import book
-from tstmeta.analysis.committed import whole
 from tstmeta.ledger import beside, show_published
-from tstmeta.metrics import get
 from tstmeta.notebook import parameters
 
 mpl.use("Agg")
@@ -56,15 +51,6 @@ def test_a_file_of_ones_own_has_a_line_instead(dataset):
     assert line == f"*Left out: the printed numbers are of other data than `{dataset}`.*"
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_a_page_says_on_top_which_data_it_rests_on(name):
-    page = nbformat.read(NOTEBOOKS / f"{name}.ipynb", as_version=4).cells
-    tagged = [at for at, c in enumerate(page) if "setup" in c.metadata.get("tags", [])]
-    top = page[: next(at for at in range(tagged[0], len(page)) if page[at].cell_type == "markdown")]
-    top += page[len(top) :][: 9 if name == "13_references" else 0]  # it joins two sets first
-    assert any("tst.about(" in cell.source or "**Data** `" in cell.source for cell in top)
-
-
 def test_what_a_page_rests_on_is_said_set_by_set(tmp_path):
     rows = "source,output,content.r1,content.r2\na b,a,1,2\nc d,c,3,4\n"
     (tmp_path / "mine.csv").write_text(rows)
@@ -81,39 +67,6 @@ def test_what_a_page_rests_on_is_said_set_by_set(tmp_path):
 
 
 # ------------------------------------------------------------------------------------- metrics
-
-#: Chapters that ask which metric agrees with ratings of content.
-CHAPTERS = (
-    *("02_content_preservation", "03_system_ranking", "09_confounds", "10_raters"),
-    "15_built_sets",
-)
-
-
-def content():
-    """What the front page chooses from: the metrics of content that the book scores."""
-    names = [*book.SHOWN, *book.MODELS]
-    return {n for n in names if n != "sentinel" and "content" in get(n).dimensions}
-
-
-@pytest.mark.parametrize("name", CHAPTERS)
-def test_a_chapter_on_content_looks_at_the_metrics_of_the_front_page(name):
-    assert set(parameters(NOTEBOOKS / f"{name}.ipynb")["metrics"].default) == content()
-
-
-def best(name, value):
-    """The best metric of each data set by a chapter's main frame; sentinels are no metrics."""
-    frame = whole(name)
-    frame = frame[frame["metric"].isin(content())].dropna(subset=value)
-    return frame.loc[frame.groupby("dataset")[value].idxmax()].set_index("dataset")["metric"]
-
-
-def test_a_data_set_has_one_best_metric_in_the_chapters_that_correlate_with_its_mean_rating():
-    chapter = best("02_content_preservation", "r")
-    raters = best("10_raters", "pearson")
-    named = chapter.rename(lambda name: name.removesuffix("-systems").removesuffix(" (systems)"))
-    shared = named.index.intersection(raters.index)
-    assert {*shared} == {"lai@pauli2025", "alva@asset", "lens@simpda_2022"}
-    assert named[shared].to_dict() == raters[shared].to_dict()
 
 
 # ------------------------------------------------------------------------------------- figures
@@ -154,24 +107,3 @@ def test_no_name_in_a_figure_hides_another(figure):
     for text in named:
         assert figure.bbox.contains(*text.get_window_extent().p0), text.get_text()
         assert figure.bbox.contains(*text.get_window_extent().p1), text.get_text()
-
-
-@pytest.mark.parametrize("figure", PICTURES[::2], indirect=True, ids=str)
-def test_lines_differ_in_more_than_their_colour(figure):
-    [axis] = figure.axes
-    looks = [(line.get_marker(), line.get_linestyle(), line.get_markevery()) for line in axis.lines]
-    looks = [look for look in looks if look[0] not in ("", "None")]
-    assert len(looks) > 3
-    assert len(set(map(str, looks))) == len(looks)
-
-
-#: What a page would give a colour by itself.
-OWN_COLOURS = re.compile(r"#[0-9A-Fa-f]{6}\b|tab:|colorblind|[\"']C\d|\"C\{")
-
-
-@pytest.mark.parametrize("name", PAGES)
-def test_a_page_takes_its_colours_from_the_one_palette(name):
-    for source in cells(name):
-        assert not OWN_COLOURS.search(source), source
-        if "DIVERGING" in source:  # of correlations, with one centre and one range
-            assert re.search(r"vmin=-1,\s+vmax=1,", source), source

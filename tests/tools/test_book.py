@@ -34,15 +34,6 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("words", [["serve"], ["scores"]])
-def test_a_step_that_is_not_understood_stops_with_exit_code_2(monkeypatch, capsys, words):
-    monkeypatch.setattr(sys, "argv", ["book.py", *words])
-    with pytest.raises(SystemExit) as stopped:
-        book.main()
-    assert stopped.value.code == 2
-    assert "usage" in capsys.readouterr().err
-
-
 def test_assets_are_all_that_a_page_with_formulas_or_charts_loads(home):
     stale = home / "book" / "_static" / "vendor" / "old.js"
     stale.parent.mkdir(parents=True)

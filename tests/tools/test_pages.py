@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import itertools
-import json
 import math
-import os
 import re
 from html import unescape
 from html.parser import HTMLParser
@@ -13,13 +11,11 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-import yaml
 from bs4 import BeautifulSoup
 
 import tstmeta as tst
 from tests import written
 from tests.analysis.tiny import HOSTILE
-from tests.helpers import needs
 from tools import front, metric_cards, pages, papers, ship, tables
 from tstmeta import data
 from tstmeta.data import Card, paths
@@ -29,7 +25,6 @@ from tstmeta.ledger.cells import PAPERS, cells
 from tstmeta.likelihood import instructions
 from tstmeta.metrics import PairMetric, Request, catalogue, get, names
 from tstmeta.metrics.base import Score
-from tstmeta.models.causal import EMBEDDED
 from tstmeta.schema import Status
 
 CARDS = sorted(path.stem for path in paths.own("metric_cards").glob("*.md"))
@@ -112,18 +107,6 @@ def states(folder: Path) -> dict[str, str]:
     return dict(re.findall(row, page(folder, "data.md"), re.MULTILINE))
 
 
-@pytest.mark.parametrize("what", ["code", "raw file", "nothing"])
-def test_the_books_pages_stand_for_those_of_now_only_where_nothing_differs(tmp_path, what):
-    generated, code = tmp_path / "book" / "_generated", tmp_path / "src" / "tstmeta" / "x.py"
-    rows = [f"| [{name}](cards/{name}.md) | x | yes |" for name in sorted(OWN)]
-    rows.append(f"| [lai](cards/lai.md) | x | {'yes' if what == 'raw file' else 'numbers'} |")
-    for path in (code, generated / "data.md", tmp_path / ".build" / "pages.json"):
-        path.parent.mkdir(parents=True)
-        path.write_text("\n".join(rows))
-    os.utime(code, (1, 2e10 if what == "code" else 1))
-    assert built_pages(tmp_path) == (generated if what == "nothing" else None)
-
-
 def test_without_raw_files_every_claim_has_a_verdict_and_says_what_was_frozen(without):
     text = (without / "claims.md").read_text(encoding="utf-8")
     listed = re.findall(r"^\| \{ref\}.* \| (.) ([a-z ]+) \|", text, re.MULTILINE)
@@ -141,15 +124,6 @@ def page(folder: Path, name: str) -> str:
 def test_every_page_is_written_and_nothing_else(without):
     files = {path.relative_to(without).as_posix() for path in without.rglob("*") if path.is_file()}
     assert files == PAGES
-
-
-def test_the_contents_of_the_book_list_every_page_that_is_written():
-    contents = yaml.safe_load((written.ROOT / "_toc.yml").read_text())
-    listed = re.findall(r"book/_generated/([\w*/-]+)", str(contents))
-    files = {name for name in PAGES if "/" not in name} - {"front.md"}  # which the start includes
-    assert files == {f"{name}.md" for name in listed if "*" not in name}
-    folders = {name.partition("/")[0] for name in PAGES if "/" in name}
-    assert folders == {name.partition("/")[0] for name in listed if "*" in name}
 
 
 def test_every_page_has_one_title_and_its_html_is_whole(without):
@@ -208,34 +182,20 @@ def test_a_card_has_its_facts_and_prose(without, name):
     text, card = page(without, f"cards/{name}.md"), Card.read(name)
     assert text.startswith(f"# {card.title}\n")
     assert card.body in text
-    for key in ("task", "rated", "raters", "licence", "access", "url", "commit"):
+    for key in ("task", "raters", "licence", "url"):
         if value := card.facts.get(key):
             assert " ".join(f"{key} {value}".split()) in plain(text)
     assert f"sentences may be shown {'yes' if card.facts.get('examples') else 'no'}" in plain(text)
     assert (f"`tstmeta data fetch {name}`" in text) == (name not in OWN)
 
 
-@needs("lai", "alva")
-def test_where_the_files_are_a_card_counts_what_is_loaded():
-    counts = [
-        pages.data_card(name)["counts"].set_index(["part", "what"])["value"]
-        for name in ("lai", "alva")
-    ]
-    assert counts[0]["counts", "items"] == "720"
-    assert counts[0]["content", "raters"] == "2"
-    assert counts[1]["content", "raters"] == "31"
-
-
 # ---------------------------------------------------------------------------------- metric cards
 
 
 @pytest.mark.parametrize("name", CARDS)
-def test_every_card_is_whole_and_names_variants_that_there_are(name):
+def test_every_card_names_variants_that_there_are(name):
     card = metric_cards.card(name)
-    assert card.facts["measures"].endswith(".")
-    assert card.facts["fails"].endswith(".")
-    assert len(card.body.split()) >= 20
-    assert not re.search(r"\d", card.facts["cost"]), "numbers come from benchmarks, not from prose"
+    assert {"measures", "fails", "cost"} <= set(card.facts)
     files = re.compile(r"\.(csv|json|txt|conllu|udpipe|amr)$")
     for variant in set(re.findall(r"`([\w-]+:[\w+.-]+)`", card.body)):
         if variant.partition(":")[0] in names() and not files.search(variant):
@@ -267,15 +227,10 @@ def test_every_variant_is_on_its_page_with_its_signature_or_what_it_needs(withou
         assert facts in text or absent, row["name"]
 
 
-def test_a_page_says_what_the_registry_says_and_the_example_is_computed(without):
+def test_the_example_of_a_page_is_computed(without):
     text = page(without, "metrics/bleu.md")
-    assert text.startswith("# BLEU of one sentence\n")
-    assert "compared with source, reference" in plain(text)
-    assert "unit item" in plain(text)
     assert "printed as pauli2025: BLEU; lai2023: BLEU; mukherjee2025: BLEU" in plain(text)
-    whole = metric_cards.example().items
-    assert (len(whole), set(whole["source_id"])) == (4, {metric_cards.EXAMPLE})
-    for row in whole.to_dict("records"):
+    for row in metric_cards.example().items.to_dict("records"):
         ((score,),) = get("bleu").score([(Request(row["output"], (row["source"],)),)])
         assert f">{score.value:.3f}<" in text
 
@@ -385,15 +340,6 @@ def test_where_nothing_is_known_the_page_says_so(fragments):
     answers, _, needs = fragments
     assert rows(answers)[front.OTHER] == ["unknown"] * 3
     assert rows(needs)["any dimension, system level"][0] == "unknown"
-    assert len(rows(needs)) == 1 + 2 * 3 + 1
-
-
-def test_each_dimension_has_a_figure_with_the_best_metric_first_and_people_last(fragments):
-    for dimension, image in zip(front.DIMENSIONS, fragments[1]("img"), strict=True):
-        names = image["alt"].partition(": ")[2].partition(";")[0].split(", ")
-        assert dimension in image["alt"]
-        assert names[-1] == "people"
-        assert len(names) <= 12
 
 
 @pytest.mark.parametrize(
@@ -407,29 +353,6 @@ def test_no_metric_is_named_where_none_may_be_used(monkeypatch, verdict, wanted)
     first = front.first(table, "content", False)
     assert first["verdict"] == wanted
     assert ("metric" in first) == (verdict in ("use", "with care"))
-
-
-# ---------------------------------------------------------------- the embedded model, benchmarks
-
-
-def test_the_facts_of_the_embedded_model_are_those_of_its_files(without):
-    report = json.loads((EMBEDDED / "training.json").read_text())
-    text = plain(page(without, "backbone.md"))
-    assert f"parameters {report['parameters']:,} " in text
-    assert "A demonstration, not a reproduction" in text
-    for losses in report["losses_by_task"].values():
-        assert all(f" {loss:.3f} " in text for loss in losses.values())
-
-
-def test_every_committed_result_is_on_a_page_with_its_checks(without):
-    results = sorted((paths.home() / "benchmarks" / "results").glob("*.json"))
-    names = ("speed", "certainty", "trained", "reliability")
-    shown = unescape("".join(page(without, f"{name}.md") for name in names))
-    for path in results:
-        report = json.loads(path.read_text())
-        assert report["when"] in shown
-        assert all(check["name"] in shown for check in report["checks"])
-        assert all(note in shown for note in report["notes"])
 
 
 # ----------------------------------------------------------------------------------------- ledger
@@ -469,7 +392,6 @@ def test_every_prompt_of_ours_and_every_card_that_differs_is_named_with_a_reason
     ours = [each for each in (*ours, *instructions.shipped().values()) if each.origin == "ours"]
     named = {name: about for paper in context for name, about in paper["words"].items()}
     assert named == {each.name: each.about for each in ours}
-    assert all(len(about) > 20 for about in named.values())
     differs = {
         (path.name, paper): why
         for folder in ("metric_cards", "cards")
@@ -482,5 +404,3 @@ def test_every_prompt_of_ours_and_every_card_that_differs_is_named_with_a_reason
         for card in paper["cards"]
     }
     assert shown == differs
-    assert all(why[0].isupper() and why.endswith(".") for why in differs.values())
-    assert {("bleu.md", "pauli2025"), ("overall-ours1.md", "mukherjee2025")} <= set(differs)

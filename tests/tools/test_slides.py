@@ -102,8 +102,3 @@ def test_the_solution_is_a_note_and_no_host_is_named(page):
     assert page.count("Four.") == 1
     assert "http" not in page
     assert "plotly" not in page.partition("</head>")[0]
-
-
-def test_without_lessons_nothing_is_written(tmp_path):
-    assert slides.write(tmp_path, tmp_path / "out", tmp_path) == 0
-    assert not (tmp_path / "out").exists()
