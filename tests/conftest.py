@@ -22,10 +22,24 @@ settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True
 settings.load_profile("ci" if os.environ.get("CI") else "local")
 
 
+#: Files that take longest, longest first: at the end, one process would run them alone.
+SLOWEST = (
+    *("tests/browser/test_pages", "tests/test_frozen", "tests/tools/test_pages"),
+    *("tests/notebooks/test_headlines", "tests/test_store", "tests/models/test_template_limits"),
+    *("tests/attack/", "tests/experiments/transfer/test_training", "tests/bulk/"),
+    *("tests/test_hostile_files", "tests/ledger/test_claims", "tests/cli/test_outputs"),
+    *("tests/tools/test_train", "tests/experiments/training/test_classifier"),
+)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The longest of the last files first: else a worker would run it while the other is done."""
-    longest = ("tests/test_frozen", "tests/experiments/transfer/")
-    items.sort(key=lambda item: not item.nodeid.startswith(longest))
+    """Put the slowest files first."""
+
+    def place(item: pytest.Item) -> int:
+        names = enumerate(SLOWEST)
+        return next((n for n, name in names if item.nodeid.startswith(name)), len(SLOWEST))
+
+    items.sort(key=place)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -1,5 +1,6 @@
 """The benchmarks run and write what their readers expect; how fast anything is stays untested."""
 
+import importlib
 import json
 import math
 import platform
@@ -109,6 +110,17 @@ def test_a_quick_training_is_killed_and_goes_on_to_the_same_weights(tmp_path):
     assert row["model"] in printed
     assert 0 <= row["low"] <= row["accuracy"] <= row["high"] <= 1
     assert [check["holds"] for check in report["checks"]] == [True, True]
+
+
+def test_each_attack_that_is_counted_is_a_test_and_was_survived(monkeypatch):
+    monkeypatch.syspath_prepend(BENCHMARKS)
+    attacks = importlib.import_module("attacks")
+    for _, _, file, *begins in attacks.ATTACKS:
+        text = (ROOT / "tests" / file).read_text(encoding="utf-8")
+        assert all(f"def test_{begin}" in text for begin in begins), file
+    report = committed("attacks")
+    assert {check["holds"] for check in report["checks"]} == {True}
+    assert {row["attack"] for row in report["rows"]} == set(attacks.KINDS)
 
 
 def test_the_committed_costs_are_of_metrics_that_there_are():

@@ -45,18 +45,6 @@ def code(path: Path) -> list[nbformat.NotebookNode]:
 
 
 @every_notebook
-def test_a_notebook_is_valid_and_without_outputs(path):
-    notebook = nbformat.read(path, as_version=4)
-    nbformat.validate(notebook)
-    for cell in notebook.cells:
-        if cell.cell_type == "code":
-            assert cell.outputs == []
-            assert cell.execution_count is None
-    assert "papermill" not in notebook.metadata
-    assert len({cell.id for cell in notebook.cells}) == len(notebook.cells)
-
-
-@every_notebook
 def test_its_parameters_have_types_and_stand_first(path):
     cells = [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
     assert cells[0].metadata["tags"] == ["parameters"]
@@ -177,15 +165,6 @@ def test_a_file_of_ones_own_is_a_parameter(path, tmp_path):
 
 
 # --------------------------------------------------------------------------- how they are asked
-
-
-def test_the_command_refuses_it_with_exit_code_2(tmp_path):
-    command = [sys.executable, "-m", "tstmeta", "run", "01_datasets", "-p", "seed", "many"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("error: 01_datasets.ipynb cannot use:\n  seed: must be int")
-    assert "It takes:\n  dataset: str = 'auto'" in done.stderr
-    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("words", [["-p", "seed"], ["seed", "1"], ["-p", "seed", "1", "2"]])

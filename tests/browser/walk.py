@@ -39,9 +39,6 @@ _FACTS = """() => ({
   images: [...document.images].map(one => ({
     src: one.getAttribute('src').slice(0, 80), alt: one.getAttribute('alt') || '',
     loaded: one.complete && one.naturalWidth > 0, shown: one.getClientRects().length > 0})),
-  headings: [...document.querySelectorAll('article h1')].map(one => one.textContent),
-  title: document.title,
-  language: document.documentElement.lang,
   width: document.documentElement.scrollWidth,
   height: document.documentElement.scrollHeight,
   hidden: [...document.querySelectorAll('article :is(.tst-table, .cell_output) tbody tr')]

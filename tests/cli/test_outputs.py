@@ -3,6 +3,7 @@
 import inspect
 import json
 import os
+import re
 import shutil
 import sys
 import typing
@@ -26,135 +27,77 @@ from tstmeta.judge.cache import AnswerCache
 from tstmeta.judge.construct import run
 from tstmeta.schema import MissingData, TstmetaError
 
-#: SERVER stands for the address of a server that runs while the tests do.
-SERVER = "--server SERVER --model m --retries 0"
-JUDGE = f"judge run --prompt lai2023-content {SERVER}"
-CONSTRUCT = f"construct --style formal {SERVER}"
-FAST = "--draws 10 --no-tests --metric length-ratio"
+#: Stands for words; SERVER for the address of a server that runs while the tests do.
+WORDS = {
+    "JUDGE": "judge run --prompt lai2023-content REMOTE",
+    "CONSTRUCT": "construct --style formal REMOTE",
+    "REMOTE": "--server SERVER --model m --retries 0",
+    "FAST": "--draws 10 --no-tests --metric length-ratio",
+}
+#: Two options that name one file, the file (``@`` in the command; ``-`` without), the command.
+TABLE = """
+--out --data mine.csv | score --data @ --out @
+--out --data mine.csv | score --data @ --out ./formal/../mine.csv
+--out --data set.csv.toml | score --data set.csv --out @
+--out --data beside.csv | score --data set.csv --out @
+--out --metric my.py | score --data mine.csv --metric ./my.py:share --out @
+--out --data rows.parquet | score --data @ --out @
+--out --data texts/a.parquet | score --data texts -m length-ratio --out @
+--out --data texts | score --data @ -m length-ratio --out @
+--out --data x.corpus.csv | score --data @ -m length-ratio --out x.parquet
+--out --store - | score --data mine.csv --out x --store x
+--store --data mine.csv | score --data @ --store @
+--out --data mine.csv | evaluate FAST --data @ --out @
+--out --ratings ratings.csv | evaluate FAST --data plain.csv --ratings @ --out @
+--out --scores scores.csv | evaluate --draws 10 --data plain.csv --scores @ --out @
+--out --metric my.py | evaluate --draws 10 --data mine.csv -m ./my.py:share --out @ --format csv
+--plot --data link.svg | evaluate FAST --data mine.csv --plot @
+--plot --ratings rated.svg | evaluate FAST --data plain.csv --ratings ratings.csv --plot @
+--plot --out - | evaluate FAST --data mine.csv --out x.svg --plot x.svg --format csv
+--report --out - | evaluate FAST --data mine.csv --out x.csv --report x.csv
+--plot --report - | evaluate FAST --data mine.csv --plot x.svg --report x.svg
+--report --data page/values.csv | evaluate FAST --data @ --report page
+--report --ratings report/values.csv | evaluate FAST --data plain.csv --ratings @ --report report
+--out --store - | evaluate FAST --data mine.csv --store x --out x --format csv
+--out NAME mine.csv | data export @ --out @
+--out --metric my.py | data export mine.csv --out @ --metric ./my.py:share
+--out NAME plain.csv | data form @ --out @
+--out NAME form/key.csv | data form @ --out form
+--out EXPORT project.json | data import-ratings @ --data mine.csv --out @
+--out --data mine.csv | data import-ratings project.json --data @ --out @
+--out EXPORT ann.csv | data import-preferences @ --data mine.csv --out @
+--out --data mine.csv | data import-preferences ann.csv --data @ --out @
+--out --data mine.csv | JUDGE --data @ --out @
+--out --data beside.csv | JUDGE --data set.csv --out @
+--scores-out --data mine.csv | JUDGE --data @ --scores-out @
+--out --scores-out - | JUDGE --data mine.csv --out x.csv --scores-out x.csv
+--cache --out paid.sqlite | JUDGE --data mine.csv --cache @ --out @
+--cache --scores-out paid.sqlite | JUDGE --data mine.csv --cache @ --scores-out @
+--out --cache store/judge/answers.sqlite | JUDGE --data mine.csv --out @
+--cache --data mine.csv | JUDGE --data @ --cache @
+--out --prompt ask.toml | judge run REMOTE --prompt @ --data mine.csv --out @
+--scores-out --prompt ask.toml | judge run REMOTE --prompt @ --data mine.csv --scores-out @
+--out --sources sources.csv | CONSTRUCT --sources @ --out @
+--out --sources polite/polite.csv | CONSTRUCT --sources @ --out polite
+--out --sources formal/rows.csv | CONSTRUCT --sources @ --out formal
+--out DIR - | construct export formal --out formal
+--out NOTEBOOK page.ipynb | run @ --out @
+--out -p mine.csv | run page.ipynb -p dataset @ --out @
+--out --corpus corpus.csv | train lexicon --corpus @ --out @
+--out --keep-out mine.csv | train lexicon --corpus corpus.csv --keep-out @ --out @
+--out --data link.json | train idf --data mine.csv --out @
+"""
 
-#: The words of a command, the two options that name one file, and that file.
-CASES = [
-    ("score --data mine.csv --out mine.csv", "--out", "--data", "mine.csv"),
-    ("score --data mine.csv --out ./formal/../mine.csv", "--out", "--data", "mine.csv"),
-    ("score --data set.csv --out set.csv.toml", "--out", "--data", "set.csv.toml"),
-    ("score --data set.csv --out beside.csv", "--out", "--data", "beside.csv"),
-    ("score --data mine.csv --metric ./my.py:share --out my.py", "--out", "--metric", "my.py"),
-    ("score --data rows.parquet --out rows.parquet", "--out", "--data", "rows.parquet"),
-    (
-        "score --data texts -m length-ratio --out texts/a.parquet",
-        "--out",
-        "--data",
-        "texts/a.parquet",
-    ),
-    ("score --data texts -m length-ratio --out texts", "--out", "--data", "texts"),
-    (
-        "score --data x.corpus.csv -m length-ratio --out x.parquet",
-        *("--out", "--data", "x.corpus.csv"),
-    ),
-    ("score --data mine.csv --out x --store x", "--out", "--store", ""),
-    ("score --data mine.csv --store mine.csv", "--store", "--data", "mine.csv"),
-    (f"evaluate {FAST} --data mine.csv --out mine.csv", "--out", "--data", "mine.csv"),
-    (
-        f"evaluate {FAST} --data plain.csv --ratings ratings.csv --out ratings.csv",
-        *("--out", "--ratings", "ratings.csv"),
-    ),
-    (
-        "evaluate --draws 10 --data plain.csv --scores scores.csv --out scores.csv",
-        *("--out", "--scores", "scores.csv"),
-    ),
-    (
-        "evaluate --draws 10 --data mine.csv --metric ./my.py:share --out my.py --format csv",
-        *("--out", "--metric", "my.py"),
-    ),
-    (f"evaluate {FAST} --data mine.csv --plot link.svg", "--plot", "--data", "link.svg"),
-    (
-        f"evaluate {FAST} --data plain.csv --ratings ratings.csv --plot rated.svg",
-        *("--plot", "--ratings", "rated.svg"),
-    ),
-    (
-        f"evaluate {FAST} --data mine.csv --out x.svg --plot x.svg --format csv",
-        "--plot",
-        "--out",
-        "",
-    ),
-    (f"evaluate {FAST} --data mine.csv --out x.csv --report x.csv", "--report", "--out", ""),
-    (f"evaluate {FAST} --data mine.csv --plot x.svg --report x.svg", "--plot", "--report", ""),
-    (
-        f"evaluate {FAST} --data page/values.csv --report page",
-        *("--report", "--data", "page/values.csv"),
-    ),
-    (
-        f"evaluate {FAST} --data plain.csv --ratings report/values.csv --report report",
-        *("--report", "--ratings", "report/values.csv"),
-    ),
-    (f"evaluate {FAST} --data mine.csv --store x --out x --format csv", "--out", "--store", ""),
-    ("data export mine.csv --out mine.csv", "--out", "NAME", "mine.csv"),
-    ("data export mine.csv --out my.py --metric ./my.py:share", "--out", "--metric", "my.py"),
-    ("data form plain.csv --out plain.csv", "--out", "NAME", "plain.csv"),
-    ("data form form/key.csv --out form", "--out", "NAME", "form/key.csv"),
-    (
-        "data import-ratings project.json --data mine.csv --out project.json",
-        *("--out", "EXPORT", "project.json"),
-    ),
-    (
-        "data import-ratings project.json --data mine.csv --out mine.csv",
-        *("--out", "--data", "mine.csv"),
-    ),
-    (
-        "data import-preferences ann.csv --data mine.csv --out ann.csv",
-        *("--out", "EXPORT", "ann.csv"),
-    ),
-    (
-        "data import-preferences ann.csv --data mine.csv --out mine.csv",
-        *("--out", "--data", "mine.csv"),
-    ),
-    (f"{JUDGE} --data mine.csv --out mine.csv", "--out", "--data", "mine.csv"),
-    (f"{JUDGE} --data set.csv --out beside.csv", "--out", "--data", "beside.csv"),
-    (f"{JUDGE} --data mine.csv --scores-out mine.csv", "--scores-out", "--data", "mine.csv"),
-    (f"{JUDGE} --data mine.csv --out x.csv --scores-out x.csv", "--out", "--scores-out", ""),
-    (
-        f"{JUDGE} --data mine.csv --cache paid.sqlite --out paid.sqlite",
-        *("--cache", "--out", "paid.sqlite"),
-    ),
-    (
-        f"{JUDGE} --data mine.csv --cache paid.sqlite --scores-out paid.sqlite",
-        *("--cache", "--scores-out", "paid.sqlite"),
-    ),
-    (
-        f"{JUDGE} --data mine.csv --out store/judge/answers.sqlite",
-        *("--out", "--cache", "store/judge/answers.sqlite"),
-    ),
-    (f"{JUDGE} --data mine.csv --cache mine.csv", "--cache", "--data", "mine.csv"),
-    (
-        f"judge run {SERVER} --prompt ask.toml --data mine.csv --out ask.toml",
-        *("--out", "--prompt", "ask.toml"),
-    ),
-    (
-        f"judge run {SERVER} --prompt ask.toml --data mine.csv --scores-out ask.toml",
-        *("--scores-out", "--prompt", "ask.toml"),
-    ),
-    (
-        f"{CONSTRUCT} --sources sources.csv --out sources.csv",
-        *("--out", "--sources", "sources.csv"),
-    ),
-    (
-        f"{CONSTRUCT} --sources polite/polite.csv --out polite",
-        *("--out", "--sources", "polite/polite.csv"),
-    ),
-    (
-        f"{CONSTRUCT} --sources formal/rows.csv --out formal",
-        *("--out", "--sources", "formal/rows.csv"),
-    ),
-    ("construct export formal --out formal", "--out", "DIR", ""),
-    ("run page.ipynb --out page.ipynb", "--out", "NOTEBOOK", "page.ipynb"),
-    ("run page.ipynb -p dataset mine.csv --out mine.csv", "--out", "-p", "mine.csv"),
-    ("train lexicon --corpus corpus.csv --out corpus.csv", "--out", "--corpus", "corpus.csv"),
-    (
-        "train lexicon --corpus corpus.csv --keep-out mine.csv --out mine.csv",
-        *("--out", "--keep-out", "mine.csv"),
-    ),
-    ("train idf --data mine.csv --out link.json", "--out", "--data", "link.json"),
-]
+
+def read_case(line: str) -> tuple[str, str, str, str]:
+    """The words of a command, the two options, and the file."""
+    (option, other, file), words = line.partition("|")[0].split(), line.partition("|")[2].strip()
+    for short, text in WORDS.items():
+        words = re.sub(rf"\b{short}\b", text, words)
+    return re.sub(r"@(?=\s|$)", file, words), option, other, file.strip("-")
+
+
+CASES = [read_case(line) for line in TABLE.strip().splitlines()]
 #: Options that name a file or folder to read.
 READ = {"scores", "ratings", "sources", "pairs", "config", "folder", "exports"}
 

@@ -12,8 +12,6 @@ from tstmeta.combine import (
     gm_scores,
     hybrid,
     j,
-    learned_gm,
-    overall_scores,
 )
 from tstmeta.metrics.catalogue import COMBINED
 
@@ -52,19 +50,6 @@ def test_a_hybrid_by_name_is_the_one_from_python_without_oracle_or_sentinel(kind
     pd.testing.assert_frame_equal(result, wanted)
 
 
-@pytest.mark.parametrize("which", ["existing", "ours1"])
-def test_an_overall_score_by_name_is_the_one_from_python(which):
-    scores = ALL
-    if which == "existing":
-        names = {"a": "bleu", "e": "style-emd", "x": "perplexity"}
-        scores = ALL[ALL["metric"].isin(list(names))]
-        scores = scores.assign(metric=scores["metric"].map(names))
-    result = combined(DATA, pd.concat([scores, BESIDE]), f"overall-{which}", seed=1)
-    pd.testing.assert_frame_equal(
-        result, overall_scores(DATA, scores, which, Settings(seed=1)).scores
-    )
-
-
 def test_parts_on_two_bases_are_taken_from_the_source():
     other = unit("sim", 9, "content", "reference")
     parts = pd.concat([other, THREE, PP])
@@ -74,18 +59,6 @@ def test_parts_on_two_bases_are_taken_from_the_source():
     fluent = unit("fluent", 4, "fluency")
     result = combined(DATA, pd.concat([parts, fluent]), "j:fluent")
     pd.testing.assert_frame_equal(result, j(DATA, pd.concat([THREE, fluent]), fl="fluent"))
-
-
-def test_thresholds_are_learned_from_the_data_sets_preferences():
-    ids = DATA.items["item_id"].to_numpy()
-    rows = {"dataset": "ours", "dimension": "content", "rater": "r1"}
-    pairs = pd.DataFrame({"item_a": ids[:-3], "item_b": ids[3:], "value": ["a", "b", "a"] * 19})
-    data = type(DATA).of("ours", DATA.items, DATA.card, preferences=pairs.assign(**rows))
-    parts = pd.concat([THREE, PP])
-    result = combined(data, parts, "gm:learned", seed=2)
-    pd.testing.assert_frame_equal(result, learned_gm(data, parts, seed=2).scores)
-    with pytest.raises(CombineError):
-        combined(DATA, parts, "gm:learned")
 
 
 def test_parts_that_are_not_given_are_scored(monkeypatch, tmp_path):

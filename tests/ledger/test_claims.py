@@ -124,14 +124,6 @@ def test_what_is_of_several_metrics_has_the_doubts_of_its_own_interval_and_the_f
 # ----------------------------------------------------------------------------------- the file
 
 
-def test_every_claim_has_a_key_of_its_own_and_a_decision_rule_in_words():
-    assert len(set(KEYS)) == len(KEYS) == 33
-    for text in rules.texts():
-        assert all(text[key] for key in ("text", "decision_rule", "where"))
-        assert set(text.get("because", {})) <= {HOLDS, FAILS, OPEN}
-        assert "rule" in text or text["because"][OPEN]
-
-
 def counted(key: str) -> set[str]:
     """The data sets that decide a claim."""
     listed = rules.entries(claim(key)["evidence"])
@@ -153,14 +145,6 @@ def test_a_claim_on_existing_sets_is_judged_on_all_that_are_rated_and_not_on_our
         assert {name.partition("@")[0] for name in counted(key)} == rated
     unstyled = {"ziegen_editing", "strap@shakespeare", "strap@formality"}
     assert counted("pauli2025.data-decide") == counted("pauli2025.ranking") - unstyled
-
-
-@pytest.mark.parametrize("key", KEYS)
-def test_what_was_rated_twice_counts_once(key):
-    sets = counted(key)
-    assert len({name for name in sets if name.startswith("lens@")}) <= 1
-    for name in {name.partition("@")[0] for name in sets}:
-        assert Card.read(name).facts.get("overlaps") not in sets
 
 
 @pytest.mark.parametrize("text", rules.texts(), ids=KEYS)

@@ -3,7 +3,6 @@
 import ast
 from collections import Counter
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -13,11 +12,10 @@ from scipy.optimize import brentq
 from tests.combine import examples
 from tests.combine.examples import DIMENSIONS
 from tests.notebooks.cells import cells
-from tstmeta import combine, stats
+from tstmeta import stats
 from tstmeta.combine import PRINTED, gm_scores, j, learned_gm
 from tstmeta.combine.gm import learn
 from tstmeta.data import Card
-from tstmeta.ledger.cells import cells as printed_cells
 
 
 def functions(name: str, *wanted: str, **space) -> dict:
@@ -81,47 +79,6 @@ def test_the_judge_that_repeats_a_rater_is_as_near_as_that_rater():
     assert nearer(people, people[..., 1], 1) == (1, 1)
 
 
-@pytest.mark.parametrize(
-    ("reading", "statistic", "prompted"),
-    [
-        ("Pearson's r, prompted models too", "pearson", True),
-        ("Pearson's r", "pearson", False),
-        ("Kendall's tau", "kendall", False),
-    ],
-)
-def test_a_reading_of_overall_scores_takes_the_highest_of_the_printed_cells(
-    reading, statistic, prompted
-):
-    printed = pd.DataFrame(printed_cells("mukherjee2025"))
-    public = SimpleNamespace(published=lambda _, table: printed[printed["table"] == table])
-    space = {
-        "np": np,
-        "pd": pd,
-        "tst": public,
-        "show_published": lambda *_: None,
-        "dataset": "auto",
-    }
-    for source in cells("06_fluency_and_overall"):
-        if any(words in source for words in ("IN_USE = {", "def best(", "READINGS = {")):
-            exec(source, space)
-    choices = space["READINGS"][reading].groupby(space["KEYS"])["metric"].agg(set)
-    assert len(choices) == 45  # three scores x three dimensions x five pairs of task and language
-    for (score, *choice), taken in choices.items():
-        values = {}
-        for cell in (cell for cell in printed_cells("mukherjee2025") if cell.table in "123"):
-            in_use = cell.metric in space["IN_USE"][cell.dimension].split(", ")
-            fits = (
-                in_use if score == "Existing" else score == "Ours2" or "Hybrid" not in cell.metric
-            )
-            about = [cell.dimension, cell.dataset, cell.language, cell.statistic]
-            if about == [*choice, statistic] and fits and (prompted or "prompt" not in cell.metric):
-                values[cell.metric] = cell.value
-        assert taken == {name for name, value in values.items() if value == max(values.values())}
-    agreement = space["agreement"].set_index("reading").iloc[:, 0]
-    assert agreement.idxmax() == "Pearson's r"
-    assert agreement.max() < len(space["named"])  # no reading has every column of Table 7
-
-
 def test_gm_and_j_in_the_open_are_those_of_the_library_and_learned_thresholds_order_pairs():
     one = examples.rated(sources=40)
     good = np.random.default_rng(3).uniform(size=120)
@@ -143,15 +100,6 @@ def test_gm_and_j_in_the_open_are_those_of_the_library_and_learned_thresholds_or
     for name, scores in theirs.items():
         assert ours[name] == pytest.approx(scores["value"].to_numpy(), abs=1e-12)
     assert np.corrcoef(ours["GM, learned"], good)[0, 1] > 0.8
-
-
-def test_pairs_of_a_source_are_those_that_people_separate_and_a_tie_counts_one_half():
-    every_two = functions("20_released_judges", "every_two")["every_two"]
-    rows = [("s", "a", 1, 2.0), ("s", "b", 2, 3.0), ("s", "c", 2, 1.0), ("t", "d", 1, 5.0)]
-    rows += [("t", "e", 3, 5.0), ("t", "f", 4, np.nan), ("u", "g", 9, 0.0)]
-    own = pd.DataFrame(rows, columns=["source_id", "item_id", "human", "score"])
-    [counted] = every_two(own.assign(metric="m", basis="none")).to_numpy().T
-    assert counted == pytest.approx([1, 0, 0.5, np.nan, np.nan], nan_ok=True)  # ab ac de df ef
 
 
 def test_the_luckiest_of_many_metrics_of_noise_is_worth_nothing_on_the_other_half():
@@ -204,26 +152,3 @@ def test_weights_fitted_on_sums_are_those_of_least_squares_over_all_pairs():
     x = np.random.default_rng(0).normal(0.5, 1, (40, 3))
     whole = np.vstack([x, 0.4**0.5 * np.eye(3)]), np.r_[np.ones(40), np.zeros(3)]  # 40 * 0.01
     assert space["solved"](*space["sums"](x)) == pytest.approx(np.linalg.lstsq(*whole)[0])
-
-
-def test_values_of_systems_are_ratios_of_sums_and_models_meet_on_the_sources_of_both():
-    given = {"THREE": {"PP": "pp"}, "draws": 200, "combine": combine}
-    space = functions("23_acc_sim_pp", "gm", "resampled", "of_both", "chosen", **given)
-    acc, sim, pp = np.random.default_rng(0).uniform([[0.5], [0.6], [0]], [[1], [1], [120]], (3, 50))
-    assert space["gm"](acc, sim, pp) == pytest.approx(combine.gm.gm(acc, sim, pp))
-    rows = [("a", "m0", 1, 2), ("b", "m0", 3, 2), ("b", "m2", 0, 1), ("c", "m2", 5, 5)]
-    own = pd.DataFrame(rows, columns=["source_id", "system", "top", "bottom"]).assign(metric="acc")
-    table = space["resampled"](pd.concat([own, own.assign(metric="pp")]))
-    assert table.shape == (201, 4)
-    assert list(table.loc[0]) == pytest.approx([1, np.exp(1), 5 / 6, np.exp(5 / 6)])
-    assert list(space["of_both"](own, "m2")["source_id"]) == ["b", "b"]
-    answers = [
-        ("x", "style", "a"),
-        ("x", "content", "tie"),
-        ("y", "style", "a"),
-        ("y", "content", "b"),
-    ]
-    table = [("d", item, "o", question, value) for item, question, value in answers]
-    columns = ["dataset", "item_a", "item_b", "dimension", "value"]
-    order = space["chosen"](SimpleNamespace(preferences=pd.DataFrame(table, columns=columns)))
-    assert order[["item_a", "value"]].to_numpy().tolist() == [["x", "a"]]

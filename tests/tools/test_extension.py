@@ -14,7 +14,6 @@ from tools import extension
 from tools.tables import table as of_pages
 from tstmeta.console import from_inert
 
-ROOT = Path(__file__).parents[2]
 FRAME = pd.DataFrame(
     {"metric": ["bleu", "=1+1", "<i>&amp;"], "n": [1234567, -2, 0], "value": [0.25, -0.5, None]}
 )
@@ -90,20 +89,13 @@ def test_spans_are_repeated_and_heads_joined():
 ADDRESSES = ["", "https://github.com/some/thing", "https://gitlab.com/some/thing"]
 
 
-@pytest.fixture(params=ADDRESSES, ids=["no address", "an address", "a host without Colab"])
-def url(request, tmp_path, monkeypatch) -> str:
-    """The address in ``pyproject.toml``, or none, as it is now."""
-    text = (ROOT / "pyproject.toml").read_text()
-    assert "\n[project.urls]\n" in text
-    added = f'Repository = "{request.param}"\n' if request.param else ""
-    (tmp_path / "pyproject.toml").write_text(
-        text.replace("[project.urls]\n", f"[project.urls]\n{added}")
-    )
+@pytest.mark.parametrize("url", ADDRESSES)
+def test_buttons_that_lead_to_the_repository_appear_where_its_address_is_known(
+    url, tmp_path, monkeypatch
+):
+    urls = f'Repository = "{url}"' if url else ""
+    (tmp_path / "pyproject.toml").write_text(f"[project.urls]\n{urls}\n")
     monkeypatch.setattr(extension, "ROOT", tmp_path)
-    return request.param
-
-
-def test_buttons_that_lead_to_the_repository_appear_where_its_address_is_known(url):
     theme = {"launch_buttons": {}, "search_bar_text": "x"}
     config = SimpleNamespace(html_theme_options=theme)
     extension.address(None, config)
