@@ -108,24 +108,3 @@ def test_buttons_that_lead_to_the_repository_appear_where_its_address_is_known(
     launch = config.html_theme_options["launch_buttons"]
     hosts = {"binderhub_url"} | ({"colab_url"} if "github.com" in url else set())
     assert set(launch) == hosts | {"notebook_interface"}
-
-
-def labels(page: str, *given: str) -> dict[str, str]:
-    """Label and address of the buttons of a page, where the theme gives these."""
-    listed = [{"label": label, "url": f"x/main/{page}.ipynb"} for label in given]
-    context = {"header_buttons": [{"buttons": listed}] if given else []}
-    context["pathto"] = lambda path, _resource: f"../../{path}"
-    extension.buttons(None, page, "page.html", context, None)
-    every = [each for group in context["header_buttons"] for each in group.get("buttons", [group])]
-    return {each["label"]: each["url"] for each in every}
-
-
-def test_a_notebook_page_offers_its_files_and_edits_lead_to_files_that_people_edit():
-    download = {"download-notebook-button": "../../_static/01_first.ipynb"}
-    assert labels("book/results/01_first") == download
-    edit = {"source-edit-button": "x/main/notebooks/01_first.ipynb"}
-    assert labels("book/results/01_first", *edit) == edit | download
-    assert labels("book/intro", *edit) == {"source-edit-button": "x/main/book/intro.ipynb"}
-    assert labels("book/_generated/data", *edit) == {}
-    slides = labels("book/results/lesson_1_levels")["slides-button"]
-    assert slides == "../../slides/lesson_1_levels.html"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 import re
 from html import unescape
@@ -19,13 +18,8 @@ from tests.analysis.tiny import HOSTILE
 from tools import front, metric_cards, pages, papers, ship, tables
 from tstmeta import data
 from tstmeta.data import Card, paths
-from tstmeta.judge import prompts
-from tstmeta.ledger import reproduce
 from tstmeta.ledger.cells import PAPERS, cells
-from tstmeta.likelihood import instructions
-from tstmeta.metrics import PairMetric, Request, catalogue, get, names
-from tstmeta.metrics.base import Score
-from tstmeta.schema import Status
+from tstmeta.metrics import Request, catalogue, get, names
 
 CARDS = sorted(path.stem for path in paths.own("metric_cards").glob("*.md"))
 PAGES = {
@@ -202,14 +196,6 @@ def test_every_card_names_variants_that_there_are(name):
             assert get(variant).name == variant
 
 
-def test_the_catalogue_links_a_card_for_every_metric_once(without):
-    rows = re.findall(
-        r"^\| \[`([\w-]+)`\]\(metrics/([\w-]+)\.md\) \|", page(without, "metrics.md"), re.M
-    )
-    assert sorted(name for name, _ in rows) == CARDS
-    assert all(name == link for name, link in rows)
-
-
 @pytest.fixture(scope="module")
 def overview(without):
     """The catalogue on a machine without raw data."""
@@ -264,46 +250,12 @@ def test_verdict_accuracy_best_and_worst_sets_are_those_of_the_evidence(name, di
     assert [w.split()[0] for w in shown["stress sets"].split("; ") if w] == stress.tolist()
 
 
-@pytest.mark.parametrize(
-    ("name", "words"),
-    [
-        ("corpus-bleu", "no score for a single"),
-        ("judge", "not run on 5 families"),
-        ("gm", "made from scores"),
-    ],
-)
-def test_a_metric_without_evidence_is_unknown_and_says_what_is_missing(name, words):
-    assert metric_cards.known(name).shape[1] == 1
-    assert words in metric_cards.lacking(GROUPS[name])
-
-
 def test_what_is_known_stands_on_the_page_and_is_escaped(monkeypatch):
     monkeypatch.setattr(metric_cards, "known", lambda _: pd.DataFrame({"": HOSTILE, "x": HOSTILE}))
     text = pages.render("metric", metric_cards.page(metric_cards.card("judge"), GROUPS["judge"]))
     fragment = Tags(parts(text)[0])
     assert fragment.open == []
     assert fragment.seen <= {"div", "table", "thead", "tbody", "tr", "th", "td"}
-
-
-class Odd(PairMetric):
-    """Says something else of every output."""
-
-    name = "odd"
-    answers = (
-        *(Score(1.5), Score(math.nan, Status.INVALID, "no\nmodel")),
-        *(Score(-0.25, Status.TRUNCATED, "cut"), Score(math.nan, Status.REFUSED, "no")),
-    )
-
-    def score(self, units):
-        for unit, answer in zip(units, itertools.cycle(self.answers), strict=False):
-            yield (answer,) * len(unit)
-
-
-def test_a_score_without_a_value_is_shown_as_its_status(tmp_path, monkeypatch):
-    monkeypatch.setattr(paths, "scores", lambda: tmp_path)
-    assert metric_cards.values([Odd()]).iloc[0].tolist() == [
-        *("odd", "source", "1.500", "invalid: no model", "−0.250", "refused: no")
-    ]
 
 
 # ---------------------------------------------------------------------------- the front page
@@ -334,12 +286,6 @@ def test_every_cell_is_the_rule_s_best_metric(fragments, task, language, place, 
         assert f", {best['own']} famil" in cell
     else:
         assert cell == {"do not use": "none"}.get(best["verdict"], best["verdict"])
-
-
-def test_where_nothing_is_known_the_page_says_so(fragments):
-    answers, _, needs = fragments
-    assert rows(answers)[front.OTHER] == ["unknown"] * 3
-    assert rows(needs)["any dimension, system level"][0] == "unknown"
 
 
 @pytest.mark.parametrize(
@@ -384,23 +330,3 @@ def is_whole(rows: pd.DataFrame) -> None:
             assert row["reason"]
             assert [line.endswith(f": {row['reason']}.") for line in shown].count(True) == 1
     assert f" {context['matched']} match" in text
-
-
-def test_every_prompt_of_ours_and_every_card_that_differs_is_named_with_a_reason():
-    context = papers.departures(reproduce("pang2019", "1"))["papers"]
-    ours = [prompt for prompt in map(prompts.load, prompts.names()) if prompt.cites]
-    ours = [each for each in (*ours, *instructions.shipped().values()) if each.origin == "ours"]
-    named = {name: about for paper in context for name, about in paper["words"].items()}
-    assert named == {each.name: each.about for each in ours}
-    differs = {
-        (path.name, paper): why
-        for folder in ("metric_cards", "cards")
-        for path in paths.own(folder).glob("*.md")
-        for paper, why in Card.read(path.stem, path).facts.get("differs", {}).items()
-    }
-    shown = {
-        (card["link"].partition("/")[2], paper["key"]): card["why"]
-        for paper in context
-        for card in paper["cards"]
-    }
-    assert shown == differs

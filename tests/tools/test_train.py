@@ -13,7 +13,7 @@ from experiments.training.splits import corpus_hash, divide, key
 from tests.experiments.training.conftest import killed
 from tests.tools.toy import OPTIONS, PROMPTS
 from tools import train
-from tools.world.conversations import Example, example, sentences
+from tools.world.conversations import Example, sentences
 from tstmeta import data, scoring
 from tstmeta.data.tables import corpus_table
 from tstmeta.likelihood.instructions import get, shipped
@@ -21,7 +21,6 @@ from tstmeta.models import lm, vectors
 from tstmeta.models.causal import EMBEDDED
 from tstmeta.models.classifiers import FILE, MODELS
 
-EXAMPLES = [example(f"test/{number}", PROMPTS) for number in range(40)]
 #: Sources of a task on which the shares are taken again; all of them would take minutes.
 SOME = ("-05", "-19", "-33")
 
@@ -31,31 +30,12 @@ def report_of(folder):
 
 
 @pytest.fixture(scope="module")
-def tokenizer():
-    return train.train_tokenizer(PROMPTS, OPTIONS.vocabulary)
-
-
-@pytest.fixture(scope="module")
 def toy(tmp_path_factory):
     out = tmp_path_factory.mktemp("toy")
     return out, train.backbone(out, PROMPTS, 3, OPTIONS)
 
 
 # ----------------------------------------------------------------------------------- the backbone
-
-
-def test_the_tokenizer_has_the_form_of_llama_3(tokenizer):
-    messages = [{"role": "system", "content": "S"}, {"role": "user", "content": "U"}]
-    text = tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
-    assert text == (
-        "<|begin_of_text|><|start_header_id|>system<|end_header_id|>\n\nS<|eot_id|>"
-        "<|start_header_id|>user<|end_header_id|>\n\nU<|eot_id|>"
-        "<|start_header_id|>assistant<|end_header_id|>\n\n"
-    )
-    ids = tokenizer("<|eot_id|>1234 Grüße", add_special_tokens=False)["input_ids"]
-    assert ids[0] == tokenizer.eos_token_id
-    assert [tokenizer.decode(token) for token in ids[1:5]] == ["1", "2", "3", "4"]
-    assert tokenizer.decode(ids[5:]) == " Grüße"
 
 
 def test_a_run_that_dies_goes_on_to_the_same_bytes(toy, tmp_path):
