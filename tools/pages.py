@@ -76,7 +76,7 @@ def environment() -> jinja2.Environment:
         keep_trailing_newline=True,
         autoescape=False,  # a page is Markdown; what comes from data goes through the filters
     )
-    templates.filters |= {"table": table, "facts": facts, "cell": cell, "one_line": single_line}
+    templates.filters |= {"table": table, "facts": facts, "cell": cell, "single_line": single_line}
     templates.filters["escape"] = escape
     templates.globals["embedded"] = embedded()
     return templates

@@ -33,35 +33,6 @@ def test_pooled_all_three_metrics_are_equally_good_and_each_level_rewards_anothe
 # --------------------------------------------------------------------------------------- ties
 
 
-def brute_force(human: list[float], score: list[float]) -> dict[str, float]:
-    """The accuracies, pair by pair."""
-    pairs = [
-        (np.sign(human[i] - human[j]), np.sign(score[i] - score[j]))
-        for i in range(len(human))
-        for j in range(i)
-    ]
-    ordered = [(a, b) for a, b in pairs if a]
-    return {
-        WRONG: np.mean([a == b for a, b in ordered]),
-        HALF: np.mean([1.0 if a == b else 0.5 if b == 0 else 0.0 for a, b in ordered]),
-        SHARED: np.mean([a == b for a, b in pairs]),
-    }
-
-
-@pytest.fixture(scope="module")
-def ties():
-    return run("lesson_2_ties", "setup", dataset="contrast")
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_accuracies_equal_a_count_of_pairs(ties, seed):
-    rng = np.random.default_rng(seed)
-    human, score = rng.integers(0, 4, size=(2, 9)).astype(float)
-    table = ties["five"](human, score)
-    expected = brute_force(list(human), list(score))
-    assert {name: table[name] for name in expected} == pytest.approx(expected)
-
-
 def test_in_the_simulated_world_the_curves_go_where_the_page_says():
     table = headline("lesson_2_ties", dataset="contrast").loc["simulated"]
     whole, five = table["whole"], table["5 grades"]
