@@ -1,6 +1,8 @@
 """The two metrics: values, signature, one pass for both, missing models, the warning."""
 
 import math
+import os
+import traceback
 from pathlib import Path
 
 import numpy as np
@@ -75,6 +77,20 @@ def test_a_probability_that_is_rounded_to_nothing_gives_no_value(words, expected
     [[score]] = metric.score([(Request("abc", ("s",), "s", "formal"),)])
     assert (score.value, score.status) == pytest.approx(expected, nan_ok=True)
     assert score.detail == detail
+
+
+def test_from_the_scores_table_to_the_model_the_way_is_short(tmp_path, monkeypatch):
+    files = []
+
+    class Traced(small.Counted):
+        def logprobs(self, requests, **options):
+            frames = [frame.filename for frame in traceback.extract_stack()]
+            files.extend({name for name in frames if f"{os.sep}tstmeta{os.sep}" in name})
+            return super().logprobs(requests, **options)
+
+    run(DATA, [Likelihood(model=Traced(small.engine()))], tmp_path)
+    names = {Path(name).stem for name in files}
+    assert names == {"scoring", "batched", "zeroshot", "scorer", "tokencache"}
 
 
 def signature(words: str = "", **options) -> str:

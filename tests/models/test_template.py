@@ -50,31 +50,10 @@ def test_braces_in_a_text_are_no_slots(family, bare, system, user):
     assert template.prompt(system, user) == wanted
 
 
-def test_the_bare_header_is_the_published_programs_and_has_no_line_ends():
-    template = Template(tiny.tokenizer("llama"), bare=True)
-    assert template.prompt("be kind", "say it") == (
-        "<|begin_of_text|><|start_header_id|>system<|end_header_id|>be kind<|eot_id|>"
-        "<|start_header_id|>user<|end_header_id|>say it<|eot_id|>"
-        "<|start_header_id|>assistant<|end_header_id|>"
-    )
-    tokens = template.tokenizer.convert_ids_to_tokens(template.context("be kind", "say it"))
-    assert sum(token.startswith("<|") for token in tokens) == 9
-
-
-@pytest.mark.parametrize(
-    ("tokenizer", "system", "wanted"),
-    [
-        (tiny.tokenizer("gpt2"), "be kind", "be kind\n\nx\n\n"),
-        # an empty system prompt is no turn, so the template puts in its own
-        (tiny.tokenizer("qwen"), "", "<|im_start|>system\nYou are of help.<|im_end|>\n"),
-        (tiny.tokenizer("qwen"), "Be rude.", "<|im_start|>system\nBe rude.<|im_end|>\n"),
-    ],
-)
-def test_a_prompt_is_what_the_template_writes(tokenizer, system, wanted):
-    whole = Template(tokenizer).prompt(system, "x")
-    assert whole.startswith(wanted)
-    if "<|begin_of_text|>" not in tokenizer.get_vocab():  # else it has a header of its own
-        assert Template(tokenizer, bare=True).prompt(system, "x") == whole.rstrip() != whole
+def test_an_empty_system_prompt_is_no_turn_so_the_template_puts_in_its_own():
+    prompt = Template(tiny.tokenizer("qwen")).prompt("", "x")
+    assert prompt.startswith("<|im_start|>system\nYou are of help.<|im_end|>\n")
+    assert Template(tiny.tokenizer("qwen"), bare=True).prompt("", "x") == prompt.rstrip() != prompt
 
 
 def test_a_template_that_refuses_says_why():

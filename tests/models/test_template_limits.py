@@ -60,16 +60,16 @@ def evil(template: str) -> Template:
 
 @pytest.fixture(autouse=True)
 def guarded():
-    """Whatever the code does, a test ends within 30 s and 2 GiB."""
+    """Whatever the code does, a test ends within 120 s and 2 GiB."""
 
     def late(number, frame):
-        raise TimeoutError("30 s")
+        raise TimeoutError("120 s")
 
     pages = Path("/proc/self/statm")
     size = int(pages.read_text().split()[0]) * resource.getpagesize() if pages.exists() else 2**40
     before, hard = resource.getrlimit(resource.RLIMIT_AS)
     handler = signal.signal(signal.SIGALRM, late)
-    signal.alarm(30)
+    signal.alarm(120)
     resource.setrlimit(resource.RLIMIT_AS, (size + 2**31, hard))
     yield
     resource.setrlimit(resource.RLIMIT_AS, (before, hard))
@@ -163,7 +163,7 @@ print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)
 def test_no_process_takes_more_memory_than_it_may():
     templates = [WAYS[way] for way in ("a constant is repeated", "doubled", "a doubled list")]
     words = [sys.executable, "-c", SCRIPT, json.dumps(templates)]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=25, env=dict(os.environ))
+    done = subprocess.run(words, capture_output=True, text=True, timeout=100, env=dict(os.environ))
     assert done.returncode == 0, done.stderr
     _, here, child = map(int, done.stdout.split())
     assert here < 400
@@ -173,7 +173,7 @@ def test_no_process_takes_more_memory_than_it_may():
 def test_a_process_that_ends_takes_the_other_with_it():
     script = SCRIPT.split("process.kill()")[0]
     words = [sys.executable, "-c", script, json.dumps(["x"])]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=25, env=dict(os.environ))
+    done = subprocess.run(words, capture_output=True, text=True, timeout=100, env=dict(os.environ))
     assert (done.returncode, done.stderr) == (0, "")
     pid = int(done.stdout.split()[-1])
     for _ in range(100):

@@ -19,7 +19,7 @@ from .instructions import TASKS, Instructions
 
 
 class Rewrite(NamedTuple):
-    """What is scored: an output that should say what the source says, in a style."""
+    """A rewrite to score: the output should say what the source says, in the target style."""
 
     source: str
     output: str

@@ -1,4 +1,4 @@
-"""Causal language models: what is asked of them, and which ones have a name.
+"""Causal language models: the requests and answers of a backend, and models by name.
 
 A backend is an ``Engine`` (a model here), a ``ServerModel`` (elsewhere) or ``Cached`` answers.
 """
@@ -28,7 +28,7 @@ class Continuation(NamedTuple):
 
 #: The place of a request in the list of requests, and float32 log-probabilities [tokens].
 Answer = tuple[int, np.ndarray]
-#: What a backend is asked, and its answers in batches.
+#: The requests to a backend, and its answers in batches.
 Requests = Sequence[Continuation]
 Answers = Iterator[list[Answer]]
 

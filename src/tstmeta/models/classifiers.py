@@ -67,14 +67,14 @@ class About:
 
 
 class Estimates(NamedTuple):
-    """Of n texts: logits or probabilities [n, k] of styles, or strengths [n]; what was cut off."""
+    """Logits or probabilities [n, k] of styles, or strengths [n], and a note on each cut text."""
 
     values: np.ndarray
     cut: list[str]
 
 
 class StyleModel:
-    """A model that is loaded; each kind knows its ``logits`` and how to ``write`` itself."""
+    """A loaded model of style; a kind of model defines ``logits`` and ``write``."""
 
     about: About
 
@@ -314,7 +314,7 @@ def packages(model: Backbone) -> tuple[str, ...]:
 
 
 def read_about(path: Path) -> About:
-    """What a ``style.safetensors`` says of itself."""
+    """Read the header of a ``style.safetensors``; MissingModel where it has none of ours."""
     from safetensors import SafetensorError, safe_open
 
     try:
@@ -331,7 +331,7 @@ def read_about(path: Path) -> About:
 
 
 def load(model: Backbone, device: str = "auto") -> StyleModel:
-    """A model, ready to answer; the same one is kept until another is asked for."""
+    """Load a model of style; the last two stay in memory."""
     if words := missing(model):
         raise MissingModel(words)
     return _load(model, hub.identity(model), device)

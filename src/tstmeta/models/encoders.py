@@ -224,7 +224,7 @@ class Encoder:
 
 
 def load(model: Backbone, device: str = "auto") -> Encoder:
-    """The encoder of a model; metrics of one run get the same one, and the last two are kept."""
+    """Load an encoder; metrics of one run share it, and the last two stay in memory."""
     if model is MINILM and (words := missing(model)):
         raise MissingModel(words)
     return _loaded(model, hub.identity(model), device)

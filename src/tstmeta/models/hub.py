@@ -61,7 +61,7 @@ def fingerprint(folder: Path, digits: int = 12) -> str:
 
 
 def identity(model: Backbone) -> str:
-    """What a model is: ``name@hash`` or ``hub/id@revision`` (that which was fetched).
+    """The identity of a model: ``name@hash``, or ``hub/id@revision`` of what was fetched.
 
     A folder of yours goes by its own name; without weights it is ``name@missing``.
     """
@@ -89,7 +89,7 @@ def here(model: Backbone) -> bool:
 
 
 def absent(model: Backbone) -> str:
-    """That a model is not here, and what to do; empty when it is."""
+    """A message that a model is not here, with the remedy; empty when it is."""
     return "" if here(model) else f"{model.where} is not here: {remedy(model)}"
 
 
@@ -228,7 +228,7 @@ def load(name: str | Backbone, **options: Any) -> Engine:
 
 
 class Lazy:
-    """A causal model that is loaded when something is asked that no cache knows.
+    """A causal model that is loaded at the first request that no cache can answer.
 
     Args:
         device: ``auto``, ``cpu``, ``cuda``, ``cuda:1``, ...

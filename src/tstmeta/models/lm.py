@@ -1,4 +1,4 @@
-"""Texts read by a causal language model: how likely it finds each, and by how many tokens.
+"""Texts read by a causal language model: log-probability and number of tokens of each text.
 
 Beside a model of ``experiments.training`` lie the frequencies of its training tokens, for SLOR.
 """
@@ -67,7 +67,7 @@ class Reader:
         ]
 
     def _prepared(self, text: str) -> Reading | str:
-        """A reading that still lacks its sum."""
+        """A reading whose ``logprob`` is still NaN, or why there is none."""
         try:
             ids = self.template.tokens(text)
         except ControlMark as error:

@@ -54,10 +54,10 @@ class Graph(NamedTuple):
 
 
 class Parser(NamedTuple):
-    """Whoever knows the parses of texts; ``identity`` is all that changes a parse.
+    """Parses of texts: a file of them, or a model.
 
-    ``find`` gives the parse of a text, or raises TstmetaError; ``parses`` are those of a file by
-    text, None of a model.
+    ``identity`` names all that changes a parse; ``find`` returns the parse of a text or raises
+    TstmetaError; ``parses`` are those of a file, by text, and None of a model.
     """
 
     identity: str
@@ -95,7 +95,7 @@ def _parser(kind: str, path: Path, digest: str) -> Parser:
 
 
 def _udpipe(path: Path) -> Callable[[str], Tree]:
-    """How a UDPipe model cuts a text into sentences and words, tags and parses them."""
+    """A function that parses a text with a UDPipe model: sentences, words, tags, heads."""
     from ufal import udpipe
 
     # a broken file gives None, and any use of that ends the process
@@ -127,7 +127,7 @@ def _key(text: str) -> str:
 
 
 def _sentences(reader: Any, text: str, failure: str) -> Iterator[Any]:
-    """What a reader of UDPipe finds in a text; a reader that is None finds nothing."""
+    """The sentences that a reader of UDPipe makes of a text; none without a reader."""
     from ufal import udpipe
 
     error, count = udpipe.ProcessingError(), 0
