@@ -161,7 +161,7 @@ def test_columns_of_texts_are_not_held_one_by_one(tmp_path, monkeypatch, run):
     watch = lambda frame, form, where: columns.extend(form.columns) or real(frame, form, where)  # noqa: E731
     monkeypatch.setattr(schema, "hold", watch)
     assert len(own.read(tmp_path / "wide.csv").labels) == 1000
-    assert len(columns) < 20
+    assert not set(names) & set(columns)
     monkeypatch.setattr(pd.DataFrame, "pivot_table", None)  # needed where values are asked for
     done = run("data", "form", "wide.csv", "--out", "form")
     assert done.exit_code == 0, done.output

@@ -167,8 +167,8 @@ def write_form(dataset: Dataset, folder: Path, seed: int = 0, form: Form = RATIN
     for name in files:
         storage.no_input(folder / name)
     if differing:
-        listed = ", ".join(differing)
-        raise TstmetaError(f"{folder} holds another form, or answers ({listed}): name an empty one")
+        words = ", ".join(differing)
+        raise TstmetaError(f"{folder} holds another form, or answers ({words}): name an empty one")
     for name, text in files.items():
         storage.write(folder / name, text)
     return [folder / name for name in files]

@@ -8,6 +8,7 @@ Dataset``, ``RAW = False`` (no raw files: ``root`` is ours) and ``ready(root: Pa
 """
 
 import difflib
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -85,7 +86,7 @@ def load(name: str) -> Dataset:
     if name not in subsets(base):
         options = ", ".join(subsets(base)) or "it has none"
         raise UnknownDataset(f"{base!r} has no subset {subset!r}; named subsets: {options}")
-    return _module(base).SUBSETS[subset](data)
+    return replace(_module(base).SUBSETS[subset](data), name=name)
 
 
 def texts_of(*names: str) -> set[str]:

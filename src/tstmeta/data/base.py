@@ -213,13 +213,13 @@ class Dataset:
         return [dimension for dimension in schema.DIMENSIONS if dimension in rated]
 
 
-#: Name of a subset, without that of the data set, -> what makes it of the whole.
+#: Name of a subset, without that of the data set -> the function that selects it from the data set.
 Subsets = dict[str, Callable[[Dataset], Dataset]]
 
 
 def labelled(dataset: Dataset, label: str, value: str) -> Dataset:
     """The items with a value of a label; the card may give them a scale of their own."""
-    subset = dataset.where(dataset.label(label) == value, f"{dataset.name}@{value}")
+    subset = dataset.where(dataset.label(label) == value)
     facts = dict(subset.card.facts)
     facts["scale"] = facts.get("subset_scales", {}).get(value, facts.get("scale"))
     return replace(subset, card=replace(subset.card, facts=facts))
@@ -230,17 +230,22 @@ def by_label(label: str, values: Iterable[str]) -> Subsets:
     return {value: partial(labelled, label=label, value=value) for value in values}
 
 
-def with_references(dataset: Dataset, references: Iterable[list[str]], name: str) -> Dataset:
+def without_systems(*systems: str) -> Callable[[Dataset], Dataset]:
+    """A subset: the items of other systems."""
+    return lambda dataset: dataset.where(~dataset.items["system"].isin(systems))
+
+
+def with_references(dataset: Dataset, references: Iterable[list[str]]) -> Dataset:
     """The data set with other references: one list an item, in item order."""
-    dataset.with_texts(f"for {name}")
+    dataset.with_texts("for other references")
     lists = pd.Series([list(texts) for texts in references], dtype=object)
-    return replace(dataset, name=name, items=dataset.items.assign(references=lists))
+    return replace(dataset, items=dataset.items.assign(references=lists))
 
 
-def untransferred(dataset: Dataset, name: str) -> Dataset:
+def untransferred(dataset: Dataset) -> Dataset:
     """One item a source whose output is the source itself; nobody rated these."""
-    dataset.with_texts(f"for {name}")
+    dataset.with_texts("for untransferred sources")
     first = dataset.items.drop_duplicates("source_id")
     ids = first["source_id"] + "-untransferred"
     facts = {"system": "untransferred", "output": first["source"], "is_reference": False}
-    return Dataset.of(name, first.assign(item_id=ids, **facts), card=dataset.card)
+    return Dataset.of(dataset.name, first.assign(item_id=ids, **facts), card=dataset.card)

@@ -68,11 +68,10 @@ def _half(root: Path, direction: str) -> pd.DataFrame:
 
 def _reference0(dataset: Dataset) -> Dataset:
     first = [texts[:1] for texts in dataset.items["references"]]
-    return with_references(dataset, first, f"{NAME}@reference0")
+    return with_references(dataset, first)
 
 
-def _untransferred(dataset: Dataset) -> Dataset:
-    return untransferred(_reference0(dataset), f"{NAME}@untransferred")
-
-
-SUBSETS: Subsets = {"reference0": _reference0, "untransferred": _untransferred}
+SUBSETS: Subsets = {
+    "reference0": _reference0,
+    "untransferred": lambda dataset: untransferred(_reference0(dataset)),
+}

@@ -82,13 +82,13 @@ def _rated_by(dataset: Dataset, number: int) -> pd.Series:
 
 
 def _human(dataset: Dataset) -> Dataset:
-    return dataset.where(dataset.items["is_reference"] & _rated_by(dataset, 1), f"{NAME}@human")
+    return dataset.where(dataset.items["is_reference"] & _rated_by(dataset, 1))
 
 
 def _alva_m(dataset: Dataset) -> Dataset:
     """System outputs with 11 ratings or more of every dimension; the first 11 in file order."""
     keep = ~dataset.items["is_reference"] & _rated_by(dataset, ALVA_M)
-    subset = dataset.where(keep, f"{NAME}@alva-m")
+    subset = dataset.where(keep)
     first = subset.ratings.groupby(["item_id", "dimension"], sort=False).head(ALVA_M)
     return replace(subset, ratings=first.reset_index(drop=True))
 
