@@ -111,7 +111,7 @@ def _drawn(both: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
 
 
 def tasks(dataset: Dataset, seed: int = 0, form: Form = RATING) -> pd.DataFrame:
-    """What raters are shown, one row a rewrite, in that order; indexed by ``item_id``.
+    """The tasks of a form, one row a rewrite, in the order of showing; indexed by ``item_id``.
 
     The columns are the ``data`` of a task: the opaque id of :func:`form_id` under ``item_id``,
     ``style``, ``source_text``, ``output_text`` and ``batch``, from 1; give each rater one.  As in a
@@ -270,7 +270,7 @@ def _export(path: Path, form: Form) -> pd.DataFrame:
 
 
 def _rater(annotation: Mapping[str, Any]) -> str:
-    """Who rated, in one word that goes no further than :func:`read_export`; empty = unknown."""
+    """The id of the rater, which :func:`read_export` replaces; empty = unknown."""
     person = annotation.get("completed_by")
     if isinstance(person, dict):
         person = person.get("id", person.get("email"))

@@ -1,4 +1,4 @@
-"""What a data set is: up to five tables and a card."""
+"""A data set: up to five tables and a card."""
 
 import hashlib
 import json
@@ -15,7 +15,7 @@ from .. import schema
 from ..schema import DataError, MissingData, Problem, TstmetaError
 from . import paths
 
-#: What a metric can be held against.
+#: Kinds of human values that a metric is compared with.
 RATING, CONSTRUCTION = "mean human rating", "label by construction"
 #: The label that stands for a dimension on a constructed set, and its value that counts 1.
 _CONSTRUCTED = {"content": ("error", "none"), "style": ("shift", "strong")}
@@ -115,7 +115,7 @@ class Dataset:
 
     @property
     def has_texts(self) -> bool:
-        """Whether the texts of the rewrites are here, and not only what people said of them."""
+        """Whether the texts of the rewrites are here, and not only their ratings and scores."""
         return self.known is None
 
     def with_texts(self, purpose: str = "here") -> pd.DataFrame:
@@ -184,7 +184,7 @@ class Dataset:
         return matrix.reindex(self.items["item_id"])
 
     def human(self, dimension: str) -> pd.Series:
-        """What a metric is held against: a Series over item_id in item order, NaN where missing.
+        """The human values that a metric is compared with: index item_id in item order, or NaN.
 
         The mean human rating where there are ratings.  Otherwise, on a set built for it, the label
         by construction: content is 1 where nothing was changed and 0 where one content error was
@@ -197,7 +197,7 @@ class Dataset:
         return (labels == yes).astype(float).where(labels != "")
 
     def against(self, dimension: str) -> str:
-        """What :meth:`human` is: :data:`RATING`, :data:`CONSTRUCTION`, or "" where nothing is."""
+        """The kind of values of :meth:`human`: :data:`RATING`, :data:`CONSTRUCTION`, or ""."""
         kind = RATING if dimension in self.means else CONSTRUCTION
         return kind if self.human(dimension).notna().any() else ""
 
@@ -226,7 +226,7 @@ def labelled(dataset: Dataset, label: str, value: str) -> Dataset:
 
 
 def by_label(label: str, values: Iterable[str]) -> Subsets:
-    """``SUBSETS`` with one entry a value of a label."""
+    """Subsets, one for each value of a label."""
     return {value: partial(labelled, label=label, value=value) for value in values}
 
 

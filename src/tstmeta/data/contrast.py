@@ -15,14 +15,13 @@ from .raw import read_csv
 from .tables import items_table
 
 RAW = False
-FILE = "contrast.csv"
 TASKS = ("sentiment", "detoxify", "catchy", "polite", "persuasive", "formal")
 COLUMNS = ("item_id", "task", "source_id", "source", "output", "style", "shift", "error", "span")
 
 
 def load(root: Path) -> Dataset:
     """Load the set; ``system`` names the cell: strong, strong-error, light, light-error."""
-    return read(root / FILE, "contrast")
+    return read(root / "contrast.csv", "contrast")
 
 
 def read(path: Path, name: str) -> Dataset:

@@ -106,10 +106,9 @@ def _scores(root: Path, files: Mapping[str, pd.DataFrame], ids: pd.Series) -> li
         for key in files[name].columns[5:]
         if key not in _HUMAN and (name, key) != ("content.ref", "chatgpt")  # no reference was shown
     ]
-    folder, comet = root / "data" / "outputs", []
-    for system in SYSTEMS:
-        path = folder / f"{system.upper()}.content.src.txt"
-        comet.append(floats(read_tabs(path, _CONTENT_FIELDS)[16]))
+    folder = root / "data" / "outputs"
+    paths = [folder / f"{system.upper()}.content.src.txt" for system in SYSTEMS]
+    comet = [floats(read_tabs(path, _CONTENT_FIELDS)[16]) for path in paths]
     both = np.column_stack(comet).ravel()
     tables.append(table(both, "comet-20-both", "content", "source", file="txt"))
     source = floats(read_tabs(folder / "INPUT.ppl-1.txt", ("text", "ppl"))["ppl"])

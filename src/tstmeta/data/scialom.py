@@ -17,10 +17,8 @@ from .raw import floats, read_csv, warn_unverified
 from .tables import assemble, long_ratings
 
 NAME = "scialom"
-ENCODING = "latin-1"
-ARCHIVE = "simplification_human_evaluations"
 FILE = "questeval_simplification_likert_ratings.csv"
-PLACES = (f"{ARCHIVE}/{FILE}", FILE)
+PLACES = (f"simplification_human_evaluations/{FILE}", FILE)
 ASPECTS = {"meaning": "content", "fluency": "fluency", "simplicity": "style"}
 #: Ratings of each dimension in ``alva-m``.
 ALVA_M = 11
@@ -45,7 +43,7 @@ def load(root: Path) -> Dataset:
         )
     path = next(root / place for place in PLACES if (root / place).is_file())
     warn_unverified(path, NAME)
-    table = read_csv(path, encoding=ENCODING)
+    table = read_csv(path, encoding="latin-1")
     first = table.drop_duplicates(KEY)
     number = first.groupby(["sentence_id", "system_name"]).cumcount() + 1
     system = first["system_name"].str.replace(" ", "-").replace("", "human")
