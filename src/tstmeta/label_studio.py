@@ -149,7 +149,7 @@ def write_form(dataset: Dataset, folder: Path, seed: int = 0, form: Form = RATIN
     not for raters.
     """
     table = tasks(dataset, seed, form)
-    files = {form.file: paths.own("contrast", form.file).read_text("utf-8")}
+    files = {form.file: paths.project("contrast", form.file).read_text("utf-8")}
     for batch, rows in table.groupby("batch"):
         listed = [{"data": task} for task in rows.to_dict("records")]
         files[f"tasks-{batch}.json"] = json.dumps(listed, ensure_ascii=False, indent=1) + "\n"

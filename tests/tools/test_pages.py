@@ -32,7 +32,7 @@ from tstmeta.metrics.base import Score
 from tstmeta.models.causal import EMBEDDED
 from tstmeta.schema import Status
 
-CARDS = sorted(path.stem for path in paths.own("metric_cards").glob("*.md"))
+CARDS = sorted(path.stem for path in paths.project("metric_cards").glob("*.md"))
 PAGES = {
     *("front.md", "data.md", "metrics.md", "speed.md", "certainty.md", "backbone.md", "trained.md"),
     *("reliability.md", "reviewer.md"),
@@ -473,7 +473,7 @@ def test_every_prompt_of_ours_and_every_card_that_differs_is_named_with_a_reason
     differs = {
         (path.name, paper): why
         for folder in ("metric_cards", "cards")
-        for path in paths.own(folder).glob("*.md")
+        for path in paths.project(folder).glob("*.md")
         for paper, why in Card.read(path.stem, path).facts.get("differs", {}).items()
     }
     shown = {

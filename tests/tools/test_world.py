@@ -25,7 +25,7 @@ from tstmeta.data.contrast import Span, parse_span
 
 KNOWN = "Postpone Magda's game for 257 euros after 11:05 because the debate is lost."
 EXAMPLES = [example(f"test/{number}", PROMPTS) for number in range(300)]
-PATH = paths.own("world", "world.csv")
+PATH = paths.project("world", "world.csv")
 FRAME = pd.read_csv(PATH, dtype=str, keep_default_na=False)
 seeds = st.integers(0, 10**9).map(str)
 every_task = pytest.mark.parametrize("task", ALL_TASKS)

@@ -234,7 +234,7 @@ def selections(
     """Data sets, or the part of each that is asked for, with their scores from a file."""
     from .. import schema
     from ..data import load
-    from ..data.own import rated, read_scores
+    from ..data.table_files import rated, read_scores
 
     if len(names) > 1 and (scores or ratings):
         raise mistake("--scores and --ratings are of one data set: give a single --data")

@@ -41,7 +41,7 @@ def root(name: str) -> Path:
     Raises:
         MissingData: the raw files are not on this machine.
     """
-    return paths.raw(name) if getattr(_module(name), "RAW", True) else paths.own(name)
+    return paths.raw(name) if getattr(_module(name), "RAW", True) else paths.project(name)
 
 
 def has_texts(name: str) -> bool:
@@ -70,7 +70,7 @@ def load(name: str) -> Dataset:
         DataError: a file of yours has faults; all are listed.
     """
     if Path(name).suffix.lower() in files.ENDINGS:
-        from .own import read
+        from .table_files import read
 
         return read(Path(name))
     if files.is_location(name):

@@ -37,7 +37,7 @@ class Card:
     @classmethod
     def read(cls, name: str, path: Path | None = None) -> Self:
         """Read a card; a data set without one gets an empty card."""
-        path = path or paths.own("cards", f"{name}.md")
+        path = path or paths.project("cards", f"{name}.md")
         if not path.is_file():
             return cls(name, name)
         _, front, body = path.read_text(encoding="utf-8").split("---\n", 2)

@@ -35,7 +35,7 @@ class Entry(NamedTuple):
 @cache
 def manifest() -> list[Entry]:
     """The files that can be fetched."""
-    table = pd.read_csv(paths.own("cards", "manifest.csv"), dtype=str, keep_default_na=False)
+    table = pd.read_csv(paths.project("cards", "manifest.csv"), dtype=str, keep_default_na=False)
     sizes = [int(size) if size else None for size in table["bytes"]]
     return [Entry(**row) for row in table.assign(bytes=sizes).astype(object).to_dict("records")]
 

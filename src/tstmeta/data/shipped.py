@@ -31,7 +31,7 @@ def available(name: str) -> bool:
 
 def folder(name: str) -> Path:
     """The folder with the numbers of a data set."""
-    return paths.own("ratings", name)
+    return paths.project("ratings", name)
 
 
 @lru_cache(maxsize=16)
