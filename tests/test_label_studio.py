@@ -39,7 +39,7 @@ def save(tmp_path):
 
 
 def parsed(form):
-    return ElementTree.parse(paths.own("contrast", form.file)).getroot()
+    return ElementTree.parse(paths.project("contrast", form.file)).getroot()
 
 
 @pytest.mark.parametrize("form", [RATING, PAIRWISE], ids=["ratings", "preferences"])
@@ -113,7 +113,7 @@ def test_write_form_writes_the_form_a_file_a_batch_and_the_key(toy, tmp_path):
     assert list(key) == ["form_id", "item_id", "batch"]
     assert key["form_id"].tolist() == [form_id("toy", item) for item in key["item_id"]]
     assert key.set_index("item_id")["batch"].to_dict() == todo["batch"].to_dict()
-    assert written[0].read_bytes() == paths.own("contrast", RATING.file).read_bytes()
+    assert written[0].read_bytes() == paths.project("contrast", RATING.file).read_bytes()
 
 
 def test_ids_are_no_formulas_in_the_key_and_come_back_exactly(toy, tmp_path):

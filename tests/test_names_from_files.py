@@ -11,7 +11,7 @@ import pytest
 from tests.command import CSV, command_line
 from tstmeta.combine.parts import lower_is_better
 from tstmeta.data import load
-from tstmeta.data.own import read_scores
+from tstmeta.data.table_files import read_scores
 from tstmeta.metrics import registry
 
 #: A module that leaves a mark when it is imported, and holds a function that could be a metric.

@@ -31,7 +31,7 @@ FACTS = {
 
 def card(name: str) -> Card:
     """What people wrote about a metric; the body is MyST.  Another package's card is empty."""
-    return Card.read(name, paths.own("metric_cards", f"{name}.md"))
+    return Card.read(name, paths.project("metric_cards", f"{name}.md"))
 
 
 def groups() -> dict[str, pd.DataFrame]:
@@ -73,7 +73,7 @@ def plainly(rows: pd.DataFrame) -> dict[str, str]:
 @cache
 def printed() -> dict[str, dict[str, list[str]]]:
     """Metric without variant -> paper -> the names printed there, from ``names.csv``."""
-    frame = pd.read_csv(paths.own("published", "names.csv"), dtype=str, keep_default_na=False)
+    frame = pd.read_csv(paths.project("published", "names.csv"), dtype=str, keep_default_na=False)
     names: dict[str, dict[str, list[str]]] = {}
     for row in frame[frame["kind"] == "metric"].to_dict("records"):
         for stem in dict.fromkeys(name.partition(":")[0] for name in row["listed"].split()):

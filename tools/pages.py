@@ -188,7 +188,7 @@ def trained() -> Context:
     """What training reaches, beside what pang2019 prints for its own models."""
     shown = results("training".__eq__)
     commands = shown[0]["rows"].pop("command").tolist()
-    models = pd.read_csv(paths.own("published", "pang2019_evaluation_models.csv"), dtype=str)
+    models = pd.read_csv(paths.project("published", "pang2019_evaluation_models.csv"), dtype=str)
     names = {"parameter": "published", "applies_to": "corpus", "value": "value"}
     printed = models[list(names)].rename(columns=names)
     return {"results": shown, "commands": commands, "printed": printed}
@@ -199,7 +199,7 @@ def trained() -> Context:
 
 def reviewer() -> Context:
     """The flow of the sets, their questions, and what metrics and systems had seen of them."""
-    sets = pd.read_csv(paths.own("cards", "synthesis.csv"), keep_default_na=False)
+    sets = pd.read_csv(paths.project("cards", "synthesis.csv"), keep_default_na=False)
     panels = {name: sets[sets["panel"] == name] for name in ("out", "stress", "pool")}
     pool, used = panels["pool"], sets[sets["panel"] != "out"]
     rated = {name: pool[pool["dimensions"].str.contains(name)] for name in front.DIMENSIONS}
@@ -236,7 +236,7 @@ def questions(sets: pd.DataFrame) -> pd.DataFrame:
 
 def read_by(sets: pd.DataFrame) -> pd.DataFrame:
     """What metrics and judges were trained on, and the sets of the families that are near it."""
-    rows = pd.read_csv(paths.own("metric_cards", "trained_on.csv"), keep_default_na=False)
+    rows = pd.read_csv(paths.project("metric_cards", "trained_on.csv"), keep_default_na=False)
     near = together(sets, "family").set_index("family")["set"].to_dict()
     near |= {"": "–", "any": "any set"}
     rows["near"] = [", ".join(near.get(f, f) for f in text.split("; ")) for text in rows["near"]]

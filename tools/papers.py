@@ -165,7 +165,7 @@ def cards(paper: str) -> list[Context]:
     """What our metrics and data do otherwise than a paper: ``differs`` of their cards."""
     named = []
     for folder, page in (("metric_cards", "metrics"), ("cards", "cards")):
-        for path in sorted(paths.own(folder).glob("*.md")):
+        for path in sorted(paths.project(folder).glob("*.md")):
             why = (Card.read(path.stem, path).facts.get("differs") or {}).get(paper)
             named += [{"name": path.stem, "link": f"{page}/{path.name}", "why": why}] if why else []
     return named

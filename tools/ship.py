@@ -122,7 +122,7 @@ def frozen(*names: str) -> None:
             file = ROOT / ".build" / "frames" / f"{name}.headline.parquet"
             table = pd.read_parquet(file).reset_index()
         digits = "%.6g" if name in ("effects", "sets") else None
-        table.to_csv(paths.own("frozen", f"{name}.csv"), index=False, float_format=digits)
+        table.to_csv(paths.project("frozen", f"{name}.csv"), index=False, float_format=digits)
 
 
 def effects(name: str, dimensions: list[str]) -> pd.DataFrame:
@@ -206,7 +206,7 @@ def main(what: str = "", *names: str) -> None:
         case "frozen":
             frozen(*names)
         case "exercises":
-            hashed(exercises.rows()).to_csv(paths.own("exercises", "answers.csv"), index=False)
+            hashed(exercises.rows()).to_csv(paths.project("exercises", "answers.csv"), index=False)
         case _:
             raise SystemExit(__doc__)
 

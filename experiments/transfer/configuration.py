@@ -65,7 +65,7 @@ class Configuration(BaseModel, extra="forbid", frozen=True):
 
 def read(path: Path | None = None) -> Configuration:
     """Read a configuration, by default the project's own; one of another form is refused."""
-    path = path or paths.own("transfer", "models.toml")
+    path = path or paths.project("transfer", "models.toml")
     try:
         text = paths.regular(path).read_text(encoding="utf-8")
         return Configuration.model_validate(tomllib.loads(text))

@@ -27,7 +27,7 @@ _WHERE = {
     **dict.fromkeys(("costs", "frozen", "trajectories"), "analysis.committed"),
     "seeded": "analysis.choice",
     **dict.fromkeys(("available", "load"), "data"),
-    "read": "data.own",
+    "read": "data.table_files",
     "score": "scoring",
     "score_file": "bulk",
     "Dataset": "data.base",
@@ -66,7 +66,7 @@ if TYPE_CHECKING:  # what editors know of the names
     from .data import available, load
     from .data.base import Dataset
     from .data.catalogue import about, datasets
-    from .data.own import read
+    from .data.table_files import read
     from .exercises import check
     from .ledger import published, reproduce
     from .likelihood.tables import explain, token_scores

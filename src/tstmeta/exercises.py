@@ -68,7 +68,7 @@ def check(exercise: str, answer: Any) -> Verdict:
 @cache
 def rows() -> dict[str, dict[str, str]]:
     """The rows of the file by exercise."""
-    path = paths.own("exercises", "answers.csv")
+    path = paths.project("exercises", "answers.csv")
     with path.open(encoding="utf-8", newline="") as file:
         return {row["exercise"]: row for row in csv.DictReader(file)}
 

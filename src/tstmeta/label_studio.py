@@ -111,7 +111,7 @@ def _drawn(both: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
 
 
 def tasks(dataset: Dataset, seed: int = 0, form: Form = RATING) -> pd.DataFrame:
-    """What raters are shown, one row a rewrite, in that order; indexed by ``item_id``.
+    """The tasks of a form, one row a rewrite, in the order of showing; indexed by ``item_id``.
 
     The columns are the ``data`` of a task: the opaque id of :func:`form_id` under ``item_id``,
     ``style``, ``source_text``, ``output_text`` and ``batch``, from 1; give each rater one.  As in a
@@ -149,7 +149,7 @@ def write_form(dataset: Dataset, folder: Path, seed: int = 0, form: Form = RATIN
     not for raters.
     """
     table = tasks(dataset, seed, form)
-    files = {form.file: paths.own("contrast", form.file).read_text("utf-8")}
+    files = {form.file: paths.project("contrast", form.file).read_text("utf-8")}
     for batch, rows in table.groupby("batch"):
         listed = [{"data": task} for task in rows.to_dict("records")]
         files[f"tasks-{batch}.json"] = json.dumps(listed, ensure_ascii=False, indent=1) + "\n"
@@ -167,8 +167,8 @@ def write_form(dataset: Dataset, folder: Path, seed: int = 0, form: Form = RATIN
     for name in files:
         storage.no_input(folder / name)
     if differing:
-        listed = ", ".join(differing)
-        raise TstmetaError(f"{folder} holds another form, or answers ({listed}): name an empty one")
+        words = ", ".join(differing)
+        raise TstmetaError(f"{folder} holds another form, or answers ({words}): name an empty one")
     for name, text in files.items():
         storage.write(folder / name, text)
     return [folder / name for name in files]
@@ -270,7 +270,7 @@ def _export(path: Path, form: Form) -> pd.DataFrame:
 
 
 def _rater(annotation: Mapping[str, Any]) -> str:
-    """Who rated, in one word that goes no further than :func:`read_export`; empty = unknown."""
+    """The id of the rater, which :func:`read_export` replaces; empty = unknown."""
     person = annotation.get("completed_by")
     if isinstance(person, dict):
         person = person.get("id", person.get("email"))

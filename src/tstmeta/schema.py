@@ -29,7 +29,7 @@ MEAN_RATER = "mean"
 
 
 class Status(StrEnum):
-    """How a score came about.  Only ``ok``, ``empty`` and ``truncated`` carry a value."""
+    """The outcome of a score.  Only ``ok``, ``empty`` and ``truncated`` carry a value."""
 
     OK = "ok"
     EMPTY = "empty"  # a text was empty: the value is the metric's value for "nothing matches"
@@ -49,12 +49,12 @@ USABLE = tuple(str(status) for status in Status if status.has_value)
 
 
 def together(*tables: pd.DataFrame) -> pd.DataFrame:
-    """Tables of scores as one; an empty one has no say in types."""
+    """Concatenate tables of scores; empty ones are left out, so that they change no type."""
     return pd.concat([table for table in tables if len(table)] or tables[:1], ignore_index=True)
 
 
 def failures(scores: pd.DataFrame) -> list[str]:
-    """The metrics that have rows without a value, and the reason of the first, once a reason."""
+    """One line a reason: the metrics with scores without a value, their number, the reason."""
     failed, total = scores[~scores["status"].isin(USABLE)], scores["metric"].value_counts()
     names: dict[str, list[str]] = {}
     for name, rows in failed.groupby("metric", sort=False):
@@ -185,7 +185,7 @@ _LIST = cell_check(
 
 
 def hold(frame: pd.DataFrame, schema: pa.DataFrameSchema, where: str) -> pd.DataFrame:
-    """A frame, indexed by row number from 1, as its schema makes it; faults as a DataError."""
+    """Validate a frame, indexed by row number from 1; every failure case becomes a Problem."""
     try:
         return schema.validate(frame, lazy=True)
     except SchemaErrors as error:
@@ -234,7 +234,7 @@ _NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
 
 
 def number(cell: Any) -> float:
-    """A cell as a number; NaN for what is none: no cell, a truth value, a word, "1,5", "1_0"."""
+    """A cell as a number; NaN for an empty cell, a truth value, a word, "1,5" or "1_0"."""
     if isinstance(cell, bool) or (isinstance(cell, str) and not _NUMBER.fullmatch(cell)):
         return math.nan
     try:
@@ -263,7 +263,7 @@ def numeric(
 def checked(
     frame: pd.DataFrame, checks: Mapping[str, Any], where: Path | str, unique: Sequence[str] = ()
 ) -> pd.DataFrame:
-    """A table whose cells pass, with floats (NaN = empty) in the columns that :func:`numeric` held.
+    """Check cells, and convert columns with a :func:`numeric` check to floats (NaN = empty).
 
     ``frame`` is indexed by row number, from 1; ``checks`` gives a column its check, checks or None;
     in the columns ``unique`` no two rows may agree.

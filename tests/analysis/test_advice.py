@@ -9,7 +9,7 @@ import tstmeta as tst
 from tstmeta.analysis import advice, synthesis
 from tstmeta.data import paths
 
-SETS = pd.read_csv(paths.own("frozen", "sets.csv")).set_index("dataset")
+SETS = pd.read_csv(paths.project("frozen", "sets.csv")).set_index("dataset")
 
 
 @pytest.fixture(scope="module")

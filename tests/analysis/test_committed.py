@@ -17,7 +17,7 @@ def bare(monkeypatch, tmp_path):
     monkeypatch.setattr(paths, "external", lambda: tmp_path / "none")
 
 
-FRAMES = sorted(path.stem for path in paths.own("frozen").glob("*.csv"))
+FRAMES = sorted(path.stem for path in paths.project("frozen").glob("*.csv"))
 
 
 def test_what_may_be_passed_on_is_computed_and_what_may_not_is_frozen(bare):

@@ -14,7 +14,7 @@ import pytest
 import tstmeta as tst
 from tstmeta import bulk
 from tstmeta.bulk import parts, score_file
-from tstmeta.data import own
+from tstmeta.data import table_files
 from tstmeta.data.files import parts_of
 from tstmeta.metrics import get
 from tstmeta.metrics.base import CorpusMetric, PairMetric, Request, wrap
@@ -194,10 +194,12 @@ def test_scores_of_chunks_are_read_back_as_those_of_any_file(file, tmp_path):
     data = tst.read(file)
     scored(file, ours := tmp_path / "ours.parquet")
     pd.read_parquet(ours).to_parquet(other := tmp_path / "other.parquet")
-    pd.testing.assert_frame_equal(own.read_scores(ours, data), own.read_scores(other, data))
+    pd.testing.assert_frame_equal(
+        table_files.read_scores(ours, data), table_files.read_scores(other, data)
+    )
     fewer = data.where(data.items["item_id"] != "i7")
     with pytest.raises(DataError, match="'i7'"):
-        own.read_scores(ours, fewer)
+        table_files.read_scores(ours, fewer)
 
 
 # --------------------------------------------------------------------------------- going on

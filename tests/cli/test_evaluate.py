@@ -20,7 +20,7 @@ from tstmeta.cli.evaluate import Dimension, Level, Statistic, Units
 from tstmeta.cli.options import Basis
 from tstmeta.combine import Settings, hybrid
 from tstmeta.data import load
-from tstmeta.data.own import read_scores
+from tstmeta.data.table_files import read_scores
 from tstmeta.metrics.bertscore import BertScore
 from tstmeta.schema import BASES, DIMENSIONS, TstmetaError
 from tstmeta.stats import LEVELS, STATISTICS

@@ -20,7 +20,7 @@ from tests.command import command_line
 from tests.judge import scripted
 from tstmeta import bulk, cli, label_studio, notebook
 from tstmeta.cli.options import OUTPUTS, Command
-from tstmeta.data import own
+from tstmeta.data import table_files
 from tstmeta.judge import prompts
 from tstmeta.judge.cache import AnswerCache
 from tstmeta.judge.construct import run
@@ -141,7 +141,7 @@ def write_inputs():
     Path("set.csv.toml").write_text('ratings = "beside.csv"\nscale.content = [1, 5]\n')
     Path("my.py").write_text("def share(source, output):\n    return len(output) / 100\n")
     shutil.copy(Path(prompts.__file__).with_name("prompts") / "content.toml", "ask.toml")
-    data = own.read("mine.csv")
+    data = table_files.read("mine.csv")
     sheet = label_studio.tasks(data, form=PAIRWISE)
     sheet.assign(**dict.fromkeys(PAIRWISE.questions, "A")).to_csv("ann.csv", index=False)
     choices = [{"from_name": q, "value": {"choices": ["3"]}} for q in RATING.questions]

@@ -76,7 +76,6 @@ def test_collections_are_subsets_with_their_own_scale_and_readable_ids(root):
     sizes = {name: len(subset(whole).items) for name, subset in alva.SUBSETS.items()}
     assert sizes == {"asset": 2, "simplicity_da": 2, "structural": 1, "preferences": 3}
     structural = alva.SUBSETS["structural"](whole)
-    assert structural.name == "alva@structural"
     assert structural.card.scale["style"] == (-2.0, 2.0)
     assert whole.card.scale["style"] == (-2.0, 100.0)
 

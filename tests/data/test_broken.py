@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tstmeta.data import Card, Dataset, files
-from tstmeta.data.own import rated, read, read_scores
+from tstmeta.data.table_files import rated, read, read_scores
 from tstmeta.data.tables import items_table
 from tstmeta.schema import DataError
 

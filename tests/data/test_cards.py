@@ -16,7 +16,7 @@ BIBLIOGRAPHY = paths.home() / "book" / "references.bib"
 
 
 def test_every_data_set_has_a_card_and_there_is_no_stray_one():
-    cards = {path.stem for path in paths.own("cards").glob("*.md")}
+    cards = {path.stem for path in paths.project("cards").glob("*.md")}
     assert cards == set(NAMES)
 
 

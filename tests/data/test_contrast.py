@@ -18,7 +18,7 @@ KINDS = {(True, True): "substitution", (True, False): "deletion", (False, True):
 
 def file(name):
     """The file as it is, one row a rewrite."""
-    path = paths.own(name, f"{name}.csv")
+    path = paths.project(name, f"{name}.csv")
     return pd.read_csv(path, dtype=str, keep_default_na=False)
 
 

@@ -118,7 +118,6 @@ def test_items_of_five_files(outputs):
     assert items.loc["detoxification-hi-1", ["style", "direction"]].tolist() == ["non-toxic", ""]
     for name, subset in mukherjee.SUBSETS.items():
         part = subset(loaded)
-        assert part.name == f"mukherjee@{name}"
         assert part.items["item_id"].tolist() == [f"{name}-1", f"{name}-2"]
         assert set(part.label("study")) == {name.partition("-")[0]}
 

@@ -36,10 +36,8 @@ def test_items_carry_four_references_and_the_common_source(root):
 def test_subsets_take_the_first_reference_and_the_sources(root):
     loaded = dualrl.load(root)
     first = dualrl.SUBSETS["reference0"](loaded)
-    assert first.name == "dualrl@reference0"
     assert first.items["references"].iloc[0] == ["plain 0 0"]
     copied = dualrl.SUBSETS["untransferred"](loaded)
-    assert copied.name == "dualrl@untransferred"
     assert copied.items["output"].tolist() == [
         *("source 0 0 ,", "the marzipan 0", "source 1 0 ,", "the marzipan 1")
     ]

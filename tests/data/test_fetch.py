@@ -71,7 +71,7 @@ def pretend(monkeypatch, folder):
     """Have a manifest of ours, and files in ``raw``."""
     monkeypatch.delenv("TSTMETA_DATA", raising=False)
     monkeypatch.setattr(paths, "external", lambda: folder / "raw")
-    monkeypatch.setattr(paths, "own", lambda *parts: folder / parts[-1])
+    monkeypatch.setattr(paths, "project", lambda *parts: folder / parts[-1])
     for place in (module, listing):
         monkeypatch.setattr(place, "manifest", manifest.__wrapped__)
 

@@ -80,7 +80,6 @@ def test_raters_keep_their_identity_across_dimensions(folder):
 
 def test_human_has_what_people_wrote_and_all_aspects_rate(folder):
     human = scialom.SUBSETS["human"](load(folder))
-    assert human.name == "scialom@human"
     assert human.means.T.to_dict("list") == {"3-human-1": [80.5] * 3}
 
 

@@ -73,7 +73,7 @@ def test_no_file_that_is_passed_on_holds_a_text(name):
 
 
 def test_all_that_is_passed_on_is_small():
-    files = paths.own("ratings").rglob("*")
+    files = paths.project("ratings").rglob("*")
     assert sum(file.stat().st_size for file in files if file.is_file()) < 15e6
 
 

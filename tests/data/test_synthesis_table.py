@@ -9,7 +9,7 @@ from tests.helpers import needs
 from tstmeta import data
 from tstmeta.data import Card, paths
 
-TABLE = pd.read_csv(paths.own("cards", "synthesis.csv"), keep_default_na=False)
+TABLE = pd.read_csv(paths.project("cards", "synthesis.csv"), keep_default_na=False)
 JUDGED = TABLE[TABLE["panel"] != "out"]
 BASES = TABLE["set"].str.partition("@")[0]
 QUESTIONS = TABLE.columns[TABLE.columns.str.startswith("question_")]

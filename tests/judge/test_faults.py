@@ -16,7 +16,7 @@ import pytest
 
 from tests.judge import scripted
 from tests.judge.scripted import Act, Asked, error, says
-from tstmeta.data import own
+from tstmeta.data import table_files
 from tstmeta.judge import ratings
 from tstmeta.judge.client import Served
 from tstmeta.judge.prompts import load
@@ -163,7 +163,7 @@ def run(tmp_path_factory):
         for number in range(OUTPUTS)
     ]
     pd.DataFrame(rows).to_csv(folder / "mine.csv", index=False)
-    dataset = own.read(folder / "mine.csv")
+    dataset = table_files.read(folder / "mine.csv")
 
     def script(asked):
         (name,) = (name for name in CASES if f": {name}.\n" in asked.prompt)

@@ -32,7 +32,7 @@ def unit_of(prompt, text="It poured.", source="It rained."):
     return [Request(text, (source,), source, style)] * count
 
 
-PRINTED = tomllib.loads(paths.own("published", "prompts.toml").read_text(encoding="utf-8"))
+PRINTED = tomllib.loads(paths.project("published", "prompts.toml").read_text(encoding="utf-8"))
 del PRINTED["construct"]  # no judge's
 
 

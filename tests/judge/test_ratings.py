@@ -9,7 +9,7 @@ import pytest
 
 from tests.judge.asking import Talking
 from tstmeta.console import write_table
-from tstmeta.data import own
+from tstmeta.data import table_files
 from tstmeta.judge import prompts, ratings
 from tstmeta.judge.base import Reply, Sampling
 from tstmeta.schema import TstmetaError
@@ -28,7 +28,7 @@ b2,b,gimme tea,tea please,B,formal
 def dataset(tmp_path):
     path = tmp_path / "mine.csv"
     path.write_text(CSV)
-    return own.read(path)
+    return table_files.read(path)
 
 
 @pytest.fixture
@@ -94,7 +94,7 @@ def test_rewrites_of_a_source_in_two_styles_are_asked_apart(tmp_path, cache):
     path = tmp_path / "two.csv"
     path.write_text(CSV.replace("the cat reposed,B,formal", "the cat reposed,B,polite"))
     chat = Talking(lambda texts: Reply(text="none"))
-    ask(own.read(path), "lai2023-content", chat, cache)
+    ask(table_files.read(path), "lai2023-content", chat, cache)
     assert sorted(len(texts) for texts in chat.asked) == [2, 3, 3]
 
 

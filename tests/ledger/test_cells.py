@@ -84,7 +84,7 @@ NO_METRICS = {
 
 
 def test_each_printed_name_is_ours_or_says_what_is_needed_and_metrics_are_listed():
-    frame = pd.read_csv(paths.own("published", "names.csv"), dtype=str, keep_default_na=False)
+    frame = pd.read_csv(paths.project("published", "names.csv"), dtype=str, keep_default_na=False)
     assert not frame.duplicated(["paper", "kind", "printed"]).any()
     assert set(frame["paper"]) <= set(PAPERS)
     listed = {}

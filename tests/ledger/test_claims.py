@@ -304,7 +304,7 @@ RUNS = {
 @pytest.fixture
 def runs(monkeypatch, tmp_path):
     """A folder of made-up runs; what chooses has another Sim than what reports."""
-    monkeypatch.setattr(paths, "own", lambda *parts: tmp_path.joinpath(*parts))
+    monkeypatch.setattr(paths, "project", lambda *parts: tmp_path.joinpath(*parts))
     for (model, seed), points in RUNS.items():
         rows = [
             (model, seed, step, part, metric, basis, value + (part == "choose") * (metric == "sim"))

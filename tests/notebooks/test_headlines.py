@@ -86,7 +86,7 @@ def _text(key: object) -> tuple[str, ...]:
 
 def frozen(name: str, headline: pd.DataFrame) -> pd.DataFrame:
     """The frozen frame, with the key columns that the headline has."""
-    table = pd.read_csv(paths.own("frozen", f"{name}.csv"), keep_default_na=False, dtype=str)
+    table = pd.read_csv(paths.project("frozen", f"{name}.csv"), keep_default_na=False, dtype=str)
     return table.set_index(list(headline.index.names)).apply(pd.to_numeric, errors="coerce")
 
 

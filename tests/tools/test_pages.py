@@ -21,7 +21,7 @@ from tstmeta.data import Card, paths
 from tstmeta.ledger.cells import PAPERS, cells
 from tstmeta.metrics import Request, catalogue, get, names
 
-CARDS = sorted(path.stem for path in paths.own("metric_cards").glob("*.md"))
+CARDS = sorted(path.stem for path in paths.project("metric_cards").glob("*.md"))
 PAGES = {
     *("front.md", "data.md", "metrics.md", "speed.md", "certainty.md", "backbone.md", "trained.md"),
     *("reliability.md", "reviewer.md"),

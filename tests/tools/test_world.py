@@ -20,7 +20,7 @@ from tools.world.words import Choices, is_held_out
 from tstmeta.data import load, paths
 from tstmeta.data.contrast import Span, parse_span
 
-PATH = paths.own("world", "world.csv")
+PATH = paths.project("world", "world.csv")
 FRAME = pd.read_csv(PATH, dtype=str, keep_default_na=False)
 seeds = st.integers(0, 10**9).map(str)
 every_task = pytest.mark.parametrize("task", ALL_TASKS)

@@ -104,7 +104,7 @@ def profile(data: Dataset, task: str = "") -> pd.Series:
 def _rated() -> pd.DataFrame:
     """The rated sets with the facts about their rewrites."""
     about = panels()[["dataset", "family", "panel", "task", "language", "outputs", "year"]]
-    known = pd.read_csv(paths.own("frozen", "sets.csv"))
+    known = pd.read_csv(paths.project("frozen", "sets.csv"))
     return about.merge(known.drop(columns=["task", "language"]), on="dataset")
 
 

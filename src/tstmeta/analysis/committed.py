@@ -38,7 +38,7 @@ def frozen(notebook: str, texts: bool = False) -> pd.DataFrame:
 
 def read_frozen(name: str) -> pd.DataFrame:
     """The rows that are frozen under a name; a frame without columns where there are none."""
-    file = paths.own("frozen", f"{name}.csv")
+    file = paths.project("frozen", f"{name}.csv")
     if not file.is_file():
         return pd.DataFrame()
     return pd.read_csv(file, keep_default_na=False, na_values=[""])
@@ -57,7 +57,7 @@ def trajectories(folder: str | Path = "") -> pd.DataFrame:
     Raises:
         TstmetaError: there is no run in the folder, or a file lacks a column.
     """
-    root = Path(folder) if folder else paths.own("transfer", "runs")
+    root = Path(folder) if folder else paths.project("transfer", "runs")
     files = sorted(root.glob("*/trajectory.csv"))
     if not files:
         raise TstmetaError(

@@ -40,7 +40,7 @@ def panels() -> pd.DataFrame:
     """A row a rated set: dataset, family, panel (pool, stress, out), level, task, language,
     dimensions that enter, reason, outputs and more.
     """
-    table = pd.read_csv(paths.own("cards", "synthesis.csv"), keep_default_na=False)
+    table = pd.read_csv(paths.project("cards", "synthesis.csv"), keep_default_na=False)
     return table.rename(columns={"set": "dataset"})
 
 
@@ -123,7 +123,7 @@ def human_effects(data: Dataset, dimension: str) -> pd.DataFrame:
 @cache
 def _frozen() -> pd.DataFrame:
     empty = dict.fromkeys(("against", "against_basis"), "")
-    table = pd.read_csv(paths.own("frozen", "effects.csv")).fillna(empty)
+    table = pd.read_csv(paths.project("frozen", "effects.csv")).fillna(empty)
     return table.merge(panels().drop(columns="level"), on="dataset")
 
 

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ..data import own
+from ..data import table_files
 from ..data.files import Part
 from ..metrics import registry
 from ..metrics.base import CorpusMetric, Metric, Score
@@ -152,7 +152,7 @@ def work(job: Job, chunk: Chunk) -> Done:
         hashes = digests(chunk.rows)
         key = key_of(job, chunk.rows, hashes)
         try:
-            items = own.items(chunk.rows, job.name)
+            items = table_files.items(chunk.rows, job.name)
         except DataError as error:
             return Done(chunk.place, key, b"", {}, tuple(error.problems))
         if "item_id" not in chunk.rows.table:

@@ -185,7 +185,7 @@ def select(settings: EvaluateOptions) -> Iterator[tuple["Dataset", "pd.DataFrame
     """Data sets, or the rewrites of them that are evaluated, with their scores from a file."""
     from .. import schema
     from ..data import load
-    from ..data.own import rated, read_scores
+    from ..data.table_files import rated, read_scores
 
     if len(settings.data) > 1 and (settings.scores or settings.ratings):
         raise mistake("--scores and --ratings are of one data set: give a single --data")

@@ -42,7 +42,7 @@ class Command(TyperCommand):
 def check_outputs(context: Any) -> None:
     """Refuse an output that is an input or another output; no input is written over meanwhile."""
     from .. import storage
-    from ..data.own import beside
+    from ..data.table_files import beside
 
     outputs, inputs = [], []
     for parameter in context.command.params:

@@ -8,6 +8,7 @@ Dataset``, ``RAW = False`` (no raw files: ``root`` is ours) and ``ready(root: Pa
 """
 
 import difflib
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -40,7 +41,7 @@ def root(name: str) -> Path:
     Raises:
         MissingData: the raw files are not on this machine.
     """
-    return paths.raw(name) if getattr(_module(name), "RAW", True) else paths.own(name)
+    return paths.raw(name) if getattr(_module(name), "RAW", True) else paths.project(name)
 
 
 def has_texts(name: str) -> bool:
@@ -69,7 +70,7 @@ def load(name: str) -> Dataset:
         DataError: a file of yours has faults; all are listed.
     """
     if Path(name).suffix.lower() in files.ENDINGS:
-        from .own import read
+        from .table_files import read
 
         return read(Path(name))
     if files.is_location(name):
@@ -85,7 +86,7 @@ def load(name: str) -> Dataset:
     if name not in subsets(base):
         options = ", ".join(subsets(base)) or "it has none"
         raise UnknownDataset(f"{base!r} has no subset {subset!r}; named subsets: {options}")
-    return _module(base).SUBSETS[subset](data)
+    return replace(_module(base).SUBSETS[subset](data), name=name)
 
 
 def texts_of(*names: str) -> set[str]:

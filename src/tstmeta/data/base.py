@@ -1,4 +1,4 @@
-"""What a data set is: up to five tables and a card."""
+"""A data set: up to five tables and a card."""
 
 import hashlib
 import json
@@ -15,7 +15,7 @@ from .. import schema
 from ..schema import DataError, MissingData, Problem, TstmetaError
 from . import paths
 
-#: What a metric can be held against.
+#: Kinds of human values that a metric is compared with.
 RATING, CONSTRUCTION = "mean human rating", "label by construction"
 #: The label that stands for a dimension on a constructed set, and its value that counts 1.
 _CONSTRUCTED = {"content": ("error", "none"), "style": ("shift", "strong")}
@@ -37,7 +37,7 @@ class Card:
     @classmethod
     def read(cls, name: str, path: Path | None = None) -> Self:
         """Read a card; a data set without one gets an empty card."""
-        path = path or paths.own("cards", f"{name}.md")
+        path = path or paths.project("cards", f"{name}.md")
         if not path.is_file():
             return cls(name, name)
         _, front, body = path.read_text(encoding="utf-8").split("---\n", 2)
@@ -115,7 +115,7 @@ class Dataset:
 
     @property
     def has_texts(self) -> bool:
-        """Whether the texts of the rewrites are here, and not only what people said of them."""
+        """Whether the texts of the rewrites are here, and not only their ratings and scores."""
         return self.known is None
 
     def with_texts(self, purpose: str = "here") -> pd.DataFrame:
@@ -184,7 +184,7 @@ class Dataset:
         return matrix.reindex(self.items["item_id"])
 
     def human(self, dimension: str) -> pd.Series:
-        """What a metric is held against: a Series over item_id in item order, NaN where missing.
+        """The human values that a metric is compared with: index item_id in item order, or NaN.
 
         The mean human rating where there are ratings.  Otherwise, on a set built for it, the label
         by construction: content is 1 where nothing was changed and 0 where one content error was
@@ -197,7 +197,7 @@ class Dataset:
         return (labels == yes).astype(float).where(labels != "")
 
     def against(self, dimension: str) -> str:
-        """What :meth:`human` is: :data:`RATING`, :data:`CONSTRUCTION`, or "" where nothing is."""
+        """The kind of values of :meth:`human`: :data:`RATING`, :data:`CONSTRUCTION`, or ""."""
         kind = RATING if dimension in self.means else CONSTRUCTION
         return kind if self.human(dimension).notna().any() else ""
 
@@ -213,34 +213,39 @@ class Dataset:
         return [dimension for dimension in schema.DIMENSIONS if dimension in rated]
 
 
-#: Name of a subset, without that of the data set, -> what makes it of the whole.
+#: Name of a subset, without that of the data set -> the function that selects it from the data set.
 Subsets = dict[str, Callable[[Dataset], Dataset]]
 
 
 def labelled(dataset: Dataset, label: str, value: str) -> Dataset:
     """The items with a value of a label; the card may give them a scale of their own."""
-    subset = dataset.where(dataset.label(label) == value, f"{dataset.name}@{value}")
+    subset = dataset.where(dataset.label(label) == value)
     facts = dict(subset.card.facts)
     facts["scale"] = facts.get("subset_scales", {}).get(value, facts.get("scale"))
     return replace(subset, card=replace(subset.card, facts=facts))
 
 
 def by_label(label: str, values: Iterable[str]) -> Subsets:
-    """``SUBSETS`` with one entry a value of a label."""
+    """Subsets, one for each value of a label."""
     return {value: partial(labelled, label=label, value=value) for value in values}
 
 
-def with_references(dataset: Dataset, references: Iterable[list[str]], name: str) -> Dataset:
+def without_systems(*systems: str) -> Callable[[Dataset], Dataset]:
+    """A subset: the items of other systems."""
+    return lambda dataset: dataset.where(~dataset.items["system"].isin(systems))
+
+
+def with_references(dataset: Dataset, references: Iterable[list[str]]) -> Dataset:
     """The data set with other references: one list an item, in item order."""
-    dataset.with_texts(f"for {name}")
+    dataset.with_texts("for other references")
     lists = pd.Series([list(texts) for texts in references], dtype=object)
-    return replace(dataset, name=name, items=dataset.items.assign(references=lists))
+    return replace(dataset, items=dataset.items.assign(references=lists))
 
 
-def untransferred(dataset: Dataset, name: str) -> Dataset:
+def untransferred(dataset: Dataset) -> Dataset:
     """One item a source whose output is the source itself; nobody rated these."""
-    dataset.with_texts(f"for {name}")
+    dataset.with_texts("for untransferred sources")
     first = dataset.items.drop_duplicates("source_id")
     ids = first["source_id"] + "-untransferred"
     facts = {"system": "untransferred", "output": first["source"], "is_reference": False}
-    return Dataset.of(name, first.assign(item_id=ids, **facts), card=dataset.card)
+    return Dataset.of(dataset.name, first.assign(item_id=ids, **facts), card=dataset.card)

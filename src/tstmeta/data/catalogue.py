@@ -50,7 +50,7 @@ def _row(name: str) -> dict[str, object]:
 
 
 def about(data: Iterable[Dataset], frozen: pd.DataFrame | None = None) -> str:
-    """What a page rests on, as Markdown: real ratings and whose, or none; each set by its name.
+    """Markdown that names the rated data sets behind a page, or says that there are none.
 
     Args:
         frozen: numbers of data sets that are not here, see :func:`tstmeta.frozen`.
@@ -153,7 +153,7 @@ def _card_facts(card: Card) -> Iterator[tuple[str, str, str]]:
 
 
 def _counted(dataset: Dataset) -> Iterator[tuple[str, str, str]]:
-    """What is counted in the tables of a data set: part (counts, or a dimension), what, value."""
+    """Counts of a data set and statistics of its ratings: part, what, value (texts)."""
     items = dataset.items
     counts = {
         "items": len(items),

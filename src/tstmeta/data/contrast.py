@@ -15,14 +15,13 @@ from .raw import read_csv
 from .tables import items_table
 
 RAW = False
-FILE = "contrast.csv"
 TASKS = ("sentiment", "detoxify", "catchy", "polite", "persuasive", "formal")
 COLUMNS = ("item_id", "task", "source_id", "source", "output", "style", "shift", "error", "span")
 
 
 def load(root: Path) -> Dataset:
     """Load the set; ``system`` names the cell: strong, strong-error, light, light-error."""
-    return read(root / FILE, "contrast")
+    return read(root / "contrast.csv", "contrast")
 
 
 def read(path: Path, name: str) -> Dataset:
@@ -84,7 +83,7 @@ def format_span(span: Span) -> str:
 def tied(dataset: Dataset) -> Dataset:
     """Two of the four cells, as the set of pauli2025 has them: style and content tied together."""
     cells = dataset.items["system"].isin(["strong", "light-error"])
-    return dataset.where(cells, f"{dataset.name}@tied")
+    return dataset.where(cells)
 
 
 SUBSETS: Subsets = by_label("task", TASKS) | {"tied": tied}

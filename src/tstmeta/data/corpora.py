@@ -17,7 +17,7 @@ LEARNED = {"yelp": "test"}
 
 
 def key(text: str) -> str:
-    """What makes two lines the same sentence: their words, without case and white space."""
+    """The words of a sentence in lower case: two lines with one key are the same sentence."""
     return " ".join(text.casefold().split())
 
 
@@ -49,7 +49,7 @@ def excluded_texts(name: str, sets: Iterable[str] | None = None) -> set[str]:
 
 
 def learned(name: str, keep_out: Iterable[str] | None = None) -> pd.DataFrame:
-    """The sentences of a corpus that are learned from: no other split, and no set, has them.
+    """The training sentences of a corpus, without those of other splits and of ``keep_out``.
 
     Of a CSV file these are those of the split ``train``, or all where it names no splits.
     """

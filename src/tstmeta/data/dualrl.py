@@ -44,12 +44,9 @@ def _half(root: Path, direction: str) -> pd.DataFrame:
         name: read_tabs(folder / f"test.{output_ending}.tsf", ("source", "output"), _ENCODING)
         for name, folder in folders.items()
     }
-    references = []
-    for human in range(len(HUMANS)):
-        path = root / "references" / "yelp" / f"reference{human}.{reference_ending}"
-        lines = read_lines(path, _ENCODING)
-        references.append([line.rpartition("\t")[2] for line in lines])  # the last field
-    groups = list(zip(*references, strict=True))
+    folder, numbers = root / "references" / "yelp", range(len(HUMANS))
+    lines = [read_lines(folder / f"reference{n}.{reference_ending}", _ENCODING) for n in numbers]
+    groups = [[line.rpartition("\t")[2] for line in row] for row in zip(*lines, strict=True)]
     table = pd.concat(outputs, names=["system", "number"]).reset_index()
     table = table.sort_values("number", kind="stable")
     ids = f"{direction}-" + table["number"].astype(str)
@@ -68,11 +65,10 @@ def _half(root: Path, direction: str) -> pd.DataFrame:
 
 def _reference0(dataset: Dataset) -> Dataset:
     first = [texts[:1] for texts in dataset.items["references"]]
-    return with_references(dataset, first, f"{NAME}@reference0")
+    return with_references(dataset, first)
 
 
-def _untransferred(dataset: Dataset) -> Dataset:
-    return untransferred(_reference0(dataset), f"{NAME}@untransferred")
-
-
-SUBSETS: Subsets = {"reference0": _reference0, "untransferred": _untransferred}
+SUBSETS: Subsets = {
+    "reference0": _reference0,
+    "untransferred": lambda dataset: untransferred(_reference0(dataset)),
+}

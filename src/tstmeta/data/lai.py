@@ -9,13 +9,12 @@ the text files alone hold have ``file:txt`` in their signature.
 """
 
 from collections.abc import Mapping
-from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from .base import Dataset, Subsets, with_references
+from .base import Dataset, Subsets, with_references, without_systems
 from .raw import floats, read_json_lines, read_lines, read_tabs
 from .tables import assemble, scores_table
 
@@ -107,10 +106,9 @@ def _scores(root: Path, files: Mapping[str, pd.DataFrame], ids: pd.Series) -> li
         for key in files[name].columns[5:]
         if key not in _HUMAN and (name, key) != ("content.ref", "chatgpt")  # no reference was shown
     ]
-    folder, comet = root / "data" / "outputs", []
-    for system in SYSTEMS:
-        path = folder / f"{system.upper()}.content.src.txt"
-        comet.append(floats(read_tabs(path, _CONTENT_FIELDS)[16]))
+    folder = root / "data" / "outputs"
+    paths = [folder / f"{system.upper()}.content.src.txt" for system in SYSTEMS]
+    comet = [floats(read_tabs(path, _CONTENT_FIELDS)[16]) for path in paths]
     both = np.column_stack(comet).ravel()
     tables.append(table(both, "comet-20-both", "content", "source", file="txt"))
     source = floats(read_tabs(folder / "INPUT.ppl-1.txt", ("text", "ppl"))["ppl"])
@@ -119,15 +117,11 @@ def _scores(root: Path, files: Mapping[str, pd.DataFrame], ids: pd.Series) -> li
     return tables
 
 
-def _subset(dataset: Dataset, name: str, without: tuple[str, ...]) -> Dataset:
-    return dataset.where(~dataset.items["system"].isin(without), f"{NAME}@{name}")
-
-
 def _references4(dataset: Dataset) -> Dataset:
     more = [dataset.label(f"reference{number}") for number in (1, 2, 3)]
     first = dataset.items["references"].str[0]
     lists = [list(texts) for texts in zip(first, *more, strict=True)]
-    return with_references(dataset, lists, f"{NAME}@references4")
+    return with_references(dataset, lists)
 
 
 #: Subset -> systems that are left out.  The 640 items of pauli2025 are seven systems and the
@@ -140,6 +134,6 @@ _WITHOUT = {
     "lai2023-systems": (REFERENCE,),
 }
 SUBSETS: Subsets = {
-    **{name: partial(_subset, name=name, without=out) for name, out in _WITHOUT.items()},
+    **{name: without_systems(*systems) for name, systems in _WITHOUT.items()},
     "references4": _references4,
 }

@@ -147,12 +147,11 @@ def _matched(forms: pd.DataFrame, released: pd.DataFrame) -> pd.DataFrame:
 
 def _rated(dataset: Dataset, corpus: str = "") -> Dataset:
     part = labelled(dataset, "corpus", corpus) if corpus else dataset
-    name = f"{corpus}-rated" if corpus else "rated"
-    return part.where(part.items["item_id"].isin(part.ratings["item_id"]), f"{NAME}@{name}")
+    return part.where(part.items["item_id"].isin(part.ratings["item_id"]))
 
 
 def _untransferred(dataset: Dataset, corpus: str) -> Dataset:
-    return untransferred(labelled(dataset, "corpus", corpus), f"{NAME}@{corpus}-untransferred")
+    return untransferred(labelled(dataset, "corpus", corpus))
 
 
 #: ``CORPUS-untransferred``: the sources as if they were outputs, with that corpus's references.

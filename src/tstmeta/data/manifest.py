@@ -1,4 +1,4 @@
-"""What raw files there are, and whether those that lie here are as published.
+"""The list of raw files, with their sizes and hashes, and a check of those on this machine.
 
 ``data/cards/manifest.csv`` names every file with its size, its hash and an address that pins a
 commit.  Where paths carry ids of people, ``path`` is a pattern with ``*`` and the address an
@@ -35,7 +35,7 @@ class Entry(NamedTuple):
 @cache
 def manifest() -> list[Entry]:
     """The files that can be fetched."""
-    table = pd.read_csv(paths.own("cards", "manifest.csv"), dtype=str, keep_default_na=False)
+    table = pd.read_csv(paths.project("cards", "manifest.csv"), dtype=str, keep_default_na=False)
     sizes = [int(size) if size else None for size in table["bytes"]]
     return [Entry(**row) for row in table.assign(bytes=sizes).astype(object).to_dict("records")]
 
@@ -53,7 +53,7 @@ def chosen(names: Sequence[str], everything: bool = False) -> list[str]:
 
 
 def verdict(entry: Entry, contents: Sequence[bytes]) -> str:
-    """What the contents of an entry's files are: ok, missing, wrong size or wrong hash."""
+    """Compare contents with an entry: ok, missing, wrong size or wrong hash."""
     if not contents:
         return "missing"
     size = sum(map(len, contents))
@@ -84,7 +84,7 @@ def located(entry: Entry) -> list[Path]:
 
 
 def state(entry: Entry) -> str:
-    """What the files of an entry are on this machine, see :func:`verdict`."""
+    """The verdict about the files of an entry on this machine."""
     return verdict(entry, [file.read_bytes() for file in located(entry)])
 
 

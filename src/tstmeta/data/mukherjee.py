@@ -55,7 +55,7 @@ def _items(path: Path, study: str, language: str) -> pd.DataFrame:
 
 
 def _subset(dataset: Dataset, name: str) -> Dataset:
-    return dataset.where(dataset.items["item_id"].str.startswith(f"{name}-"), f"{NAME}@{name}")
+    return dataset.where(dataset.items["item_id"].str.startswith(f"{name}-"))
 
 
 SUBSETS: Subsets = {

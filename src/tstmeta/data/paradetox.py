@@ -30,8 +30,7 @@ def load(root: Path) -> Dataset:
     rows = table.melt(keys, REWRITES, value_name="output", ignore_index=False)
     rows = rows[rows["output"] != ""].sort_index(kind="stable")
     ids = rows["source_id"] + "-" + rows["variable"].str.removeprefix("neutral")
-    facts = {"system": "human", "style": STYLE, "is_reference": True}
-    return assemble(NAME, rows, item_id=ids, **facts)
+    return assemble(NAME, rows, item_id=ids, system="human", style=STYLE, is_reference=True)
 
 
 def corpus(root: Path) -> pd.DataFrame:

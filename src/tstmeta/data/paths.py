@@ -18,7 +18,7 @@ def home() -> Path:
     return Path(user_data_dir("tstmeta", appauthor=False))
 
 
-def own(*parts: str) -> Path:
+def project(*parts: str) -> Path:
     """A file of ours: below ``contrast``, ``world``, ``cards`` or ``published``."""
     root = _CHECKOUT / "data" if (_CHECKOUT / "pyproject.toml").is_file() else _PACKAGE / "_data"
     return root.joinpath(*parts)

@@ -14,7 +14,7 @@ class UnverifiedForm(UserWarning):
 
 
 def warn_unverified(path: Path, name: str) -> None:
-    """Say so, on behalf of a loader."""
+    """Warn that the form of a file is unverified; the warning points at the caller of a loader."""
     warnings.warn(
         f"{path.name}: the form of this file was inferred, never seen; hold the correlations "
         f"against the published ones (tstmeta data show {name}) before you use them",

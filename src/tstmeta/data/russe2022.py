@@ -39,17 +39,23 @@ def load(root: Path) -> Dataset:
     table = read_csv(root / "dataset" / "test_all_metrics_russe2022.csv")
     table["source_id"] = pd.factorize(table["original"])[0].astype(str)
     table["system"] = [f"s{1 + place}" for place in pd.factorize(table["participant_name"])[0]]
-    facts = {"style": "non-toxic", "direction": "toxic2neutral", "language": "ru"}
-    facts |= {"source": table["original"], "output": table["method_output"]}
-    references = [[text] for text in table["neutral_sentence_reference"]]
     ids = table["source_id"] + "-" + table["system"]
     means = {(dimension, MEAN_RATER): floats(table[name]) for name, dimension in HUMAN.items()}
     scores = [_scores(ids, name.replace("_", "-"), table[name], *METRICS[name]) for name in METRICS]
     for judge, file in JUDGES.items():
         rated = read_csv(root / "vizualize" / "models_to_plot" / NAME / file)
         scores += [_scores(ids, judge, rated[name], *ANSWERS[name]) for name in ANSWERS]
-    facts |= {"item_id": ids, "references": references}
-    return assemble(NAME, table, **facts, ratings=means, scores=scores)
+    return assemble(
+        NAME,
+        table.rename(columns={"original": "source", "method_output": "output"}),
+        item_id=ids,
+        style="non-toxic",
+        direction="toxic2neutral",
+        language="ru",
+        references=[[text] for text in table["neutral_sentence_reference"]],
+        ratings=means,
+        scores=scores,
+    )
 
 
 def _scores(ids: pd.Series, name: str, values: pd.Series, dimension: str, basis: str):

@@ -17,10 +17,8 @@ from .raw import floats, read_csv, warn_unverified
 from .tables import assemble, long_ratings
 
 NAME = "scialom"
-ENCODING = "latin-1"
-ARCHIVE = "simplification_human_evaluations"
 FILE = "questeval_simplification_likert_ratings.csv"
-PLACES = (f"{ARCHIVE}/{FILE}", FILE)
+PLACES = (f"simplification_human_evaluations/{FILE}", FILE)
 ASPECTS = {"meaning": "content", "fluency": "fluency", "simplicity": "style"}
 #: Ratings of each dimension in ``alva-m``.
 ALVA_M = 11
@@ -45,7 +43,7 @@ def load(root: Path) -> Dataset:
         )
     path = next(root / place for place in PLACES if (root / place).is_file())
     warn_unverified(path, NAME)
-    table = read_csv(path, encoding=ENCODING)
+    table = read_csv(path, encoding="latin-1")
     first = table.drop_duplicates(KEY)
     number = first.groupby(["sentence_id", "system_name"]).cumcount() + 1
     system = first["system_name"].str.replace(" ", "-").replace("", "human")
@@ -82,13 +80,13 @@ def _rated_by(dataset: Dataset, number: int) -> pd.Series:
 
 
 def _human(dataset: Dataset) -> Dataset:
-    return dataset.where(dataset.items["is_reference"] & _rated_by(dataset, 1), f"{NAME}@human")
+    return dataset.where(dataset.items["is_reference"] & _rated_by(dataset, 1))
 
 
 def _alva_m(dataset: Dataset) -> Dataset:
     """System outputs with 11 ratings or more of every dimension; the first 11 in file order."""
     keep = ~dataset.items["is_reference"] & _rated_by(dataset, ALVA_M)
-    subset = dataset.where(keep, f"{NAME}@alva-m")
+    subset = dataset.where(keep)
     first = subset.ratings.groupby(["item_id", "dimension"], sort=False).head(ALVA_M)
     return replace(subset, ratings=first.reset_index(drop=True))
 

@@ -31,7 +31,7 @@ def available(name: str) -> bool:
 
 def folder(name: str) -> Path:
     """The folder with the numbers of a data set."""
-    return paths.own("ratings", name)
+    return paths.project("ratings", name)
 
 
 @lru_cache(maxsize=16)
@@ -48,12 +48,12 @@ def load(name: str) -> Dataset:
 
 
 def scores(data: Dataset, metric: str, basis: str, signature: str = "") -> pd.DataFrame:
-    """Our scores of a metric that were passed on of these items, with the columns of the table.
+    """The shipped scores of a metric for these items, with the columns of the scores table.
 
     Where an item's texts are here, they must be those that were scored.
 
     Args:
-        signature: of the metric; empty takes whatever it was.
+        signature: of the metric; empty takes any.
     """
     name, stem = data.name.partition("@")[0], metric.partition(":")[0]
     if stem == "released" or (table := _by_metric(name, stem).get((metric, basis))) is None:

@@ -91,7 +91,7 @@ def _people(folder: Path, task: str) -> dict[str, list[dict[str, Any]]]:
 
 def _systems(dataset: Dataset, task: str) -> Dataset:
     part = labelled(dataset, "task", task)
-    return part.where(~part.items["is_reference"], f"{NAME}@{task}-systems")
+    return part.where(~part.items["is_reference"])
 
 
 SUBSETS: Subsets = by_label("task", TASKS)

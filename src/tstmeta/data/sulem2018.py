@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from .base import Dataset, Subsets
+from .base import Dataset, Subsets, without_systems
 from .raw import read_csv
 from .tables import assemble
 
@@ -67,8 +67,4 @@ def _texts(path: Path) -> dict[tuple[int, str], str]:
     return dict(sources) | dict(outputs)
 
 
-def _systems(dataset: Dataset) -> Dataset:
-    return dataset.where(~dataset.items["system"].isin([SOURCE, REFERENCE]), f"{NAME}@systems")
-
-
-SUBSETS: Subsets = {"systems": _systems}
+SUBSETS: Subsets = {"systems": without_systems(SOURCE, REFERENCE)}

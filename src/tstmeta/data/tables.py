@@ -15,7 +15,7 @@ _KEPT = re.compile(rf"r[1-9][0-9]{{0,3}}|{schema.MEAN_RATER}")
 
 
 def rater_names(raters: Iterable[str]) -> dict[str, str]:
-    """Rater as written -> rater as kept: nobody's name goes on, nor the order of ids.
+    """Rater in a file -> rater in our tables, so that no name or id of a person is stored.
 
     ``r1``, ``r2``, ... and ``mean`` stay; any other name, which may be a person's, becomes the next
     free ``r<number>`` in order of first appearance.
@@ -27,7 +27,7 @@ def rater_names(raters: Iterable[str]) -> dict[str, str]:
 
 
 def rename_raters(*tables: pd.DataFrame) -> None:
-    """Give the raters of all tables the names that are kept, numbered through."""
+    """Rename the raters of all tables together, see :func:`rater_names`."""
     names = rater_names(pd.concat([table["rater"] for table in tables]))
     for table in tables:
         table["rater"] = table["rater"].map(names)

@@ -10,10 +10,9 @@ from . import contrast
 from .base import Dataset
 
 RAW = False
-FILE = "world.csv"
 SUBSETS = contrast.SUBSETS
 
 
 def load(root: Path) -> Dataset:
     """Load the set; columns, cells, labels and subsets are those of the contrast set."""
-    return contrast.read(root / FILE, "world")
+    return contrast.read(root / "world.csv", "world")

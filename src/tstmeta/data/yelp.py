@@ -18,9 +18,10 @@ STYLES = ("negative", "positive")
 
 def corpus(root: Path) -> pd.DataFrame:
     """All sentences (columns: :data:`.tables.CORPUS`), negative before positive in a split."""
-    tables = []
-    for split in SPLITS:
-        for number, style in enumerate(STYLES):
-            path = root / "data" / "yelp" / f"sentiment.{split}.{number}"
-            tables.append(corpus_table(read_lines(path), style, split))
+    folder = root / "data" / "yelp"
+    tables = [
+        corpus_table(read_lines(folder / f"sentiment.{split}.{number}"), style, split)
+        for split in SPLITS
+        for number, style in enumerate(STYLES)
+    ]
     return pd.concat(tables, ignore_index=True)

@@ -62,7 +62,7 @@ def as_released(paper: str, table: str) -> pd.DataFrame:
 
 
 def _read(name: str) -> pd.DataFrame:
-    return pd.read_csv(paths.own("published", f"{name}.csv"), dtype=str, keep_default_na=False)
+    return pd.read_csv(paths.project("published", f"{name}.csv"), dtype=str, keep_default_na=False)
 
 
 def round_half_up(value: float, decimals: int) -> float:

@@ -88,7 +88,7 @@ def _as_frozen(claim: str, old: pd.DataFrame, missing: Sequence[str]) -> dict[st
 @cache
 def texts() -> list[dict[str, Any]]:
     """The claims as the file has them."""
-    return yaml.safe_load(paths.own("published", "claims.yaml").read_text("utf-8"))["claims"]
+    return yaml.safe_load(paths.project("published", "claims.yaml").read_text("utf-8"))["claims"]
 
 
 def judge(claim: dict[str, Any], setup: Setup) -> tuple[list[Finding], str, str]:

@@ -96,7 +96,7 @@ Settings = dict[str, Any]
 @cache
 def settings() -> dict[str, list[Settings]]:
     """The recipes of each paper, in order."""
-    return yaml.safe_load(paths.own("published", "recipes.yaml").read_text(encoding="utf-8"))
+    return yaml.safe_load(paths.project("published", "recipes.yaml").read_text(encoding="utf-8"))
 
 
 def settings_of(cell: Cell) -> Settings:

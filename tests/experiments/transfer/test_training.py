@@ -74,7 +74,7 @@ def test_the_models_differ_by_their_losses_in_one_file():
     ],
 )
 def test_a_configuration_of_another_form_is_refused(tmp_path, old, new, message):
-    text = configuration.paths.own("transfer", "models.toml").read_text(encoding="utf-8")
+    text = configuration.paths.project("transfer", "models.toml").read_text(encoding="utf-8")
     (tmp_path / "own.toml").write_text(text.replace(old, new, 1))
     with pytest.raises(TstmetaError, match=message):
         configuration.read(tmp_path / "own.toml")
@@ -223,7 +223,7 @@ def test_a_trajectory_has_means_corpus_values_of_each_point_and_part(tmp_path):
 def test_the_command_follows_metrics_and_resumes_after_a_kill(tmp_path, monkeypatch):
     run = command_line(tmp_path, monkeypatch, transfer_app)
     TABLE.to_csv(tmp_path / "mine.csv", index=False)
-    text = configuration.paths.own("transfer", "models.toml").read_text(encoding="utf-8")
+    text = configuration.paths.project("transfer", "models.toml").read_text(encoding="utf-8")
     lines = [line for line in text.splitlines() if not line.startswith(("source =", "none ="))]
     text = "\n".join([*lines, 'source = ["bleu", "copy-rate"]'])
     (tmp_path / "own.toml").write_text(text)

@@ -55,7 +55,7 @@ def test_words_of_every_step_say_style_language_and_form():
     assert (first.sampling.seed, second.sampling.seed) == (3, 4)
 
 
-PRINTED = tomllib.loads(paths.own("published", "prompts.toml").read_text("utf-8"))["construct"]
+PRINTED = tomllib.loads(paths.project("published", "prompts.toml").read_text("utf-8"))["construct"]
 POLITE = PLAN.model_copy(
     update={"design": "published", "style": "more polite", "style_now": "impolite"}
 )

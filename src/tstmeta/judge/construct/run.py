@@ -5,7 +5,7 @@ run that was killed is made again from the start, and only what nobody answered 
 
 In ``rows.csv`` a person may change two columns: ``output``, the rewrite, and ``accept``: ``yes``
 for a row that may go into the set whatever a check says, ``no`` for one that may not, else empty.
-``<name>.csv`` is the data set, read as a file of one's own (:mod:`tstmeta.data.own`).  A source
+``<name>.csv`` is the data set (see :mod:`tstmeta.data.table_files`).  A source
 goes in with all of its rewrites or not at all: a design with holes is no 2 x 2.
 """
 
@@ -26,7 +26,7 @@ from pydantic import ValidationError
 from ... import label_studio, storage
 from ...console import from_inert, inert, to_csv
 from ...data import files as raw
-from ...data import own
+from ...data import table_files
 from ...data.contrast import span_of
 from ...schema import FILLED, TstmetaError
 from ...secrecy import excerpt
@@ -349,7 +349,7 @@ def data_file(folder: Path) -> Path:
 
 def import_ratings(folder: Path, exports: Sequence[Path]) -> pd.DataFrame:
     """Keep the ratings of people beside the data set, which is a rated one from then on."""
-    ratings = label_studio.read_export(exports, own.read(data_file(folder)))
+    ratings = label_studio.read_export(exports, table_files.read(data_file(folder)))
     storage.write(folder / RATINGS, to_csv(ratings.drop(columns="dataset")))
     check(folder)
     return ratings

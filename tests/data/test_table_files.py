@@ -9,7 +9,7 @@ import pytest
 
 from tstmeta import data, schema
 from tstmeta.data import Card, Dataset, files
-from tstmeta.data.own import rated, read, read_scores
+from tstmeta.data.table_files import rated, read, read_scores
 from tstmeta.data.tables import items_table, rater_names
 from tstmeta.schema import DataError
 
