@@ -36,9 +36,6 @@ ENDINGS = {".csv": TableFormat.csv, ".json": TableFormat.json, ".tex": TableForm
 _COUNTS = ("n", "rank", "rank_low", "rank_high", "cluster")
 
 
-# -------------------------------------------------------------------------------------- in words
-
-
 def number(value: float) -> str:
     """With three decimals, or as many as a small one needs not to read 0; never -0."""
     if not math.isfinite(value):
@@ -98,9 +95,6 @@ def remarks(result: Evaluation) -> list[str]:
     rows = result.frame[result.frame["note"] != ""].groupby("note", sort=False)
     parts = {note: list(map(name_of, group["metric"], group["basis"])) for note, group in rows}
     return [f"{', '.join(names)}: {note}" for note, names in parts.items()]
-
-
-# -------------------------------------------------------------------------------------- as tables
 
 
 def table(result: Evaluation) -> tuple[pd.DataFrame, int]:
@@ -288,9 +282,6 @@ def _flat(text: str) -> str:
     """White space as single spaces; other control characters and direction marks are dropped."""
     text = re.sub(r"\s+", " ", text)
     return re.sub(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]", "", text)
-
-
-# ------------------------------------------------------------------------------------- as figures
 
 
 def draw(evaluations: Sequence[Evaluation]) -> Figure:
