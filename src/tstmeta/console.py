@@ -30,7 +30,7 @@ _STEERING += (*range(0x202A, 0x202F), *range(0x2066, 0x206A))
 _STEERING += (*range(0xD800, 0xE000), 0xFFFE, 0xFFFF)
 _ESCAPES = {code: repr(chr(code))[1:-1] for code in _STEERING}
 _LINES = _ESCAPES | {0x0A: "\n"}
-#: What a spreadsheet takes for a formula, escaped or not; and what is a number after all.
+#: A cell that a spreadsheet takes for a formula, escaped or not; and a cell that is a number.
 _FORMULA = re.compile(r"'*(\t|\s*[=+\-@＝＋－＠])")
 _NUMBER = re.compile(r"[+-]?\d+(\.\d*)?(e[+-]?\d+)?", re.ASCII | re.I)
 _CONTROLS = {code: text for code, text in _ESCAPES.items() if code < 0xA0 and code not in (9, 10)}
@@ -59,8 +59,8 @@ def put(text: str, drawn: bool = False) -> None:
 
 @contextmanager
 def waiting(what: str, every: float = 20.0, bar: bool = False) -> Iterator[None]:
-    """Say on stderr every so many seconds that ``what`` goes on; nothing where it is quick, or at a
-    terminal where a ``bar`` says so.
+    """Write to stderr every so many seconds that ``what`` goes on; nothing where it is quick, or at
+    a terminal that shows a progress ``bar``.
     """
     if bar and sys.stderr.isatty():
         yield
@@ -95,7 +95,7 @@ def show_table(frame: pd.DataFrame, format: Format | str = Format.table) -> None
 def write_table(
     frame: pd.DataFrame, out: Path | None = None, format: FileFormat | str | None = None
 ) -> None:
-    """Write a table to a file, whole or not at all, or to stdout.
+    """Write a table to a file, which is never left half-written, or to stdout.
 
     Args:
         out: the file; None = stdout.
@@ -143,7 +143,7 @@ def inert(text: str) -> str:
 
 
 def from_inert(text: str) -> str:
-    """The text that :func:`inert` was given; escapes of control characters stay."""
+    """Undo :func:`inert`; escapes of control characters stay."""
     return text[1:] if text.startswith("'") and _FORMULA.match(text) else text
 
 

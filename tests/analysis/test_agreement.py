@@ -136,15 +136,13 @@ def test_a_corpus_metric_has_one_value_a_system(tmp_path):
     assert soft.endswith("needs a score for each rewrite")
     none = given[given["metric"] == "corpus-bleu"].assign(status="error", detail="")
     assert tst.correlate(pairs(data, none), level="system")["value"].isna().all()
-
-
-def test_of_a_corpus_metric_too_it_is_shown_what_one_system_does(tmp_path):
-    given = scoring.score(DATA, ["corpus-bleu"], bases=["source"], store=tmp_path, progress=False)
-    row = tst.correlate(pairs(DATA, given), "kendall", "system").iloc[0]
+    corpus = pairs(data, given[given["metric"] == "corpus-bleu"])
+    assert tst.bootstrap(corpus, level="system", draws=20).empty
+    assert tst.partial(corpus).empty
+    four = scoring.score(DATA, ["corpus-bleu"], bases=["source"], store=tmp_path, progress=False)
+    row = tst.correlate(pairs(DATA, four), "kendall", "system").iloc[0]
     assert -1 <= row["without_low"] <= row["without_high"] <= 1
     assert row["without"] in set(DATA.items["system"])
-    assert tst.bootstrap(pairs(DATA, given), level="system", draws=20).empty
-    assert tst.partial(pairs(DATA, given)).empty
 
 
 def test_beside_a_value_at_system_level_stands_what_one_system_does_to_it():
@@ -164,10 +162,6 @@ def test_beside_a_value_at_system_level_stands_what_one_system_does_to_it():
     two = wide[wide["system"].isin(["A", "B"])]  # nothing is left to compare without either
     row = tst.correlate(two, "kendall", "system").iloc[0]
     assert math.isnan(row["without_low"])
-
-
-def test_the_system_that_a_value_cannot_do_without_is_named_and_rounding_moves_nothing():
-    [wide] = [own for name, own in PAIRS.groupby("metric") if name == "good"]
     one_worst = wide.assign(human=(wide["system"] != "A").astype(float))
     row = tst.correlate(one_worst, level="system").iloc[0]
     assert row["without"] == "A"
@@ -200,6 +194,10 @@ def test_a_difference_is_paired_and_tested():
     assert row["difference"] == pytest.approx(good["value"] - limits.loc["poor", "value"])
     assert 1 / 401 <= row["p"] < 0.01
     assert "exchangeability" in row["null"]
+    [row] = tst.compare(PAIRS, "good", "poor", unit="both", draws=99).to_dict("records")
+    assert row["p"] >= 1 / 100, "over sources and systems it is that of the resamples"
+    assert (row["n"], row["low"] < row["difference"] < row["high"]) == (4, True)
+    assert "bootstrap of both" in row["null"]
 
 
 def test_a_difference_by_source_is_over_the_sources_where_both_have_a_value():
@@ -221,13 +219,6 @@ def test_a_difference_by_source_is_over_the_sources_where_both_have_a_value():
     assert row["note"].startswith("over the 84 rewrites that both scored (alone 84 and 96)")
 
 
-def test_over_sources_and_systems_p_is_that_of_the_resamples():
-    [row] = tst.compare(PAIRS, "good", "poor", unit="both", draws=99).to_dict("records")
-    assert row["p"] >= 1 / 100
-    assert (row["n"], row["low"] < row["difference"] < row["high"]) == (4, True)
-    assert "bootstrap of both" in row["null"]
-
-
 def test_a_metric_on_two_bases_is_named_with_its_basis():
     two = pd.concat([SCORES, SCORES[SCORES["metric"] == "good"].assign(basis="reference")])
     frame = pairs(DATA, two)
@@ -241,13 +232,17 @@ def test_a_metric_on_two_bases_is_named_with_its_basis():
         tst.compare(PAIRS, "good", "best")
 
 
-def test_the_ceiling_is_one_rater_against_the_mean_of_the_others():
+def test_the_ceiling_is_one_rater_against_the_mean_of_the_others_and_alpha_of_all():
     [row] = tst.ceiling(DATA).to_dict("records")
     ratings = DATA.raters("content")
     each = [r(ratings[one], ratings.drop(columns=one).mean(axis=1)) for one in ratings]
     assert row["value"] == pytest.approx(np.mean(each))
     assert (row["low"], row["high"]) == pytest.approx((min(each), max(each)))
     assert (row["raters"], row["persons"], row["reason"]) == (3, True, "")
+    [row] = tst.alpha(DATA).to_dict("records")
+    for level in ("ordinal", "interval"):
+        assert row[level] == stats.alpha(ratings, level).value
+    assert (row["n"], row["raters"]) == (len(DATA.items), 3)
 
 
 def test_without_single_ratings_the_ceiling_says_why():
@@ -256,13 +251,6 @@ def test_without_single_ratings_the_ceiling_says_why():
     assert rows["value"].isna().all()
     means = "only means of ratings were released"
     assert rows["reason"].tolist() == [means, "labels, not ratings", "no ratings of content"]
-
-
-def test_alpha_is_of_the_ratings_with_both_differences():
-    [row] = tst.alpha(DATA).to_dict("records")
-    for level in ("ordinal", "interval"):
-        assert row[level] == stats.alpha(DATA.raters("content"), level).value
-    assert (row["n"], row["raters"]) == (len(DATA.items), 3)
 
 
 @pytest.mark.parametrize("unit", ["source", "both"])

@@ -33,12 +33,9 @@ def test_rows_that_need_texts_are_frozen_where_only_numbers_are_here(bare):
     assert {"lai@references4", "alva@asset"} <= set(rows["dataset"])
 
 
-@pytest.mark.parametrize("name", ["lesson_3_too_small_p", "lesson_4_confound_dial", "mine"])
-def test_a_frame_without_data_sets_gives_nothing(bare, name):
-    assert tst.frozen(name).empty
-
-
-def test_nothing_is_frozen_where_the_files_are(monkeypatch):
+def test_a_frame_without_data_sets_gives_nothing_and_none_where_the_files_are(bare, monkeypatch):
+    assert tst.frozen("lesson_3_too_small_p").empty
+    assert tst.frozen("mine").empty
     monkeypatch.setattr("tstmeta.analysis.committed.available", lambda name: True)
     assert all(tst.frozen(name).empty for name in FRAMES)
 
@@ -52,27 +49,15 @@ def test_what_is_frozen_is_aggregates_of_known_data_sets():
         assert not {"item_id", "source_id", "rater"} & set(rows), name
 
 
-def test_a_page_names_what_is_computed_without_texts_and_what_is_frozen(bare):
-    frozen = tst.frozen("02_content_preservation")
-    said = tst.about([tst.load("lai@pauli2025"), tst.load("contrast")], frozen)
-    assert "ratings and scores without texts: `lai@pauli2025`; frozen aggregates: `lens`" in said
-    assert "get them with `tstmeta data fetch lens mir" in said
-    assert said.endswith("nobody rated it.")
-    assert tst.about([], frozen).startswith("**This page was built with real human ratings**")
-
-
-def test_costs_need_a_checkout(tmp_path, monkeypatch):
-    monkeypatch.setattr(paths, "home", lambda: tmp_path)
-    with pytest.raises(MissingData, match=r"python benchmarks/cost\.py"):
-        tst.costs()
-
-
-def test_every_metric_with_a_committed_cost_is_registered_and_runs_on_that_basis():
+def test_costs_are_of_registered_metrics_and_need_a_checkout(tmp_path, monkeypatch):
     table = tst.costs()
     assert {"bleu", "cosine"} <= set(table["metric"])
     assert table["seconds"].is_monotonic_increasing
     for metric, basis in zip(table["metric"], table["basis"], strict=True):
         assert basis in get(metric).bases
+    monkeypatch.setattr(paths, "home", lambda: tmp_path)
+    with pytest.raises(MissingData, match=r"python benchmarks/cost\.py"):
+        tst.costs()
 
 
 def test_a_file_of_a_run_that_lacks_columns_is_named(tmp_path):

@@ -55,14 +55,16 @@ def test_metrics_come_best_first_and_sentinels_and_the_oracle_below():
 
 
 def test_a_seed_gives_the_same_again_another_one_does_not():
-    first, again = (analyse(DATA, SCORES, seed=1, **QUICK) for _ in range(2))
+    first, again, other = (analyse(DATA, SCORES, seed=seed, **QUICK) for seed in (1, 1, 2))
     np.testing.assert_array_equal(first.drawn.resampled, again.drawn.resampled)
     np.testing.assert_array_equal(first.p, again.p)
-    other = analyse(DATA, SCORES, seed=2, **QUICK)
     assert (first.drawn.resampled[0] != other.drawn.resampled[0]).any()
 
 
-def test_clusters_of_sources_are_drawn_whole():
+def test_few_units_are_named_sources_or_clusters():
+    data = tiny()
+    rows = analyse(data, scores(data, [1, 2, 3, 4, 5, 7]), draws=100).frame
+    assert "2 sources: over fewer than 8" in rows["note"][0]
     rows = bootstrap(pairs(DATA, SCORES), draws=200, clustered=True)
     assert "5 clusters" in rows["reason"][0]  # of six in two tasks
     with pytest.raises(TstmetaError, match="no label 'survey' says which sources shared"):
@@ -156,12 +158,6 @@ def test_a_metric_of_whole_outputs_is_left_out_with_a_remark(tmp_path):
     assert row[["value", "low", "high", "rank", "rank_low", "rank_high"]].isna().all()
     with pytest.raises(TstmetaError, match="no scores to evaluate; corpus-bleu: one value"):
         evaluate(DATA, scores=table[table["metric"] == "corpus-bleu"])
-
-
-def test_few_units_are_named():
-    data = tiny()
-    rows = analyse(data, scores(data, [1, 2, 3, 4, 5, 7]), draws=100).frame
-    assert "2 sources: over fewer than 8" in rows["note"][0]
 
 
 ONLY_B = DATA.where(DATA.items["system"] == "B", "one")

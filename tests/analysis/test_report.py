@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import io
 import re
-import shutil
-import subprocess
 from dataclasses import replace
 from html import escape
 from importlib.metadata import version
@@ -92,30 +90,23 @@ def test_texts_are_escaped_and_nothing_is_fetched(page, written):
     assert f"'{HOSTILE['poor']}" in set(read["metric"]), "no formula in a spreadsheet"
 
 
-def test_the_files_beside_the_page_are_those_of_the_other_options(own, written, tmp_path):
+def test_the_files_beside_the_page_are_those_of_the_other_options(own, written):
     assert written["table.tex"].decode() == own.to_latex()
     assert written["values.csv"].decode() == render.rendered([own], render.TableFormat.csv)
     assert written["figure.pdf"].startswith(b"%PDF")
     assert written["figure.svg"].startswith(b"<?xml")
 
 
-def test_methods_name_all_that_a_paper_needs(own, written):
+def test_methods_name_all_that_a_paper_needs_and_no_test_where_there_was_none(own, written):
     text = written["methods.txt"].decode()
-    for part in (
-        *(f"tstmeta {version('tstmeta')}, numpy {np.__version__}", render.title(own)),
-        *(
-            "Agreement is Pearson's r at level pooled",
-            "percentile bootstrap confidence intervals from resamples of sources",
-        ),
-        *("(15)", "Flipped, since lower is better: ter."),
-        *(f"\n{HOSTILE['bad']}: bad|basis:source\n", "@software{tstmeta,\n  title = "),
-    ):
-        assert part in text
-    assert "max-t" not in "".join(methods([replace(own, tested=False)]))
-
-
-def test_without_tests_nothing_is_recommended(own):
-    [answer] = report._section(replace(own, tested=False), "e1")["answer"]
+    parts = [f"tstmeta {version('tstmeta')}, numpy {np.__version__}", render.title(own), "(15)"]
+    parts += ["Agreement is Pearson's r at level pooled", "Flipped, since lower is better: ter."]
+    parts += ["percentile bootstrap confidence intervals from resamples of sources"]
+    parts += [f"\n{HOSTILE['bad']}: bad|basis:source\n", "@software{tstmeta,\n  title = "]
+    assert [part for part in parts if part not in text] == []
+    untested = replace(own, tested=False)
+    assert "max-t" not in "".join(methods([untested]))
+    [answer] = report._section(untested, "e1")["answer"]
     assert answer == "Nothing was tested, so no metric can be recommended."
 
 
@@ -128,23 +119,3 @@ def test_a_report_needs_the_data_sets_that_were_evaluated(own, tmp_path):
     with pytest.raises(TstmetaError, match="that were evaluated; missing: many <b>"):
         report.report(own, rated(), tmp_path / "new")
     assert not (tmp_path / "new").exists()
-
-
-TEX = shutil.which("tectonic") or shutil.which("pdflatex")
-
-
-@pytest.mark.skipif(
-    not TEX, reason="no TeX here (Debian: apt-get install texlive-latex-recommended)"
-)
-def test_the_latex_table_and_the_figure_compile(written, tmp_path):
-    for name, content in written.items():
-        (tmp_path / name).write_bytes(content)
-    body = r"\input{table.tex} \includegraphics[width=\textwidth]{figure.pdf}"
-    head = r"\documentclass{article} \usepackage{booktabs,graphicx}"
-    (tmp_path / "paper.tex").write_text(rf"{head} \begin{{document}} {body} \end{{document}}")
-    options = [] if "tectonic" in TEX else ["-interaction=nonstopmode", "-halt-on-error"]
-    done = subprocess.run(
-        [TEX, *options, "paper.tex"], cwd=tmp_path, capture_output=True, timeout=300
-    )
-    assert done.returncode == 0, done.stdout.decode(errors="replace")[-2000:]
-    assert (tmp_path / "paper.pdf").read_bytes().startswith(b"%PDF")

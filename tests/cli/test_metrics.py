@@ -33,7 +33,7 @@ def test_metrics_lists_each_with_what_it_measures_and_what_to_do_for_a_missing_m
     assert rows.loc["likelihood-style", ["dimension", "bases"]].tolist() == ["style", "source"]
 
 
-def test_score_writes_csv_to_stdout_and_what_it_did_to_stderr(tstmeta):
+def test_score_writes_csv_to_stdout_or_the_file_that_is_named(tstmeta, tmp_path):
     result = tstmeta("score", "--data", "mine.csv", "--metric", "ter", "--metric", "pinc")
     rows = table(result)
     assert result.exit_code == 0
@@ -42,9 +42,6 @@ def test_score_writes_csv_to_stdout_and_what_it_did_to_stderr(tstmeta):
     both = [(name, basis) for name in ("ter", "pinc") for basis in ("source", "reference")]
     assert sizes.to_dict() == dict.fromkeys(both, 4)
     assert result.stderr == "16 scores, 0 failed\n"
-
-
-def test_score_writes_the_file_that_is_named(tstmeta, tmp_path):
     words = ("-d", "mine.csv", "-m", "pinc", "--basis", "source", "-o", "s.parquet")
     result = tstmeta("score", *words)
     assert (result.stdout, result.stderr) == ("", "4 scores, 0 failed, in s.parquet\n")

@@ -1,4 +1,4 @@
-"""How far metrics agree with people: from pairs to a value and an interval.
+"""The agreement of metrics with human ratings: from pairs to a value and an interval.
 
 Each data set of a frame of :func:`tstmeta.pairs` is laid out as matrices [sources, systems]; the
 formulas are in :mod:`tstmeta.stats`.
@@ -48,7 +48,7 @@ _PARTIAL = [
 
 
 class Analysis(NamedTuple):
-    """One data set as matrices, and what is computed of it."""
+    """One data set as matrices, and the statistic and resampling plan for it."""
 
     matrices: Matrices
     setting: Setting
@@ -108,7 +108,7 @@ def correlate(
     *,
     undefined: float = math.nan,
 ) -> pd.DataFrame:
-    """How far each metric agrees with people, a row a data set and metric.
+    """The agreement of each metric with human ratings, a row a data set and metric.
 
     Args:
         pairs: see :func:`tstmeta.pairs`.
@@ -283,7 +283,7 @@ def partial(
     draws: int = 0,
     seed: int = 0,
 ) -> pd.DataFrame:
-    """What is left of a metric's agreement once other human dimensions are held fixed.
+    """Agreement of a metric with one human dimension while others are held fixed.
 
     Args:
         pairs: see :func:`tstmeta.pairs`.

@@ -1,5 +1,5 @@
-"""What is evaluated when nobody names a metric, under which dimension a metric is listed, and the
-sentinel ``random`` beside them: one seed may be lucky, so a page shows the mean of ten.
+"""The default metrics, the dimension under which a metric is listed, and the sentinel ``random``,
+of which tables show the mean of ten seeds.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ def score(
     there: Collection[str] = (),
     **options: Any,
 ) -> pd.DataFrame:
-    """Scores of metrics, by default those of :data:`DEFAULTS` that run here, and of sentinels but
-    for those that are ``there`` already.
+    """Scores of metrics, by default those of :data:`DEFAULTS` that run here, and of all sentinels
+    except those named in ``there``.
     """
     sentinels = [name for name in registry.resolve(SENTINELS) if name not in there]
     if metrics is not None:
@@ -79,8 +79,8 @@ def left_out(dimension: str) -> list[str]:
 def listed(
     scores: pd.DataFrame, dimension: str, metrics: Sequence[str | Metric] | None = None
 ) -> pd.DataFrame:
-    """The scores that a table of a dimension lists: a metric that came by default or family stands
-    under its own dimensions, one that was named under all.
+    """The scores that a table of a dimension lists: a metric of the defaults or of a family under
+    the dimensions that it measures, a metric that the user names under all.
     """
     if metrics is None:
         away = {name for other in DEFAULTS for _, name in _default(other)}
@@ -100,7 +100,7 @@ def listed(
 
 
 def gaps(data: Dataset, scores: pd.DataFrame, dimension: str) -> list[str]:
-    """What a table is not over: rewrites without ratings or references, scores that failed."""
+    """What a table leaves out: rewrites without ratings or references, scores that failed."""
     size, words = len(data.items), []
     if unrated := int(data.human(dimension).isna().sum()):
         words.append(f"{unrated:,} of {size:,} rewrites have no rating of {dimension}")
@@ -120,7 +120,7 @@ def _default(dimension: str) -> list[tuple[str, str]]:
 
 
 def _lacks(name: str) -> str:
-    """What to do before a metric runs here; empty where it does."""
+    """Why a metric does not run here and the remedy; empty where it runs."""
     try:
         return getattr(registry.get(name), "missing", "")
     except TstmetaError as error:

@@ -122,7 +122,7 @@ def rank_sets(
     draws: int = 1000,
     seed: int = 0,
 ) -> pd.DataFrame:
-    """The rank of each metric, the ranks it could have, and clusters of what cannot be told apart.
+    """The rank of each metric, the ranks it could have, and clusters that differ significantly.
 
     The sets of all metrics of a data set hold at once (Mogstad et al. 2024); sentinels are ranked
     with the metrics.  A cluster is closed where every metric above differs from every metric below,

@@ -49,34 +49,23 @@ _PARTED = ("content", "style", "fluency")
 
 @dataclass(frozen=True)
 class Evaluation:
-    """A data set, one dimension of human judgement, and all metrics.
-
-    Attributes:
-        dataset, dimension: what was evaluated; ``against`` is what people gave, ratings or labels.
-        items, sources, systems: how many; systems is 0 where none is named.
-        analysis: matrices, setting, plan, seed.
-        frame: one row a metric and basis, see :func:`evaluate`; metrics with the best first, then
-            sentinels.  All arrays are in its order.
-        human: the human ceiling.
-        drawn: estimates ``[M]``, values in every draw ``[M, D]`` and the jackknife.
-        p: of the difference of every two rows, corrected for all pairs ``[M, M]``.
-        tested: whether there are tests; without them there is no summary.
-        remarks: what the table leaves out, with counts.
+    """A data set, one dimension of human judgement, and all metrics; arrays are in the order of
+    the frame: metrics with the best first, then sentinels and oracles.
     """
 
     dataset: str
     dimension: str
-    against: str
+    against: str  # what people gave, ratings or labels, in words
     items: int
     sources: int
-    systems: int
-    analysis: Analysis
-    frame: pd.DataFrame
-    human: People
-    drawn: Resample
-    p: np.ndarray
-    tested: bool = True
-    remarks: tuple[str, ...] = ()
+    systems: int  # 0 where none is named
+    analysis: Analysis  # matrices, setting, plan, seed
+    frame: pd.DataFrame  # a row a metric and basis, see :func:`evaluate`
+    human: People  # the human ceiling
+    drawn: Resample  # estimates [M], values in every resample [M, D], and the jackknife
+    p: np.ndarray  # of the difference of every two rows, corrected for all pairs [M, M]
+    tested: bool = True  # without tests there is no summary
+    remarks: tuple[str, ...] = ()  # what the table leaves out, with counts
 
     @property
     def label(self) -> str:

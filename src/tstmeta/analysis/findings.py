@@ -39,7 +39,7 @@ SENTENCES = {
 }
 
 
-class Finding(NamedTuple):
+class Statement(NamedTuple):
     """Something that holds of metrics: ``kind`` is a key of :data:`SENTENCES`."""
 
     kind: str
@@ -47,11 +47,11 @@ class Finding(NamedTuple):
     value: float = math.nan
 
 
-def findings(result: Evaluation) -> Iterator[Finding]:
+def findings(result: Evaluation) -> Iterator[Statement]:
     """Which metrics lead, how they compare with the best sentinel, and the power of the data."""
     (metrics, sentinels), frame = result.places, result.frame
     if not metrics:
-        yield Finding("none", [])
+        yield Statement("none", [])
         return
     differ, value = result.p <= ALPHA, frame["value"]
     worse = {
@@ -59,41 +59,41 @@ def findings(result: Evaluation) -> Iterator[Finding]:
         for sentinel in sentinels
     }
     if metrics in worse.values():
-        yield Finding("unfit", metrics)
+        yield Statement("unfit", metrics)
     best = [place for place in metrics if frame["rank"][place] == frame["rank"][metrics[0]]]
     others, chance = metrics[len(best) :], result.analysis.setting.function.chance
     below = [place for place in others if differ[best, place].all()]
-    yield Finding("chance" if (frame["low"][best] <= chance).all() else "best", best, chance)
-    yield Finding("undecided", [place for place in others if place not in below])
-    yield Finding("worse", below)
+    yield Statement("chance" if (frame["low"][best] <= chance).all() else "best", best, chance)
+    yield Statement("undecided", [place for place in others if place not in below])
+    yield Statement("worse", below)
     for sentinel, below in worse.items():
         apart = [place for place in metrics if differ[place, sentinel]]
-        yield Finding("sentinel", [sentinel])
-        yield Finding("sentinel worse", [place for place in apart if place not in below])
-        yield Finding("sentinel undecided", [place for place in metrics if place not in apart])
-        yield Finding("sentinel better", below)
-    yield Finding("tests", metrics)
+        yield Statement("sentinel", [sentinel])
+        yield Statement("sentinel worse", [place for place in apart if place not in below])
+        yield Statement("sentinel undecided", [place for place in metrics if place not in apart])
+        yield Statement("sentinel better", below)
+    yield Statement("tests", metrics)
     gaps = value[metrics[0]] - value
     for place in [place for place in metrics if gaps[place] > 1e-12][:1]:  # the pair that leads
         least = detectable(result.analysis, metrics[0], place)
         if not math.isnan(least):
-            yield Finding("power", [metrics[0], place], least)
-            yield Finding("observed", [metrics[0], place], gaps[place])
+            yield Statement("power", [metrics[0], place], least)
+            yield Statement("observed", [metrics[0], place], gaps[place])
 
 
 def sentences(result: Evaluation) -> list[str]:
     """The findings in words; of a list without metrics nothing is written."""
     return [
-        SENTENCES[finding.kind].format(
+        SENTENCES[statement.kind].format(
             against=result.against,
             dimension=result.dimension,
-            label=_label(result, finding.rows),
-            names=_names(result, finding.rows),
+            label=_label(result, statement.rows),
+            names=_names(result, statement.rows),
             pairs=result.comparisons,
-            value="none" if math.isinf(finding.value) else number(finding.value),
+            value="none" if math.isinf(statement.value) else number(statement.value),
         )
-        for finding in findings(result)
-        if finding.rows or finding.kind == "none"
+        for statement in findings(result)
+        if statement.rows or statement.kind == "none"
     ]
 
 

@@ -1,4 +1,4 @@
-"""People against people: the human ceiling, and Krippendorff's alpha."""
+"""Agreement between raters: the human ceiling, and Krippendorff's alpha."""
 
 import math
 from collections.abc import Iterable

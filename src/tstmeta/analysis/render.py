@@ -30,21 +30,18 @@ if TYPE_CHECKING:
 LESS = "one system less"
 PEOPLE = "human ceiling"
 AS_RATER = "as_rater: a metric in the place of one rater, beside the human ceiling"
-#: What a file's name ends in, and what is written to it then.
+#: The ending of a file's name, and the format that it stands for.
 ENDINGS = {".csv": TableFormat.csv, ".json": TableFormat.json, ".tex": TableFormat.latex}
 #: Columns of whole numbers, some of them missing.
 _COUNTS = ("n", "rank", "rank_low", "rank_high", "cluster")
 
 
-# -------------------------------------------------------------------------------------- in words
-
-
 def number(value: float) -> str:
-    """With three decimals, or as many as a small one needs not to read 0; never -0."""
+    """Three decimals, or as many as show the first digit of a small number; never -0."""
     if not math.isfinite(value):
         return "-"
     text = f"{value:z.3f}"
-    if float(text) or abs(value) < 1e-9:  # what is left of rounding is no difference
+    if float(text) or abs(value) < 1e-9:  # an error of rounding is shown as 0
         return text if float(text) else "0"
     return np.format_float_positional(value, 1, fractional=False, trim="-")
 
@@ -60,7 +57,7 @@ def name_of(metric: str, basis: str) -> str:
 
 
 def title(result: Evaluation) -> str:
-    """What the table holds, in one line: data, setting, estimand, draws and seed."""
+    """The content of the table in one line: data, setting, estimand, draws and seed."""
     counts = f"{result.items:,} rewrites, {result.sources:,} sources"
     counts += f", {result.systems} systems" * bool(result.systems)
     human, plan = f"{result.against} of {result.dimension}", result.analysis.plan
@@ -72,7 +69,7 @@ def title(result: Evaluation) -> str:
 
 
 def notes(result: Evaluation, gaps: bool = False) -> list[str]:
-    """What else a reader must know: the human ceiling, tests, what was flipped or is not there."""
+    """The human ceiling, the tests, flipped metrics, and what the table leaves out."""
     human = result.human
     words = [f"The human ceiling is not known: {human.note}"]
     if math.isfinite(human.value):
@@ -94,13 +91,10 @@ def notes(result: Evaluation, gaps: bool = False) -> list[str]:
 
 
 def remarks(result: Evaluation) -> list[str]:
-    """What is to be known of single rows, or why they have no value."""
+    """Notes about single rows, or why they have no value."""
     rows = result.frame[result.frame["note"] != ""].groupby("note", sort=False)
     parts = {note: list(map(name_of, group["metric"], group["basis"])) for note, group in rows}
     return [f"{', '.join(names)}: {note}" for note, names in parts.items()]
-
-
-# -------------------------------------------------------------------------------------- as tables
 
 
 def table(result: Evaluation) -> tuple[pd.DataFrame, int]:
@@ -149,7 +143,7 @@ def _gaps(result: Evaluation) -> pd.DataFrame:
     table["a less b [95 % CI]"] = [with_limits(*row) for row in limits]
     for name in ("p", "p_adjusted"):
         table[name] = ["<0.001" if p < 0.001 else number(p) for p in rows[name]]
-    if len(set(rows["note"])) > 1:  # what is of all rows stands above
+    if len(set(rows["note"])) > 1:  # a note on all rows stands above
         table["note"] = rows["note"]
     return pd.DataFrame(table)
 
@@ -194,7 +188,7 @@ def rendered(evaluations: Sequence[Evaluation], kind: TableFormat, gaps: bool = 
 
 
 def described(data: Dataset, scores: pd.DataFrame, kind: TableFormat) -> str:
-    """Scores that there is nothing to hold against, as text in a format."""
+    """A summary of scores without ratings, as text in a format."""
     rows = []
     for key, result in scores.groupby(SCORED, sort=False, observed=True):
         usable, status = result[result["status"].isin(USABLE)], result["status"].value_counts()
@@ -231,7 +225,7 @@ def _facts(result: Evaluation) -> dict[str, Any]:
 
 
 def with_values(evaluations: Sequence[Evaluation]) -> list[Evaluation]:
-    """Those that there is something to show of."""
+    """The evaluations that have a value."""
     valued = [result for result in evaluations if result.frame["value"].notna().any()]
     if not valued:
         why = "".join(f" ({result.frame['note'].iloc[0]})" for result in evaluations[:1])
@@ -288,9 +282,6 @@ def _flat(text: str) -> str:
     """White space as single spaces; other control characters and direction marks are dropped."""
     text = re.sub(r"\s+", " ", text)
     return re.sub(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]", "", text)
-
-
-# ------------------------------------------------------------------------------------- as figures
 
 
 def draw(evaluations: Sequence[Evaluation]) -> Figure:

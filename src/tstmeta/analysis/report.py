@@ -26,7 +26,7 @@ from . import render
 from .evaluation import Evaluation
 from .people import agreement_facts
 
-#: Packages whose version can move a value; of those that are not here nothing is said.
+#: Packages whose version can change a value; those that are not installed are left out.
 LIBRARIES = (
     *("tstmeta", "numpy", "scipy", "pandas", "nltk", "sacrebleu", "rouge-score", "torch"),
     *("transformers", "sentence-transformers", "bert-score", "pot"),
@@ -96,7 +96,7 @@ def _template(name: str, **context: Any) -> str:
 
 
 def methods(results: Sequence[Evaluation]) -> list[str]:
-    """What a paper has to say of how its numbers came about, a paragraph a topic."""
+    """The methods section of a paper: how the numbers were computed, a paragraph a topic."""
     libraries = [f"Python {platform.python_version()}"]
     for name in LIBRARIES:
         with suppress(PackageNotFoundError):

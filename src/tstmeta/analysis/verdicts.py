@@ -1,13 +1,13 @@
-"""The rule that turns evidence into a verdict; it was written before it was applied.
+"""The decision rule that gives a verdict from evidence; it was fixed before it was applied.
 
 ============ =======================================================================================
-unknown      fewer than five families, or none of the task or language asked about
+unknown      fewer than five families, or none of the task or language wanted
 do not use   the interval of the mean accuracy lies at or below one half, or that of the difference
              to the best sentinel below 0
 use          the prediction interval lies above one half, the difference to the best sentinel above
              0, no set is significantly the other way (Holm), all of the stress panel above one
              half, a constructed set among it
-with care    all else, with the reason
+with care    otherwise, with the reason
 ============ =======================================================================================
 
 The best sentinel of a dimension is the one with the highest mean on the same side, with or without
@@ -25,7 +25,7 @@ from .synthesis import ACCURACY, against, evidence, pool
 
 UNKNOWN, NEVER, CARE, USE = "unknown", "do not use", "with care", "use"
 ORDER = (USE, CARE, NEVER, UNKNOWN)
-#: Fewest families of which something is said, and what a metric that knows nothing gets.
+#: Fewest families for a verdict, and the accuracy of a metric that guesses.
 FAMILIES, CHANCE = 5, 0.5
 ALPHA = 0.05
 #: How the reason of a constructed set begins.

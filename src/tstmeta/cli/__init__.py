@@ -3,7 +3,7 @@ explain | train | reproduce | run``.
 
 Commands parse, call one function and print; what they do lives elsewhere and is imported inside the
 command, so that ``tstmeta --help`` starts at once.  Results go to stdout, notes and progress to
-stderr.  Exit codes: 0 done, 1 a check found faults, 2 a mistake in what was asked, 130 interrupted.
+stderr.  Exit codes: 0 done, 1 a check found faults, 2 a mistake of the user, 130 interrupted.
 """
 
 import sys

@@ -171,12 +171,11 @@ def check_options(settings: EvaluateOptions) -> None:
     from ..combine import known
     from ..extras import needs
 
-    if settings.plot is not None:
-        if settings.plot.suffix.lower() not in (".pdf", ".svg", ".png"):
-            raise mistake(f"{settings.plot} cannot be drawn: end its name in .pdf, .svg or .png")
-        needs("matplotlib", "seaborn", "IPython", extra="book")
-    if settings.report is not None:
-        needs("matplotlib", "seaborn", "IPython", "jinja2", extra="book")
+    if settings.plot and settings.plot.suffix.lower() not in (".pdf", ".svg", ".png"):
+        raise mistake(f"{settings.plot} cannot be drawn: end its name in .pdf, .svg or .png")
+    if settings.plot or settings.report:
+        page = ["jinja2"] if settings.report else []
+        needs("matplotlib", "seaborn", "IPython", *page, extra="book")
     for name in settings.combine or []:
         known(name)
 

@@ -1,4 +1,4 @@
-"""The options that several commands share, each written once; what they say of a server."""
+"""The options that several commands share; the model of a server and its costs in words."""
 
 import inspect
 import os
@@ -40,7 +40,7 @@ class Command(TyperCommand):
 
 
 def check_outputs(context: Any) -> None:
-    """Refuse an output that is an input or another output; no input is written over meanwhile."""
+    """Refuse an output that is an input or another output; inputs are protected until the end."""
     from .. import storage
     from ..data.table_files import beside
 
@@ -63,7 +63,7 @@ def check_outputs(context: Any) -> None:
 
 
 def registered(group: str) -> Callable[[], list[str]]:
-    """What a shell completes: nothing slow is imported for it."""
+    """The names that a shell completes; nothing slow is imported for them."""
     return lambda: sorted(entry_points(group=f"tstmeta.{group}").names)
 
 

@@ -95,7 +95,7 @@ def idf(
 
 
 def show_result(results: Mapping[str, Any], format: Format, out: Path, metric: str) -> None:
-    """Print results as rows (what, value), and how a metric takes what was made."""
+    """Print results as rows (what, value), and how to name the file in a metric."""
     import pandas as pd
 
     rows = pd.json_normalize(dict(results), sep=": ").T.reset_index()
