@@ -35,7 +35,7 @@ def existing(name: str, info: ValidationInfo) -> Path:
 File = Annotated[Path | None, BeforeValidator(existing), Field(description="FILE")]
 
 
-class MetricSettings(BaseModel, extra="forbid", arbitrary_types_allowed=True):
+class MetricSettings(BaseModel, extra="forbid"):
     """The settings of a metric, each with a default.
 
     In the short spelling a value of a ``Literal`` stands for itself, and what is annotated with
@@ -118,7 +118,6 @@ class ModelSettings(MetricSettings):
         try:
             return models.get(name) or backbone(name)
         except TstmetaError:
-            raise TstmetaError(
-                f"{name!r} names no setting and no model: use {cls.described()}; MODEL is "
-                f"{', '.join(models)}, an id such as owner/name@revision, or a folder"
-            ) from None
+            known = ", ".join([*models, "an id such as owner/name@revision", "or a folder"])
+            words = f"{name!r} names no setting and no model: use {cls.described()}"
+            raise TstmetaError(f"{words}; MODEL is {known}") from None
