@@ -194,7 +194,11 @@ def test_a_server_that_stays_silent_is_given_up(fake, served, requests):
 
 @pytest.mark.parametrize(
     "body",
-    [b"[]", b"{}", b'{"choices": 3}', b'{"choices": [{}]}', b"", b"<title>Hi</title>", b"\xff\xfe"],
+    [
+        *(b"[]", b"{}", b'{"choices": 3}', b'{"choices": [{}]}', b"", b"<title>Hi</title>"),
+        *(b"\xff\xfe", b"[" * 10**5, b'{"choices":' * 10**5),
+    ],
+    ids=lambda body: repr(body[:20]),
 )
 def test_an_answer_of_another_form_is_refused(fake, served, body):
     fake.instead = failing(Act(data=body))
