@@ -22,7 +22,7 @@ NAN = math.nan
 STATISTICS = ("pearson", "spearman")
 
 
-def problems(seed: int, count: int = 300, missing: float = 0.1, most: int = 3):
+def problems(seed: int, count: int, missing: float = 0.1, most: int = 3):
     """Random small matrices, many with ties and missing cells: human, metrics, controls, tasks."""
     rng = np.random.default_rng(seed)
     for _ in range(count):
@@ -83,14 +83,14 @@ def standardised(columns, labels):
 @pytest.mark.parametrize("statistic", STATISTICS)
 def test_partial_correlation_is_the_correlation_of_residuals(statistic, within):
     compared = 0
-    for human, metrics, controls, labels in problems(1):
+    for human, metrics, controls, labels in problems(1, 160):
         level, tasks = ("within-task", labels) if within else ("pooled", None)
         result = partial_at(human, metrics, controls, Setting(statistic, level, tasks))
         for value, metric in zip(result, metrics, strict=True):
             expected = oracle(human, metric, controls, statistic, tasks)
             compared += math.isfinite(expected)
             assert value == pytest.approx(expected, abs=1e-7, nan_ok=True)
-    assert compared > 300
+    assert compared > 160
 
 
 @pytest.mark.parametrize("statistic", STATISTICS)
@@ -160,7 +160,7 @@ def test_partial_tau_is_kendalls_formula():
 @pytest.mark.parametrize("statistic", ["pearson", "spearman", "kendall"])
 def test_the_value_at_a_level_is_the_mean_of_its_groups_or_that_of_means(statistic):
     seen = 0
-    for human, metrics, controls, tasks in problems(6, 40, most=1):
+    for human, metrics, controls, tasks in problems(6, 20, most=1):
         for place, metric in enumerate(metrics):
             sides = np.stack([human, metric, *controls])
             groups = {
@@ -180,7 +180,7 @@ def test_the_value_at_a_level_is_the_mean_of_its_groups_or_that_of_means(statist
                 ]
                 assert result == pytest.approx(expected, abs=1e-9, nan_ok=True), level
                 seen += math.isfinite(expected)
-    assert seen > 100
+    assert seen > 50
 
 
 # ------------------------------------------------------------------ corrected for raters' noise
