@@ -183,13 +183,13 @@ def _part(file: str, batch: list[tuple[int, Any]]) -> Part:
     """A part from pairs of row number (0: no row) and the row's cells by column, or its fault."""
     problems = [row for _, row in batch if isinstance(row, Problem)]
     rows = {number: row for number, row in batch if not isinstance(row, Problem)}
-    _check_names(file, [*dict.fromkeys(chain.from_iterable(rows.values()))])
-    for number, row in [*rows.items()]:
-        if unfit := [*_unfit(file, number, row)]:
-            problems += unfit
-            del rows[number]
-    table = pd.DataFrame([*rows.values()], [*rows], dtype=object).drop(index=0, errors="ignore")
-    return Part(file, table.where(table.notna(), None), problems)
+    _check_names(file, [*set().union(*rows.values())])
+    unfit = [problem for number, row in rows.items() for problem in _unfit(file, number, row)]
+    for number in {problem.row for problem in unfit}:
+        del rows[number]
+    table = pd.DataFrame([*rows.values()], [*rows], dtype=object)
+    table = table[table.index > 0] if 0 in rows else table.where(table.notna(), None)
+    return Part(file, table, problems + unfit)
 
 
 def _unfit(file: str, number: int, row: Mapping[str, Any]) -> Iterator[Problem]:
