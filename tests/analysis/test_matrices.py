@@ -152,18 +152,14 @@ def test_a_second_rewrite_is_no_second_system(level, unit):
         bootstrap(pairs(two, scores(two, [1.0, 2, 3])), level=level, unit=unit)
 
 
-def test_single_ratings_stand_where_their_means_stand():
+def test_single_ratings_stand_where_their_means_stand_and_a_lone_rater_is_named():
     data = rated()
     people = cube(data)
     assert people.persons
     assert people.reason == ""
     np.testing.assert_array_equal(np.nanmean(people.ratings, axis=2), [[2, 5, 3.5], [4, 2, 1]])
     assert cube(mixed(), level="system").ratings.shape == (5, 2, 1)
-
-
-def test_a_lone_rater_is_named_as_such():
-    data = rated()
     rows = ratings_table("tiny", list("abcdef"), {("content", "r1"): [1] * 6})
-    people = cube(Dataset.of("tiny", data.items, data.card, ratings=rows))
-    assert (people.persons, people.reason) == (False, "one rater only")
-    assert people.ratings.shape == (2, 3, 1)
+    alone = cube(Dataset.of("tiny", data.items, data.card, ratings=rows))
+    assert (alone.persons, alone.reason) == (False, "one rater only")
+    assert alone.ratings.shape == (2, 3, 1)

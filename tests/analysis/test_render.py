@@ -198,6 +198,10 @@ def test_csv_has_every_column_and_whole_numbers_stay_whole():
 
 def test_json_has_rows_differences_the_summary_and_how_to_get_the_numbers_again():
     both = [OWN, analyse(DATA, SCORES, dimension="style", draws=300, seed=7)]
+    assert render.rendered(both, TableFormat.latex).count("\\begin{table}") == 2
+    read = pd.read_csv(io.StringIO(render.rendered(both, TableFormat.csv)))
+    sizes = read.groupby("dimension", sort=False).size()
+    assert sizes.to_dict() == {"content": 6, "style": 5}
     read = json.loads(render.rendered(both, TableFormat.json))
     assert list(read) == ["evaluations", "rows", "differences"]
     content, style = read["evaluations"]
@@ -228,15 +232,6 @@ def test_latex_is_a_compact_table_and_all_else_stands_in_comments():
     ]
     assert body.index(r"\midrule", 3) == 7
     assert "[$-$0." in body[9]
-
-
-def test_several_levels_are_a_latex_table_each_and_one_csv():
-    own = [OWN, analyse(DATA, SCORES, level="source", draws=50)]
-    text = render.rendered(own, TableFormat.latex)
-    assert text.count("\\begin{table}") == 2
-    assert "level source; 95" in text
-    read = pd.read_csv(io.StringIO(render.rendered(own, TableFormat.csv)))
-    assert read.groupby("level", sort=False).size().to_dict() == {"pooled": 6, "source": 6}
 
 
 @pytest.mark.parametrize("text", HOSTILE)

@@ -108,13 +108,19 @@ def test_sets_of_a_family_count_once_unknown_sets_are_their_own_and_other_panels
     assert tst.pool(of_sets(values), panel="stress")["sets"].tolist() == [1]
 
 
-def test_values_of_systems_and_dimensions_without_evidence_are_refused():
-    with pytest.raises(tst.TstmetaError, match="shown, not pooled"):
-        tst.pool(of_sets({"mir": 0.5}, level="system"))
-    with pytest.raises(tst.TstmetaError, match="there is of content, style, fluency"):
-        tst.evidence("humour")
-    with pytest.raises(tst.TstmetaError, match="no effects"):
-        tst.effects(pairs().iloc[:0])
+@pytest.mark.parametrize(
+    ("ask", "message"),
+    [
+        (lambda: tst.pool(of_sets({"mir": 0.5}, level="system")), "shown, not pooled"),
+        (lambda: tst.pool(of_sets({"mir": 0.5}), method="reml"), "'reml' for tau; known: pm, dl"),
+        (lambda: tst.pool(of_sets({"mir": 0.5}), panel="out"), "'out'; known: pool, stress"),
+        (lambda: tst.evidence("humour"), "there is of content, style, fluency"),
+        (lambda: tst.effects(pairs().iloc[:0]), "no effects"),
+    ],
+)
+def test_what_cannot_be_pooled_is_refused_with_what_there_is(ask, message):
+    with pytest.raises(TstmetaError, match=message):
+        ask()
 
 
 @pytest.mark.parametrize(
@@ -133,13 +139,6 @@ def test_frozen_effects_are_what_is_computed_now(dimension, name, metrics):
     assert {*metrics, "random", "copy-rate"} <= set(both["metric"]) | set(both["against"])
     assert both["value_x"].to_numpy() == pytest.approx(both["value_y"].to_numpy(), abs=1e-5)
     assert both["pairs_x"].tolist() == both["pairs_y"].tolist()
-
-
-def test_another_method_or_panel_is_refused_with_those_that_there_are():
-    with pytest.raises(TstmetaError, match="unknown method 'reml' for tau; known: pm, dl"):
-        tst.pool(tst.evidence("fluency").query("level != 'system'"), method="reml")
-    with pytest.raises(TstmetaError, match="unknown panel 'out'; known: pool, stress"):
-        tst.pool(tst.evidence("fluency").query("level != 'system'"), panel="out")
 
 
 # ------------------------------------------------------------------------------------ verdicts
