@@ -117,7 +117,7 @@ OURS = (
 multiprocessing.set_forkserver_preload(
     ["pandera.pandas", "pyarrow.parquet", "filelock", "openai", "rich.console", "torch._dynamo"]
     + [f"tstmeta.{name}" for name in OURS]
-    + ["experiments.training.classifier"]
+    + ["experiments.training.classifier", "tests.attack.jobs", "tests.test_store"]
 )
 
 
