@@ -21,7 +21,7 @@ from tstmeta.models.tokencache import Cached
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="forks of a server")
 
-PATIENCE = 60
+PATIENCE = 120
 #: A metric that writes down which process scores which text, and takes its time.
 SLOW = """
 import os, time
