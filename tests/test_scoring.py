@@ -10,6 +10,7 @@ from tests.scored import NAN, THREE, Logged, contents, dataset, run
 from tstmeta import schema, scoring
 from tstmeta.analysis import choice
 from tstmeta.analysis.frame import pairs
+from tstmeta.data import paths, shipped
 from tstmeta.data.tables import scores_table
 from tstmeta.metrics import CorpusMetric, PairMetric, Request, Score, UnknownMetric
 
@@ -129,6 +130,8 @@ class Ranked(Logged):
             yield tuple(Score(lengths.index(len(request.output)) + 1.0) for request in unit)
 
 
+#: What a table of its scores says in all rows.
+RANKED = {"metric": "ranked", "dimension": "content", "basis": "source", "fields": {}}
 MIXED = dataset(
     {"source_id": "x", "output": "ccc"},
     {"source_id": "y", "output": "d"},
@@ -159,6 +162,28 @@ def test_a_unit_that_fails_in_part_is_shown_in_part_and_tried_again_as_a_whole(t
     mended.unit = "source"
     assert run(MIXED, mended, tmp_path)["value"].tolist() == [3, 1, 1, 2, 1]
     assert mended.calls == ["ccc", "a", "bb"]
+
+
+@pytest.mark.parametrize(
+    ("passed_on", "calls"),
+    [
+        (["1", "2", "3", "4", "5"], []),
+        (["1", "3", "4", "5"], ["d"]),
+        (["1", "2", "3"], ["ccc+a+bb", "e"]),
+        ([], ["ccc+a+bb", "d", "e"]),
+    ],
+)
+def test_a_unit_that_was_passed_on_in_part_is_computed_as_a_whole(
+    passed_on, calls, tmp_path, monkeypatch
+):
+    values = dict(zip("12345", [3, 1, 1, 2, 1], strict=True))
+    table = scores_table("tiny", passed_on, [values[item] for item in passed_on], **RANKED)
+    monkeypatch.setattr(shipped, "scores", lambda *_: table)
+    monkeypatch.setattr(paths, "scores", lambda: tmp_path)
+    metric = Ranked()
+    rows = scoring.score(MIXED, [metric], bases=["source"], progress=False)
+    assert metric.calls == calls
+    assert rows.set_index("item_id")["value"].to_dict() == values
 
 
 class Accuracy(CorpusMetric):

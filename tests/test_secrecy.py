@@ -221,7 +221,7 @@ def test_a_list_of_models_shows_no_key(served, monkeypatch):
         _ = ServerModel(address(fake.url), "tiny", tokenizer).window
 
 
-@pytest.mark.parametrize("opened", [files_of, lambda location: PartFolder(location, None)])
+@pytest.mark.parametrize("opened", [files_of, lambda location: PartFolder(location, "")])
 def test_a_long_message_is_cut_behind_its_secrets(opened, monkeypatch):
     def fails(location):
         raise OSError(f"{'x' * 170} http://{USER}:{WORD}@host.example/and/so/on")

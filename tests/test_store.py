@@ -21,7 +21,7 @@ from tstmeta.models.tokencache import Cached
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="forks of a server")
 
-PATIENCE = 60
+PATIENCE = 120
 #: A metric that writes down which process scores which text, and takes its time.
 SLOW = """
 import os, time
@@ -34,7 +34,7 @@ def {name}(source, output):
         raise ValueError("broken")
     return float(len(output))
 """
-UNITS = 120
+UNITS = 80
 #: Processes are forks of one that has imported what takes time.
 FORKS = multiprocessing.get_context("forkserver")
 
@@ -75,7 +75,7 @@ def start(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     texts = [f"source {n},text {n}" for n in range(UNITS)]
     Path("mine.csv").write_text("\n".join(["source,output", *texts, ""]))
-    for name, pace in (("slow", 0.005), ("other", 0.005), ("sluggish", 0.02)):
+    for name, pace in (("slow", 0.01), ("other", 0.01), ("sluggish", 0.02)):
         Path(f"{name}.py").write_text(SLOW.format(name=name, pace=pace))
     begun: list[BaseProcess] = []
     barriers = []  # which have to live as long as the processes
@@ -109,22 +109,18 @@ def stored() -> int:
     return tests.attack.jobs.rows(Path(), "scores")
 
 
-def test_two_metrics_are_scored_at_the_same_time(start):
-    ended(*start("./slow.py:slow", "./other.py:other"))
-    assert Counter(name for _, name, _ in log()) == {"slow": UNITS, "other": UNITS}
+def test_metrics_are_scored_at_the_same_time_and_processes_share_each(start):
+    ended(*start("./slow.py:slow", "./slow.py:slow", "./other.py:other"))
+    texts = {f"text {n}" for n in range(UNITS)}
+    for name in ("slow", "other"):
+        assert Counter(text for _, metric, text in log() if metric == name) == Counter(texts)
     order = [name for _, name, _ in log()]
-    assert order.index("other") < UNITS
-    assert order.index("slow") < UNITS
-    assert stored() == 2 * UNITS
-
-
-def test_two_processes_share_one_metric_and_compute_each_unit_once(start):
-    ended(*start("./slow.py:slow", "./slow.py:slow"))
-    assert Counter(text for *_, text in log()) == {f"text {n}": 1 for n in range(UNITS)}
-    assert len({process for process, *_ in log()}) == 2
+    assert max(order.index("slow"), order.index("other")) < UNITS
+    assert len({process for process, *_ in log()}) == 3
     first, second = pd.read_pickle("table0"), pd.read_pickle("table1")
     pd.testing.assert_frame_equal(first, second)
     assert first["status"].eq("ok").all()
+    assert stored() == 2 * UNITS
     assert contents(Path("store"))["claims"] == []
 
 
@@ -140,11 +136,11 @@ def test_an_error_is_met_by_each_process_and_stored_by_none(start):
     assert stored() == UNITS
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_the_work_of_a_killed_process_is_taken_over(start, seed):
     moments = random.Random(seed)
     survivor, victim = start("./sluggish.py:sluggish", "./sluggish.py:sluggish")
-    units, deadline = moments.randrange(5, UNITS - 40), time.monotonic() + PATIENCE
+    units, deadline = moments.randrange(5, UNITS - 30), time.monotonic() + PATIENCE
     while stored() < units:
         assert victim.is_alive()
         assert time.monotonic() < deadline

@@ -7,12 +7,12 @@ stored.
 
 import hashlib
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
-from functools import cache
+from functools import cache, partial
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -38,10 +38,10 @@ RELEASED = "released"
 LEAST_BLOCK, LARGEST_BLOCK = 2**8, 2**10
 _TYPES = {"key": str, "value": float, "status": str, "detail": str}
 _Row = tuple[str, float, str, str]
-
-
 #: Rewrites that a metric sees together: their items and what is asked of each.
 Unit = tuple[tuple[str, ...], tuple[Request, ...]]
+#: Scores of units of a data set by a metric on a basis.
+Compute = Callable[[Dataset, Metric, str, list[Unit]], pd.DataFrame]
 
 
 def score(
@@ -78,44 +78,39 @@ def score(
     """
     if profile not in ("", "embedded", "real"):
         raise TstmetaError(f"profile is {profile!r}; use one of embedded, real")
-    tables, store = [], None if store is None else Path(store)
-    grouped = cache(lambda *of: requests(data, *of))  # metrics of a unit and basis share requests
-    wanted = [metrics] if isinstance(metrics, str) else metrics
-    for name, metric in _chosen(data, wanted, profile).items():
-        if name == HUMAN_STYLE:
-            tables.append(human_style(data))
-        elif metric is None:
-            table = data.scores[data.scores["metric"] == name]
-            tables.append(table if bases is None else table[table["basis"].isin(bases)])
-        else:
-            every = [basis for basis in metric.bases if bases is None or basis in bases]
-            by_basis = ((basis, grouped(basis, metric.unit)) for basis in every)
-            tables += [_in_languages(data, metric, *each, store, progress) for each in by_basis]
-    table = schema.together(schema.empty("scores"), *tables)
-    return schema.validate(table, "scores", data.name)
+    folder = None if store is None else Path(store)
+    stored = partial(_stored_scores, store=folder, progress=progress)
+    units = cache(partial(requests, data))  # metrics of a unit and basis share requests
+    tables = [schema.empty("scores")]
+    for metric in _resolve(data, [metrics] if isinstance(metrics, str) else metrics, profile):
+        if isinstance(metric, str):
+            tables.append(_available(data, metric, bases))
+            continue
+        for basis in metric.bases:
+            if bases is None or basis in bases:
+                tables.append(score_basis(data, metric, basis, units(basis, metric.unit), stored))
+    return schema.validate(schema.together(*tables), "scores", data.name)
 
 
-def _chosen(
-    data: Dataset, metrics: Sequence[str | Metric], profile: str
-) -> dict[str, Metric | None]:
-    """The metrics in order by name; None for ``human-style`` and what came with the data set."""
-    chosen: dict[str, Metric | None] = {}
-    for place, metric in enumerate(metrics):
+def _resolve(data: Dataset, wanted: Sequence[str | Metric], profile: str) -> Iterable[Metric | str]:
+    """Metrics to compute, and names of scores that need no computing, in order and once."""
+    resolved: dict[str, Metric | str] = {}
+    for place, metric in enumerate(wanted):
         if not isinstance(metric, str):
-            chosen[f"object {place}"] = registry.check(metric)
+            resolved[f"object {place}"] = registry.check(metric)
             continue
         if metric.partition(":")[0] == RELEASED:
-            chosen |= dict.fromkeys(_came_with(data, metric))
+            resolved |= {name: name for name in _released(data, metric)}
             continue
         for name in registry.resolve([metric], profile or "embedded"):
-            own = None if name == HUMAN_STYLE else registry.get(name, imports=True)
-            if own is None or profile != "embedded" or own.profile == profile:
-                chosen.setdefault(name, own)
-    return chosen
+            loaded = name if name == HUMAN_STYLE else registry.get(name, imports=True)
+            if profile != "embedded" or isinstance(loaded, str) or loaded.profile == profile:
+                resolved.setdefault(name, loaded)
+    return resolved.values()
 
 
-def _came_with(data: Dataset, name: str) -> list[str]:
-    """The names of released scores that a name means: itself, or all that the data set has."""
+def _released(data: Dataset, name: str) -> list[str]:
+    """The released scores that a name means: itself, or all that the data set has."""
     known = list(data.scores["metric"].unique())
     if known and name in (RELEASED, *known):
         return known if name == RELEASED else [name]
@@ -123,58 +118,82 @@ def _came_with(data: Dataset, name: str) -> list[str]:
     raise registry.UnknownMetric(f"{data.name} has no scores called {name!r}; {there}")
 
 
+def _available(data: Dataset, name: str, bases: Sequence[str] | None) -> pd.DataFrame:
+    """Scores that need no computing: human ratings of style, or released with the data set."""
+    if name == HUMAN_STYLE:
+        return human_style(data)
+    table = data.scores[data.scores["metric"] == name]
+    return table if bases is None else table[table["basis"].isin(bases)]
+
+
 def requests(dataset: Dataset, basis: str, unit: str = "item") -> list[Unit]:
     """The units of a data set that are scored on a basis."""
     groups: dict[str, list[tuple[str, Request]]] = {}
     items = dataset.with_texts("by a metric") if dataset.has_texts else dataset.items.iloc[:0]
-    for row, request in zip(items.itertuples(index=False), requests_of(items, basis), strict=True):
-        if request is not None:
-            group = row.source_id if unit == "source" else row.item_id
-            groups.setdefault(group, []).append((row.item_id, request))
+    for item in items.itertuples(index=False):
+        if request := _request(item, basis):
+            group = item.source_id if unit == "source" else item.item_id
+            groups.setdefault(group, []).append((item.item_id, request))
     return [tuple(zip(*group, strict=True)) for group in groups.values()]  # type: ignore[misc]
 
 
-def requests_of(items: pd.DataFrame, basis: str) -> Iterator[Request | None]:
-    """What a metric is asked of each item on a basis; None where there is nothing to ask."""
-    for row in items.itertuples(index=False):
-        against: tuple[str, ...] = (row.source,) if basis == "source" else ()
-        if basis == "reference":
-            own = row.output if row.is_reference else None
-            against = tuple(text for text in row.references if text != own)
-        is_asked = against or basis != "reference"
-        yield (
-            Request(row.output, against, row.source, row.style, row.language) if is_asked else None
-        )
+def _request(item: Any, basis: str) -> Request | None:
+    """What a metric is asked of an item; None where it has no reference to be compared with."""
+    against: tuple[str, ...] = (item.source,) if basis == "source" else ()
+    if basis == "reference":
+        itself = item.output if item.is_reference else None
+        against = tuple(text for text in item.references if text != itself)
+        if not against:
+            return None
+    return Request(item.output, against, item.source, item.style, item.language)
 
 
-def by_language(metric: Metric, units: Iterable[Any]) -> list[tuple[Metric | str, list[Any]]]:
-    """Units by the metric that stands for it in their language, or the reason that none does."""
-    groups: dict[str | int, tuple[Metric | str, list[Unit]]] = {}
+class _Group(NamedTuple):
+    """Units in languages that one form of a metric is for, or that it refuses with a reason."""
+
+    metric: Metric
+    refusal: str
+    units: list[Unit]
+
+
+def _by_language(metric: Metric, units: list[Unit]) -> list[_Group]:
+    groups: dict[tuple[int, str], _Group] = {}
     for unit in units:
-        own = for_language(metric, unit[1][0].language)
-        groups.setdefault(own if isinstance(own, str) else id(own), (own, []))[1].append(unit)
-    return list(groups.values())
+        form = for_language(metric, unit[1][0].language)
+        group = _Group(metric, form, []) if isinstance(form, str) else _Group(form, "", [])
+        groups.setdefault((id(group.metric), group.refusal), group).units.append(unit)
+    return list(groups.values()) or [_Group(metric, "", [])]
 
 
-def _in_languages(
-    data: Dataset, metric: Metric, basis: str, units: list[Unit], *how: Any
+def score_basis(
+    data: Dataset, metric: Metric, basis: str, units: list[Unit], compute: Compute
 ) -> pd.DataFrame:
-    """The units by their languages: scored as the metric is for each, or refused."""
+    """Scores of units in the order of the items; languages that a metric is not for are refused."""
     tables = []
-    for own, some in by_language(metric, units) or [(metric, [])]:
-        if isinstance(own, str):  # rows without a value, which the store does not keep
-            ids = [item for items, _ in some for item in items]
-            rows = _frame([("", math.nan, str(Status.REFUSED), conceal(own))] * len(ids))
-            tables.append(_table(data, metric, basis, ids, rows, str(metric.signature(basis))))
+    for form, refusal, members in _by_language(metric, units):
+        if refusal:  # rows without a value, which the store does not keep
+            count = sum(len(ids) for ids, _ in members)
+            rows = _frame([("", math.nan, str(Status.REFUSED), conceal(refusal))] * count)
+            tables.append(_table(data, metric, basis, _ids(members), rows))
         else:
-            tables.append(_score_one(data, own, basis, some, *how))
+            tables.append(compute(data, form, basis, members))
     table = schema.together(*tables)
     order = pd.Index(data.items["item_id"]).get_indexer(table["item_id"])
     return table.iloc[np.argsort(order, kind="stable")].reset_index(drop=True)
 
 
+def compute(data: Dataset, metric: Metric, basis: str, units: list[Unit]) -> pd.DataFrame:
+    """Scores of units, computed now and not stored."""
+    scores = chain.from_iterable(answers(metric, [[unit for _, unit in units]]))
+    return _table(data, metric, basis, _ids(units), _frame([("", *score) for score in scores]))
+
+
+def _ids(units: list[Unit]) -> list[str]:
+    return [item for ids, _ in units for item in ids]
+
+
 def _table(
-    data: Dataset, metric: Metric, basis: str, ids: list[str], rows: pd.DataFrame, signature: str
+    data: Dataset, metric: Metric, basis: str, ids: list[str], rows: pd.DataFrame
 ) -> pd.DataFrame:
     """A table of scores from rows of a value, a status and a detail."""
     return rows.assign(
@@ -183,36 +202,43 @@ def _table(
         metric=conceal(metric.name),
         dimension=metric.dimensions[0],
         basis=basis,
-        signature=signature,
+        signature=str(metric.signature(basis)),
         sample=0,
     )[schema.columns("scores")]
 
 
-def _score_one(
-    data: Dataset, metric: Metric, basis: str, units: list[Unit], store: Path | None, progress: bool
+def _stored_scores(
+    data: Dataset,
+    metric: Metric,
+    basis: str,
+    units: list[Unit],
+    store: Path | None,
+    progress: bool,
 ) -> pd.DataFrame:
-    """One metric and basis: what was passed on with the project, and the rest by computing it.
+    """Scores of units: passed on with the project, from the store, or computed now.
 
     Where the texts are not here, a registered metric is known by its name: the scores say by their
-    signature how they were made, which may be with other libraries than those of this machine.
+    signature how they were computed, which may be with other libraries than those of this machine.
     """
-    given, signature, folder = pd.DataFrame(), "", store or paths.scores()
+    signature, folder = "", store or paths.scores()
     if data.has_texts or type(registry.known(metric.name)) is not type(metric):
         metric.keep_in(folder, progress)
         signature = str(metric.signature(basis))
+    known = pd.DataFrame(columns=schema.columns("scores"))
     if store is None or not data.has_texts:
-        given = shipped.scores(data, conceal(metric.name), basis, signature)
+        known = shipped.scores(data, conceal(metric.name), basis, signature)
     if not data.has_texts:
-        return given if len(given) else _lacking(data, metric, basis, signature or metric.name)
-    done = set(given["item_id"]) if len(given) else set()
-    units = [unit for unit in units if not done.issuperset(unit[0])]
-    if not metric.stored:
-        scores = chain.from_iterable(answers(metric, [[unit for _, unit in units]]))
-        rows = _frame([("", *score) for score in scores])
-    else:
+        return known if len(known) else _lacking(data, metric, basis, signature or metric.name)
+    if len(known):  # a unit of which a part is known is computed as a whole
+        done = set(known["item_id"])
+        units = [unit for unit in units if not done.issuperset(unit[0])]
+        known = known[~known["item_id"].isin(_ids(units))]
+    if metric.stored:
         rows = _stored(folder, metric, metric.signature(basis), units, progress)
-    table = _table(data, metric, basis, [i for ids, _ in units for i in ids], rows, signature)
-    return schema.together(table, given)  # of two empty ones the first, which has columns
+        table = _table(data, metric, basis, _ids(units), rows)
+    else:
+        table = compute(data, metric, basis, units)
+    return schema.together(table, known)  # of two empty ones the first, which has columns
 
 
 def _lacking(data: Dataset, metric: Metric, basis: str, signature: str) -> pd.DataFrame:
@@ -223,10 +249,11 @@ def _lacking(data: Dataset, metric: Metric, basis: str, signature: str) -> pd.Da
     lack = f"its texts are not here, and {metric.name} was not passed on: get them with: "
     lack += f"tstmeta data fetch {data.name.partition('@')[0]}"
     rows: list[_Row] = []
-    for why in (for_language(metric, language) for language in items["language"]):
-        status, words = (Status.REFUSED, why) if isinstance(why, str) else (Status.ERROR, lack)
+    for form in (for_language(metric, language) for language in items["language"]):
+        status, words = (Status.REFUSED, form) if isinstance(form, str) else (Status.ERROR, lack)
         rows.append(("", math.nan, status, words))
-    return _table(data, metric, basis, list(items["item_id"]), _frame(rows), signature)
+    table = _table(data, metric, basis, list(items["item_id"]), _frame(rows))
+    return table.assign(signature=signature)
 
 
 def key_of(signature: Signature | str, unit: Sequence[Request]) -> str:
@@ -362,11 +389,10 @@ def human_style(dataset: Dataset) -> pd.DataFrame:
     against = dataset.against("style")
     if not against:
         return schema.empty("scores")
-    rated = against == RATING
-    name = HUMAN_STYLE if rated else STYLE_LABEL
-    values = dataset.human("style").dropna()
+    name, origin = STYLE_LABEL, against
+    if against == RATING:
+        name, origin = HUMAN_STYLE, "mean of human ratings"
     facts = {"metric": name, "dimension": "style", "basis": "none"}
-    whole_set = dataset.name.partition("@")[0]
-    table = scores_table(whole_set, values.index, values, fields={}, **facts)
-    signature = f"{name}|{'mean of human ratings' if rated else against}"
-    return table.assign(signature=signature)
+    values = dataset.human("style").dropna()
+    table = scores_table(dataset.name.partition("@")[0], values.index, values, fields={}, **facts)
+    return table.assign(signature=f"{name}|{origin}")

@@ -116,7 +116,12 @@ OURS = (
 multiprocessing.set_forkserver_preload(
     ["pandera.pandas", "pyarrow.parquet", "filelock", "openai", "rich.console", "torch._dynamo"]
     + [f"tstmeta.{name}" for name in OURS]
-    + ["experiments.training.classifier"]
+    + [
+        "experiments.training.classifier",
+        "tests.attack.jobs",
+        "tests.models.tiny",
+        "tests.test_store",
+    ]
 )
 
 

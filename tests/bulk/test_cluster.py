@@ -1,6 +1,5 @@
 """An address that is no scheduler ends a run soon, in a line that shows no secret."""
 
-import os
 import socket
 import subprocess
 import sys
@@ -15,6 +14,7 @@ from tstmeta.bulk import score_file, workers
 from tstmeta.schema import TstmetaError
 
 WORD = "pass-hidden"
+PATIENCE = 120
 ROWS = "source,output\n" + "a b c,a b d\n" * 3
 
 
@@ -79,37 +79,27 @@ def test_an_address_of_no_scheduler_is_refused_without_its_secrets(file, tmp_pat
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("kind", ["garbage", "nobody", "no such host"])
+@pytest.mark.parametrize("kind", ["garbage", "http", "nobody", "no such host"])
 def test_what_answers_wrongly_or_not_at_all_is_given_up(file, tmp_path, port, monkeypatch, kind):
-    monkeypatch.setattr(workers, "_PATIENCE", 1)
-    monkeypatch.setattr(workers, "_ANSWER", 1, raising=False)
+    monkeypatch.setattr(workers, "_ANSWER", 1)
     address = {"nobody": "127.0.0.1:9", "no such host": "no-such-host.invalid:8786"}.get(kind)
     address = address or f"127.0.0.1:{port(kind)}"
     begun = time.monotonic()
     with pytest.raises(TstmetaError, match=f"no Dask scheduler answers at {address}"):
         score_file(file, ["pinc"], tmp_path / "o.parquet", cluster=address, progress=False)
-    assert time.monotonic() - begun < 15
+    assert time.monotonic() - begun < 30
 
 
-def test_the_command_ends_at_servers_that_let_it_wait(file, tmp_path, port):
-    started = {}
-    for kind in ("silent", "http"):
-        words = ["score", "-d", str(file), "-m", "pinc", "--out", f"{kind}.parquet", "--cluster"]
-        address = f"tcp://127.0.0.1:{port(kind)}"
-        started[address] = subprocess.Popen(
-            [sys.executable, "-m", "tstmeta", *words, address],
-            cwd=tmp_path,
-            env=dict(os.environ),
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-    limit = time.monotonic() + 60
-    try:
-        for address, process in started.items():
-            _, errors = process.communicate(timeout=limit - time.monotonic())
-            [line] = [line for line in errors.splitlines() if "so far" not in line]
-            assert line.startswith(f"error: no Dask scheduler answers at {address} (TimeoutError)")
-            assert process.returncode == 2
-    finally:
-        for process in started.values():
-            process.kill()
+def test_the_command_ends_at_a_server_that_lets_it_wait(file, tmp_path, port):
+    address = f"tcp://127.0.0.1:{port('silent')}"
+    words = ["score", "-d", str(file), "-m", "pinc", "--out", "o.parquet", "--cluster", address]
+    ended = subprocess.run(
+        [sys.executable, "-m", "tstmeta", *words],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+    )
+    [line] = [line for line in ended.stderr.splitlines() if "so far" not in line]
+    assert line.startswith(f"error: no Dask scheduler answers at {address} (TimeoutError)")
+    assert ended.returncode == 2

@@ -13,7 +13,7 @@ import pytest
 
 import tstmeta as tst
 from tstmeta import bulk
-from tstmeta.bulk import parts, score_file
+from tstmeta.bulk import parts, score_file, workers
 from tstmeta.data import table_files
 from tstmeta.data.files import parts_of
 from tstmeta.metrics import get
@@ -91,9 +91,9 @@ class Tenths(CorpusMetric):
 
 @pytest.mark.parametrize("ending", ["csv", "tsv", "jsonl", "parquet"])
 def test_scores_are_those_that_are_computed_in_memory(tmp_path, ending):
-    languages = np.resize(["en", "en", "de", "ru"], 1100)
-    table = rewrites(1100).drop(columns="item_id").assign(language=languages)
-    path, metrics = tmp_path / f"mine.{ending}", ["bleu", "meteor:no-synonyms", "corpus-bleu"]
+    languages = np.resize(["en", "en", "de", "ru"], 1020)
+    table = rewrites(1020).drop(columns="item_id").assign(language=languages)
+    path, metrics = tmp_path / f"mine.{ending}", ["pinc", "meteor:no-synonyms", "corpus-bleu"]
     {
         "csv": lambda: table.to_csv(path, index=False),
         "tsv": lambda: table.to_csv(path, index=False, sep="\t"),
@@ -102,13 +102,13 @@ def test_scores_are_those_that_are_computed_in_memory(tmp_path, ending):
     }[ending]()
     ours = scored(path, tmp_path / "scores.parquet", metrics, chunk=1000)
     memory = tst.score(tst.read(path), metrics, ["source"], store=tmp_path, progress=False)
-    assert (ours.rows, ours.scores, ours.failed) == (1100, 3300, 550)
-    assert ours.failures[0].startswith("meteor:no-synonyms: 550 of 1,100 scores failed: meteor")
+    assert (ours.rows, ours.scores, ours.failed) == (1020, 3060, 510)
+    assert ours.failures[0].startswith("meteor:no-synonyms: 510 of 1,020 scores failed: meteor")
     pd.testing.assert_frame_equal(in_order(ours.frame()), in_order(memory))
 
 
 def test_corpus_values_are_those_of_all_items_at_once(file, tmp_path):
-    ours = scored(file, tmp_path / "scores.parquet", chunk=1000)
+    ours = scored(file, tmp_path / "scores.parquet", ["corpus-bleu"], chunk=1000)
     data = tst.read(file)
     table = tst.score(data, ["corpus-bleu"], ["source"], store=tmp_path, progress=False)
     details = table.groupby(data.items["system"].to_numpy())["detail"]
@@ -130,32 +130,53 @@ def test_statistics_are_added_exactly(file, tmp_path):
         assert value == float(exact) / len(lengths[system])
 
 
-def test_the_file_is_the_same_bytes_for_any_chunks_and_any_death_of_a_process(file, tmp_path):
-    (tmp_path / "own.py").write_text(
-        "import os, signal\n"
-        "from pathlib import Path\n\n"
-        "FLAG = Path(__file__).with_name('died')\n\n"
-        "def length(source, output):\n"
-        "    if os.environ.get('MAY_DIE') and not FLAG.exists():\n"
-        "        FLAG.touch()\n"
-        "        os.kill(os.getpid(), signal.SIGKILL)\n"
-        "    return len(output) / len(source)\n"
-    )
-    metrics = [f"{tmp_path / 'own.py'}:length", "corpus-bleu"]
-    first = tmp_path / "first.parquet"
-    scored(file, first, metrics, chunk=3000)
-    second = tmp_path / "second.parquet"
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("MAY_DIE", "1")
-        with pytest.raises(TstmetaError, match="a process died"):
-            scored(file, second, metrics, chunk=1000, jobs=2)
-        scored(file, second, metrics, chunk=1000, jobs=2)
+#: A metric at whose first call a worker dies; where there is a file "always", at each call.
+MORTAL = """
+import os, signal
+from pathlib import Path
+
+HERE = Path(__file__).parent
+
+def length(source, output):
+    if os.environ.get("MAY_DIE") and not (HERE / "died").exists():
+        if not (HERE / "always").exists():
+            (HERE / "died").touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return len(output) / len(source)
+"""
+
+
+@pytest.fixture
+def mortal(tmp_path, monkeypatch):
+    (tmp_path / "mortal.py").write_text(MORTAL)
+    monkeypatch.setenv("MAY_DIE", "1")
+    return f"{tmp_path / 'mortal.py'}:length"
+
+
+def test_the_file_is_the_same_bytes_for_any_chunks_and_any_death_of_a_worker(
+    file, tmp_path, mortal, monkeypatch, capfd
+):
+    first, second = tmp_path / "first.parquet", tmp_path / "second.parquet"
+    scored(file, second, [mortal, "corpus-bleu"], chunk=1000, jobs=2)
     assert (tmp_path / "died").exists()
+    monkeypatch.delenv("MAY_DIE")
+    scored(file, first, [mortal, "corpus-bleu"], chunk=3000)
     assert first.read_bytes() == second.read_bytes()
-    assert sorted(path.name for path in tmp_path.glob("second*")) == [
+    assert {path.name for path in tmp_path.glob("second*")} == {
         "second.corpus.csv",
         "second.parquet",
-    ]
+    }
+    assert capfd.readouterr().err == ""
+
+
+def test_workers_that_die_again_and_again_end_the_run_in_a_line(
+    file, tmp_path, mortal, monkeypatch, capfd
+):
+    (tmp_path / "always").touch()
+    monkeypatch.setitem(workers._CONFIG, "distributed.scheduler.allowed-failures", 0)
+    with pytest.raises(TstmetaError, match=r"^a worker died .*Remedy: .*goes on$"):
+        scored(file, tmp_path / "s.parquet", [mortal], chunk=1000, jobs=2)
+    assert capfd.readouterr().err == ""
 
 
 def test_json_lines_that_leave_keys_out_are_the_same_bytes_for_any_chunks(tmp_path):
@@ -192,7 +213,7 @@ def test_a_folder_is_read_by_name_and_its_rows_are_called_after_their_files(tmp_
 
 def test_scores_of_chunks_are_read_back_as_those_of_any_file(file, tmp_path):
     data = tst.read(file)
-    scored(file, ours := tmp_path / "ours.parquet")
+    scored(file, ours := tmp_path / "ours.parquet", ["pinc", "length-ratio"])
     pd.read_parquet(ours).to_parquet(other := tmp_path / "other.parquet")
     pd.testing.assert_frame_equal(
         table_files.read_scores(ours, data), table_files.read_scores(other, data)
@@ -261,7 +282,7 @@ def test_parts_of_rows_that_are_gone_go(file, tmp_path):
 
 
 def test_a_full_disk_is_named_and_loses_nothing(file, tmp_path, monkeypatch):
-    write, room = parts.storage.write, iter(["manifest", "part"])
+    write, room = parts.storage.write, iter(["part"])
 
     def full(path, content):
         if next(room, None) is None:
@@ -359,14 +380,30 @@ def test_a_function_that_cannot_travel_says_how_it_can(file, tmp_path):
     assert scored(file, tmp_path / "s.parquet", [here]).scores == ROWS
 
 
-def test_a_cluster_gives_the_same_bytes(file, tmp_path):
+@pytest.fixture
+def cluster():
+    """A scheduler and a worker of two threads, in this process."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        from distributed import Client
+        from distributed import LocalCluster
 
-        with Client(
-            processes=False, n_workers=1, threads_per_worker=2, dashboard_address=None
-        ) as c:
-            scored(file, tmp_path / "c.parquet", chunk=1000, cluster=c.scheduler.address)
+        size = {"n_workers": 1, "threads_per_worker": 2, "processes": False}
+        with LocalCluster(**size, dashboard_address=None, protocol="tcp") as cluster:
+            yield cluster
+
+
+def test_a_cluster_gives_the_same_bytes(file, tmp_path, cluster):
+    scored(file, tmp_path / "c.parquet", chunk=1000, cluster=cluster.scheduler_address)
     scored(file, tmp_path / "s.parquet")
     assert (tmp_path / "c.parquet").read_bytes() == (tmp_path / "s.parquet").read_bytes()
+
+
+def test_a_scheduler_that_is_lost_ends_the_run_in_a_line(file, tmp_path, cluster, monkeypatch):
+    def close(*_):
+        cluster.close()
+        return {"rows": 1}
+
+    monkeypatch.setattr(parts.PartFolder, "write", close)
+    address = cluster.scheduler_address
+    with pytest.raises(TstmetaError, match=f"the cluster at {address} gave up .*goes on$"):
+        scored(file, tmp_path / "c.parquet", chunk=1000, cluster=address)

@@ -1,6 +1,6 @@
-"""Millions of pairs: a file, folder or address is scored a chunk at a time, on many processes.
+"""Millions of pairs: a file, folder or address is scored a chunk at a time, by workers of Dask.
 
-Memory stays flat: a chunk is read, checked, scored by one process, and written as one Parquet part
+Memory stays flat: a chunk is read, checked, scored by one worker, and written as one Parquet part
 that is complete or absent.  The same call goes on where it stopped.  What is scored is the same
 bytes for any number of processes, any size of chunks, and on a cluster: metrics are asked in blocks
 of :data:`~.work.BLOCK` rows, each on one thread, and corpus metrics add up exact statistics.
@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import os
 from array import array
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing
+from hashlib import sha256
+from itertools import chain
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -20,11 +22,11 @@ import pandas as pd
 from tqdm import tqdm
 
 from .. import storage
-from ..data.files import Part, files_of, parts_of
+from ..data.files import files_of, parts_of
 from ..schema import DataError, Problem, TstmetaError
 from ..secrecy import conceal
 from .parts import PartFolder, facts_of
-from .work import BLOCK, Chunk, Job, corpus_values, digest_of, digests, job_of, together
+from .work import BLOCK, Chunk, Job, add_up, corpus_values, first_text, job_of, row_hashes
 from .workers import run
 
 if TYPE_CHECKING:
@@ -79,9 +81,9 @@ def score_file(
         out: a name that ends in ``.parquet`` (the parts are put together there), or a folder or
             address for the parts.
         bases: source, reference, none; default all that a metric has.
-        jobs: processes, each with its own copy of a model; default one a core.  A script that
-            takes several calls this below ``if __name__ == "__main__":``.
-        cluster: address of a Dask scheduler, or ``local`` (extra ``cluster``).
+        jobs: worker processes of Dask, each with its copy of a model; default one a core.  A
+            script that takes several calls this below ``if __name__ == "__main__":``.
+        cluster: address of a Dask scheduler whose workers are taken; ``local`` or none: ``jobs``.
         chunk: rows of a part, taken up to a full thousand.
         progress: show a bar on standard error (only on a terminal).
 
@@ -90,104 +92,121 @@ def score_file(
         TstmetaError: what does not exist, ``out`` that holds something else, or cannot be written.
     """
     location, target = str(data), str(out)
-    name = conceal(PurePath(location).stem)
-    job = job_of(name, [metrics] if isinstance(metrics, str) else metrics, bases)
     if chunk < 1 or (jobs is not None and jobs < 1):
         raise TstmetaError("chunk and jobs are at least 1")
-    reading = Chunks(location, -(-chunk // BLOCK) * BLOCK)
-    whole_file = target.lower().endswith(".parquet")
-    written = [("--out", target), ("--out", f"{target.removesuffix('.parquet')}.corpus.csv")]
-    storage.apart(written, [("--data", file) for file in (location, *reading.files)])
-    if whole_file and (known := _finished(target, job, reading)):
-        return _scored(target, known, corpus_values(known["totals"], job))
-    parts = PartFolder(f"{target}.parts" if whole_file else target, job)
-    facts: dict[int, dict[str, Any]] = {}
-    problems: list[Problem] = []
-
-    def todo() -> Generator[Chunk]:
-        for each in reading:
-            if known := parts.facts(each):
-                facts[each.place] = known
-            else:
-                yield each
-
-    chunks = todo()
-    ended = run(job, chunks, jobs or _cores(), cluster)
+    name, wanted = conceal(PurePath(location).stem), metrics
+    job = job_of(name, [wanted] if isinstance(wanted, str) else wanted, bases)
+    reader = Reader(location, -(-chunk // BLOCK) * BLOCK)
+    to_file = target.lower().endswith(".parquet")
+    outputs = [("--out", target), ("--out", f"{target.removesuffix('.parquet')}.corpus.csv")]
+    storage.apart(outputs, [("--data", file) for file in (location, *reader.files)])
+    if to_file and (facts := _finished(target, job, reader)):
+        return _result(target, facts, corpus_values(pd.DataFrame(facts["groups"]), job))
+    parts = PartFolder(f"{target}.parts" if to_file else target, job.key)
     bar = tqdm(desc=job.name, unit="row", disable=None if progress else True)
-    with parts.alone(), closing(chunks), closing(ended), bar:
-        for done in ended:
-            problems += done.problems
-            if not done.problems:
-                parts.write(done)
-                facts[done.place] = done.facts
-                bar.update(done.facts["rows"])
-        if not facts and not problems:
-            problems.append(Problem(job.name, None, "", "there are no rows", "add at least one"))
-        if problems := problems or reading.doubled_ids():
-            raise DataError(sorted(problems, key=lambda p: (p.file, p.row or 0)))
-        every = [facts[place] for place in sorted(facts)]
-        total = {"digest": digest_of(job, (each["hashes"] for each in every)), **together(every)}
-        corpus = corpus_values(total["totals"], job)
-        values = corpus.to_csv(index=False, lineterminator="\n") if len(corpus) else ""
-        parts.finish(values)
-        if whole_file:
-            parts.merge(target, values, total)
-    if whole_file and not total["errors"]:
+    with parts.locked(), bar:
+        facts = _score(job, reader, parts, jobs or _cores(), cluster, bar)
+        corpus = corpus_values(pd.DataFrame(facts["groups"]), job)
+        text = corpus.to_csv(index=False, lineterminator="\n") if len(corpus) else ""
+        parts.finish(text)
+        if to_file:
+            parts.merge(target, text, facts)
+    if to_file and not any(facts["groups"]["errors"]):
         parts.remove()
-    return _scored(target, total, corpus)
+    return _result(target, facts, corpus)
 
 
 def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _finished(out: str, job: Job, reading: Chunks) -> dict[str, Any] | None:
-    """What a finished file says of itself, if it is of the same rows and metrics."""
+def _score(
+    job: Job, reader: Reader, parts: PartFolder, jobs: int, cluster: str, bar: tqdm
+) -> dict[str, Any]:
+    """Write the parts that are not there, and add up the facts of all.
+
+    Raises:
+        DataError: rows that cannot be used, all of them.
+    """
+    facts: dict[int, dict[str, Any]] = {}
+    problems: list[Problem] = []
+
+    def missing() -> Generator[Chunk]:
+        for chunk in reader:
+            if known := parts.facts(chunk):
+                facts[chunk.place] = known
+            else:
+                yield chunk
+
+    with closing(missing()) as chunks, closing(run(job, chunks, jobs, cluster)) as results:
+        for result in results:
+            problems += result.problems
+            if not result.problems:
+                parts.write(result)
+                facts[result.chunk] = result.facts
+                bar.update(result.facts["rows"])
+    if not facts and not problems:
+        problems.append(Problem(job.name, None, "", "there are no rows", "add at least one"))
+    if problems := problems or reader.doubled_ids():
+        raise DataError(sorted(problems, key=lambda p: (p.file, p.row or 0)))
+    in_order = [facts[place] for place in sorted(facts)]
+    groups = add_up(pd.concat([pd.DataFrame(part["groups"]) for part in in_order]))
+    return {
+        "digest": _digest(job, (part["hashes"] for part in in_order)),
+        "rows": sum(part["rows"] for part in in_order),
+        "groups": groups.to_dict("list"),
+    }
+
+
+def _digest(job: Job, hashes: Iterable[list[str]]) -> str:
+    """A hash of a job and of the rows of all its chunks."""
+    return sha256("".join([job.key, *chain.from_iterable(hashes)]).encode()).hexdigest()
+
+
+def _finished(out: str, job: Job, reader: Reader) -> dict[str, Any] | None:
+    """The facts of a finished file, if it is of the same rows and metrics."""
     if facts := facts_of(out):
-        digest = digest_of(job, (digests(chunk.rows) for chunk in reading))
+        digest = _digest(job, (chunk.hashes for chunk in reader))
         return facts if facts.get("digest") == digest else None
     return None
 
 
-def _scored(out: str, total: dict[str, Any], corpus: pd.DataFrame) -> FileScores:
+def _result(out: str, facts: dict[str, Any], corpus: pd.DataFrame) -> FileScores:
+    how = {"scores": "sum", "failed": "sum", "reason": first_text}
+    metrics = pd.DataFrame(facts["groups"]).groupby("metric", sort=False).agg(how)
     failures = tuple(
-        f"{name}: {count:,} of {total['scores'][name]:,} scores failed: {reason}"
-        for name, (count, reason) in total["failed"].items()
+        f"{row.Index}: {row.failed:,} of {row.scores:,} scores failed: {row.reason}"
+        for row in metrics[metrics["failed"] > 0].itertuples()
     )
-    failed = sum(count for count, _ in total["failed"].values())
-    return FileScores(out, total["rows"], sum(total["scores"].values()), failed, failures, corpus)
+    counts = map(int, metrics[["scores", "failed"]].sum())
+    return FileScores(out, facts["rows"], *counts, failures, corpus)
 
 
-class Chunks:
-    """Chunks of a location, in order, and what their ids show."""
+class Reader:
+    """Chunks of a location, in order, and the rows whose id an earlier row has."""
 
     def __init__(self, location: str, size: int):
         self.location, self.size = location, size
         self.files = [path for _, path in files_of(location)]
 
     def __iter__(self) -> Iterator[Chunk]:
-        self._ids = array("Q")
+        self._ids, self._rows, self._read = array("Q"), array("Q"), list[tuple[str, int]]()
         for place, part in enumerate(parts_of(self.location, self.size)):
-            self._ids.frombytes(_hashes(part).tobytes())
-            yield Chunk(place, part, f"{PurePath(part.file).stem}:" if len(self.files) > 1 else "")
+            if "item_id" in part.table:
+                ids = part.table["item_id"].astype(str).str.strip().to_numpy(object)
+                self._ids.frombytes(pd.util.hash_array(ids, categorize=False).tobytes())
+                self._rows.extend(part.table.index)
+                self._read.append((part.file, len(ids)))
+            prefix = f"{PurePath(part.file).stem}:" if len(self.files) > 1 else ""
+            yield Chunk(place, part, prefix, row_hashes(part, prefix))
 
     def doubled_ids(self) -> list[Problem]:
         """A problem for each row whose id an earlier row has."""
-        hashes = np.frombuffer(self._ids, np.uint64)
-        hashes.sort()
-        doubled = set(hashes[1:][hashes[1:] == hashes[:-1]].tolist())
-        seen: set[int] = set()
-        problems = []
-        for part in parts_of(self.location, self.size) if doubled else ():
-            for row, own_hash in zip(part.table.index, _hashes(part).tolist(), strict=False):
-                if own_hash in seen:
-                    what, remedy = "the item_id of an earlier row", "give each row its own id"
-                    problems.append(Problem(part.file, row, "item_id", what, remedy))
-                seen |= {own_hash} & doubled
-        return problems
-
-
-def _hashes(part: Part) -> np.ndarray:
-    """Hashes of the ids of a part, shape [rows]; none where it has no ids."""
-    ids = [str(cell).strip() for cell in part.table.get("item_id", ())]
-    return pd.util.hash_array(np.array(ids, dtype=object), categorize=False)
+        doubled = pd.Series(np.frombuffer(self._ids, np.uint64)).duplicated()
+        files, counts = zip(*self._read, strict=True) if self._read else ((), ())
+        names = np.repeat(np.array(files, object), counts)
+        what, remedy = "the item_id of an earlier row", "give each row its own id"
+        return [
+            Problem(names[place], self._rows[place], "item_id", what, remedy)
+            for place in np.flatnonzero(doubled)
+        ]

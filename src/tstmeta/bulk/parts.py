@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path, PurePath
 from typing import Any
@@ -15,25 +16,23 @@ from fsspec.implementations.local import LocalFileSystem
 from .. import storage
 from ..schema import TstmetaError
 from ..secrecy import conceal
-from .work import Chunk, Done, Job, digests, key_of
+from .work import Chunk, Result
 
-#: What a folder's parts are of.
-MANIFEST = "_tstmeta.json"
+#: Values of corpus metrics, beside the parts.
 CORPUS = "_corpus.csv"
 #: Rows of a group in the file that parts are put together in.
 _GROUP = 1 << 17
 
 
 class PartFolder:
-    """The folder of a run's parts.
+    """The folder of a run's parts, whose names begin with the run's key.
 
     Raises:
         TstmetaError: it cannot be used, or holds something else.
     """
 
-    def __init__(self, folder: str, job: Job):
-        self.job, self.shown = job, conceal(folder)
-        self._used: set[str] = set()
+    def __init__(self, folder: str, key: str):
+        self.shown, self._prefix = conceal(folder), f"part-{key}-"
         try:
             self.system, self.root = fsspec.core.url_to_fs(folder)
             there = self.system.exists(self.root)
@@ -44,14 +43,10 @@ class PartFolder:
                 f"cannot write to {self.shown}: {why}. Remedy: see the address"
             ) from error
         self.local = Path(self.root) if isinstance(self.system, LocalFileSystem) else None
-        names = {PurePath(path).name for path in paths}
-        self._there = {name for name in names if name.startswith("part-")}
-        self._manifest = json.dumps({"data": job.name, "key": job.key}).encode()
-        foreign = {name for name in names if not name.startswith(".")}
-        if foreign and (
-            MANIFEST not in names
-            or self.system.cat_file(f"{self.root}/{MANIFEST}") != self._manifest
-        ):
+        names = {PurePath(path).name for path in paths} - {CORPUS}
+        self._there = {name for name in names if name.startswith(self._prefix)}
+        self._used: set[str] = set()
+        if any(not name.startswith(".") for name in names - self._there):
             raise TstmetaError(
                 f"{self.shown} holds something else than parts of this run (another file or other "
                 "metrics). Remedy: name another folder with --out, or delete this one"
@@ -67,46 +62,42 @@ class PartFolder:
         except OSError as error:
             raise storage.cannot_write(f"{self.shown}/{name}", error) from error
 
-    def alone(self) -> AbstractContextManager[None]:
+    def locked(self) -> AbstractContextManager[None]:
         """One run at a time in a local folder; on shared storage that is left to the user."""
         return storage.locked(self.local / ".lock", timeout=5) if self.local else nullcontext()
 
     def facts(self, chunk: Chunk) -> dict[str, Any] | None:
         """What is known of a chunk's part; None where it has to be computed (again)."""
-        if not self._there:  # no rows are hashed for nothing
-            return None
-        name = _name(chunk.place, key_of(self.job, chunk.rows, digests(chunk.rows)))
+        name = self._prefix + chunk.part
         if name not in self._there:
             return None
         if facts := facts_of(self.system.unstrip_protocol(f"{self.root}/{name}")):
             self._used.add(name)
         return facts
 
-    def write(self, done: Done) -> None:
-        """Keep a part; before the first, say what the folder is of."""
-        if not (self._there or self._used):
-            self._put(MANIFEST, self._manifest)
-        self._put(name := _name(done.place, done.key), done.part)
-        self._used.add(name)
+    def write(self, result: Result) -> None:
+        """Keep a part."""
+        self._put(self._prefix + result.name, result.part)
+        self._used.add(self._prefix + result.name)
 
-    def finish(self, values: str) -> None:
-        """Parts of rows that have changed go; values of corpus metrics come, if there are any."""
+    def finish(self, corpus: str) -> None:
+        """Delete parts of rows that have changed; write values of corpus metrics, if any."""
         for name in self._there - self._used:
             self.system.rm_file(f"{self.root}/{name}")
-        if values:
-            self._put(CORPUS, values.encode())
+        if corpus:
+            self._put(CORPUS, corpus.encode())
 
-    def merge(self, out: str, values: str, about: dict[str, Any]) -> None:
+    def merge(self, out: str, corpus: str, facts: dict[str, Any]) -> None:
         """Put the parts together in one file, and values of corpus metrics beside."""
         if self.local:
             with storage.replacing(Path(out)) as draft, draft.open("wb") as file:
-                self._merge(file, about)
+                self._merge(file, facts)
         else:
             with fsspec.open(out, "wb") as file:
-                self._merge(file, about)
+                self._merge(file, facts)
         system, path = fsspec.core.url_to_fs(f"{out[: -len('.parquet')]}.corpus.csv")
-        if values:
-            system.pipe_file(path, values.encode())
+        if corpus:
+            system.pipe_file(path, corpus.encode())
         elif system.exists(path):  # of the file whose place this one takes
             system.rm_file(path)
 
@@ -114,34 +105,36 @@ class PartFolder:
         """Delete the folder: all that it has is elsewhere."""
         self.system.rm(self.root, recursive=True)
 
-    def _merge(self, file: Any, about: dict[str, Any]) -> None:
-        """Groups of the same rows whatever the parts are, so that the file is the same bytes."""
-        rest: Any = None
+    def _merge(self, file: Any, facts: dict[str, Any]) -> None:
+        metadata = {"tstmeta": json.dumps(facts)}
         writer: Any = None
+        for table in self._groups():
+            table = table.replace_schema_metadata(metadata)
+            writer = writer or pq.ParquetWriter(file, table.schema)
+            writer.write_table(table, _GROUP)
+        writer.close()
+
+    def _groups(self) -> Iterator[pa.Table]:
+        """All rows, as many at once whatever the parts are, so that the file is the same bytes."""
+        rest: Any = None
         for name in sorted(self._used):
             with self.system.open(f"{self.root}/{name}", "rb") as part:
-                table = pq.read_table(part).replace_schema_metadata({"tstmeta": json.dumps(about)})
-            writer = writer or pq.ParquetWriter(file, table.schema)
+                table = pq.read_table(part).replace_schema_metadata()
             rest = table if rest is None else pa.concat_tables([rest, table])
             while len(rest) >= _GROUP:
-                writer.write_table(rest.slice(0, _GROUP).combine_chunks(), _GROUP)
+                yield rest.slice(0, _GROUP).combine_chunks()
                 rest = rest.slice(_GROUP)
         if len(rest):
-            writer.write_table(rest.combine_chunks(), _GROUP)
-        writer.close()
+            yield rest.combine_chunks()
 
 
 def facts_of(address: str) -> dict[str, Any] | None:
-    """What a part or a finished file says of itself; None if it is not there, damaged, or has
-    errors, which are tried again.
+    """The facts in a part or a finished file; None if it is not there, damaged, or has errors,
+    which are tried again.
     """
     try:
         with fsspec.open(address, "rb") as file:
             facts = json.loads(pq.read_schema(file).metadata[b"tstmeta"])
-        return None if facts["errors"] else facts
+        return None if any(facts["groups"]["errors"]) else facts
     except (pa.ArrowException, OSError, ValueError, KeyError, TypeError, ImportError):
         return None
-
-
-def _name(place: int, key: str) -> str:
-    return f"part-{place:07d}-{key}.parquet"

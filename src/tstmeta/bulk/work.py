@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 import sys
-import threading
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from fractions import Fraction
 from hashlib import sha256
 from io import BytesIO
@@ -17,20 +16,19 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ..data import table_files
+from ..data import Card, Dataset, table_files
 from ..data.files import Part
 from ..metrics import registry
-from ..metrics.base import CorpusMetric, Metric, Score
+from ..metrics.base import CorpusMetric, Metric
 from ..schema import DataError, Problem, Status, TstmetaError
-from ..scoring import HUMAN_STYLE, RELEASED, answers, by_language, requests_of
-from ..secrecy import conceal
+from ..scoring import HUMAN_STYLE, RELEASED, compute, requests, score_basis
 
 #: Rows that a metric sees at once: batches are the same however many rows a chunk has.
 BLOCK = 1000
-#: What decides on how many threads models compute; each process has one.
-THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS")
+_THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS")
 _TEXTS = ("dataset", "item_id", "metric", "dimension", "basis", "signature")
-_ALONE = threading.Lock()  # a worker of a cluster may have several threads; models have one
+#: What facts and totals are grouped by.
+_GROUP = ["system", "metric", "basis", "signature"]
 
 
 class Job(NamedTuple):
@@ -39,22 +37,39 @@ class Job(NamedTuple):
     name: str
     metrics: tuple[str | Metric, ...]
     bases: tuple[str, ...] | None
-    key: str
+    key: str = ""
+
+    def load(self) -> list[tuple[Metric, str]]:
+        """Each metric with each of its bases."""
+        metrics = [registry.get(m, imports=True) if isinstance(m, str) else m for m in self.metrics]
+        return [
+            (m, basis) for m in metrics for basis in m.bases if basis in (self.bases or m.bases)
+        ]
+
+    def key_of(self, metrics: Sequence[tuple[Metric, str]]) -> str:
+        """A hash of the name and of all signatures."""
+        return _hash(self.name, [str(metric.signature(basis)) for metric, basis in metrics])[:16]
 
 
 class Chunk(NamedTuple):
-    """Rows to be scored; ``prefix`` stands before a row's number where that is the id."""
+    """Rows to be scored: ``prefix`` stands before a row's number where that is the id."""
 
     place: int
     rows: Part
     prefix: str
+    hashes: list[str]
+
+    @property
+    def part(self) -> str:
+        """What the name of its part ends in."""
+        return f"{self.place:07d}-{_hash(self.hashes)[:16]}.parquet"
 
 
-class Done(NamedTuple):
-    """What came of a chunk: a part and what is known of it, or what is wrong with the rows."""
+class Result(NamedTuple):
+    """A chunk's part and the facts about it, or what is wrong with the rows."""
 
-    place: int
-    key: str
+    chunk: int
+    name: str
     part: bytes
     facts: dict[str, Any]
     problems: tuple[Problem, ...] = ()
@@ -66,13 +81,15 @@ def job_of(name: str, wanted: Sequence[str | Metric], bases: Sequence[str] | Non
     Raises:
         TstmetaError: an unknown metric, or one that has to see more than one rewrite.
     """
-    chosen: list[str | Metric] = []
-    for each in wanted:
-        if isinstance(each, str) and each.partition(":")[0] in (HUMAN_STYLE, RELEASED):
-            raise TstmetaError(f"{each} is no metric that can be computed of a file's rows")
-        chosen += registry.resolve([each]) if isinstance(each, str) else [registry.check(each)]
-    job = Job(name, tuple(chosen), None if bases is None else tuple(bases), "")
-    loaded = _loaded(job)
+    metrics: list[str | Metric] = []
+    for metric in wanted:
+        if isinstance(metric, str) and metric.partition(":")[0] in (HUMAN_STYLE, RELEASED):
+            raise TstmetaError(f"{metric} is no metric that can be computed of a file's rows")
+        metrics += (
+            registry.resolve([metric]) if isinstance(metric, str) else [registry.check(metric)]
+        )
+    job = Job(name, tuple(metrics), None if bases is None else tuple(bases))
+    loaded = job.load()
     for metric, _ in loaded:
         if metric.unit == "source":
             raise TstmetaError(
@@ -81,173 +98,124 @@ def job_of(name: str, wanted: Sequence[str | Metric], bases: Sequence[str] | Non
             )
     if not loaded:
         raise TstmetaError("no metric is left to compute on this basis")
-    names = [str(metric.signature(basis)) for metric, basis in loaded]
-    facts = "\n".join([job.name, *names]).encode(errors="surrogatepass")
-    return job._replace(key=sha256(facts).hexdigest()[:16])
+    return job._replace(key=job.key_of(loaded))
 
 
-def _loaded(job: Job) -> list[tuple[Metric, str]]:
-    """Each metric with each of its bases."""
-    loaded = [registry.get(m, imports=True) if isinstance(m, str) else m for m in job.metrics]
-    return [(m, basis) for m in loaded for basis in m.bases if not job.bases or basis in job.bases]
+def row_hashes(part: Part, prefix: str) -> list[str]:
+    """Hashes of the rows of a part, one a block, so the same for any size of chunks."""
+    rows = [
+        # JSON Lines may leave a key out, and have keys in any order
+        (number, sorted((name, cell) for name, cell in row.items() if cell is not None))
+        for number, row in zip(part.table.index, part.table.to_dict("records"), strict=True)
+    ]
+    return [_hash(prefix, rows[start : start + BLOCK]) for start in range(0, len(rows), BLOCK)]
 
 
-#: The metrics of the job that this process is at.
-READY: dict[str, list[tuple[Metric, str]]] = {}
+def _hash(*facts: Any) -> str:
+    return sha256(repr(facts).encode()).hexdigest()
 
 
-def ready(job: Job) -> list[tuple[Metric, str]]:
-    """The metrics of a job, loaded once a process.
-
-    Raises:
-        TstmetaError: here they would give other values, as other versions are installed.
-    """
-    if job.key not in READY:
-        for variable in THREADS:  # for what is yet to be imported
-            os.environ[variable] = "1"
-        if job_of(job.name, job.metrics, job.bases).key != job.key:
-            raise TstmetaError(
-                "a worker has other versions of tstmeta or of its libraries: signatures differ. "
-                "Remedy: install the same there"
-            )
-        READY.clear()
-        READY[job.key] = _loaded(job)
-    return READY[job.key]
-
-
-def digests(part: Part) -> list[str]:
-    """Hashes of the rows of a part, one a block, so the same for any size of chunks.
-
-    A key that JSON Lines leave out is not part of a row.
-    """
-    names, ragged = [*part.table], part.file.lower().endswith(".jsonl")
-    rows = list(zip(part.table.index.tolist(), part.table.to_numpy(object).tolist(), strict=True))
-    hashes = []
-    for start in range(0, len(rows), BLOCK):
-        block: list[Any] = rows[start : start + BLOCK]
-        if ragged:
-            named = [sorted(zip(names, map(repr, cells), strict=True)) for _, cells in block]
-            block = [[pair for pair in row if pair[1] != "None"] for row in named]
-        spelt = "".join(map(repr, block)).encode("utf-8", "surrogatepass")
-        hashes.append(sha256(spelt).hexdigest())
-    return hashes
-
-
-def key_of(job: Job, part: Part, hashes: Sequence[str]) -> str:
-    """What a chunk's part is known by: the metrics, the file and all rows."""
-    return sha256(repr((job.key, part.file, [*part.table], hashes)).encode()).hexdigest()[:16]
-
-
-def digest_of(job: Job, hashes: Iterable[Sequence[str]]) -> str:
-    """Hash of a job and of the rows of all its chunks."""
-    return sha256("".join([job.key, *map("".join, hashes)]).encode()).hexdigest()
-
-
-def work(job: Job, chunk: Chunk) -> Done:
-    """Check and score a chunk, on one thread; faults of the rows are in what comes back."""
-    with _ALONE:
-        metrics = ready(job)
-        if torch := sys.modules.get("torch"):
+@contextmanager
+def single_thread() -> Iterator[None]:
+    """Models compute on one thread: on several, sums differ in the last bits by their number."""
+    before = {name: os.environ.get(name) for name in _THREADS}
+    torch = sys.modules.get("torch")
+    threads = torch.get_num_threads() if torch else 0
+    try:
+        os.environ |= dict.fromkeys(_THREADS, "1")  # for what is yet to be imported
+        if torch:
             torch.set_num_threads(1)
-        hashes = digests(chunk.rows)
-        key = key_of(job, chunk.rows, hashes)
-        try:
-            items = table_files.items(chunk.rows, job.name)
-        except DataError as error:
-            return Done(chunk.place, key, b"", {}, tuple(error.problems))
+        yield
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name)
+            os.environ |= {} if value is None else {name: value}
+        if torch:
+            torch.set_num_threads(threads)
+
+
+def score_chunk(job: Job, chunk: Chunk, metrics: Sequence[tuple[Metric, str]]) -> Result:
+    """Check and score a chunk on one thread."""
+    try:
+        items = table_files.items(chunk.rows, job.name)
         if "item_id" not in chunk.rows.table:
             items["item_id"] = chunk.prefix + items["item_id"].astype(str)
-        tables = [of_metric(metric, basis, items) for metric, basis in metrics]
-        table = pd.concat([table for table in tables if len(table)] or tables[:1])
-        table = table.sort_values("place", kind="stable").assign(dataset=job.name, sample=0)
-        table["item_id"] = items["item_id"].to_numpy()[table["place"]]
-        facts = _facts(table, {metric.name: metric for metric, _ in metrics})
-        facts |= {"rows": len(items), "hashes": hashes}
-        return Done(chunk.place, key, _part(table, facts), facts)
+        data = Dataset.of(job.name, items, Card(job.name))
+    except DataError as error:
+        return Result(chunk.place, "", b"", {}, tuple(error.problems))
+    blocks = [
+        replace(data, items=data.items.iloc[start : start + BLOCK])
+        for start in range(0, len(items), BLOCK)
+    ]
+    with single_thread():
+        tables = [
+            score_basis(block, metric, basis, requests(block, basis), compute)
+            for metric, basis in metrics
+            for block in blocks
+        ]
+    table = pd.concat([table for table in tables if len(table)] or tables[:1])
+    table["place"] = pd.Index(data.items["item_id"]).get_indexer(table["item_id"])
+    table = table.sort_values("place", kind="stable").assign(dataset=job.name)
+    table["system"] = data.items["system"].to_numpy()[table["place"]]
+    groups = add_up(_facts(table, {metric.name for metric, _ in metrics if _is_corpus(metric)}))
+    facts = {"rows": len(items), "hashes": chunk.hashes, "groups": groups.to_dict("list")}
+    return Result(chunk.place, chunk.part, _parquet(table, facts), facts)
 
 
-def of_metric(metric: Metric, basis: str, items: pd.DataFrame) -> pd.DataFrame:
-    """The scores of a metric on a basis, with the place of the item and its system."""
-    rows: list[tuple[int, str, Score]] = []
-    scores: list[tuple[Score, ...]]
-    for start in range(0, len(items), BLOCK):
-        requests = enumerate(requests_of(items.iloc[start : start + BLOCK], basis), start)
-        units = [(place, (request,)) for place, request in requests if request]
-        for own_metric, some in by_language(metric, units):
-            if isinstance(own_metric, str):
-                refusal = Score(math.nan, Status.REFUSED, conceal(own_metric))
-                scores, signature = [(refusal,)] * len(some), str(metric.signature(basis))
-            else:
-                scores = list(answers(own_metric, [[unit for _, unit in some]]))
-                signature = str(own_metric.signature(basis))
-            rows += [(p, signature, s) for (p, _), (s,) in zip(some, scores, strict=True)]
-    names = ["place", "signature", "value", "status", "detail"]
-    given = [(place, signature, *score) for place, signature, score in rows]
-    table = pd.DataFrame(given, columns=names).astype({"place": int, "value": float})
-    return table.assign(
-        status=table["status"].map(str),
-        metric=conceal(metric.name),
-        dimension=metric.dimensions[0],
-        basis=basis,
-        system=items["system"].to_numpy()[table["place"]],
+def _is_corpus(metric: Metric) -> bool:
+    return isinstance(metric, CorpusMetric)
+
+
+def _facts(table: pd.DataFrame, corpus: set[str]) -> pd.DataFrame:
+    """A row a score: what :func:`add_up` adds up."""
+    failed = table["value"].isna()
+    vectors = table["metric"].isin(corpus) & ~failed
+    return table[_GROUP].assign(
+        scores=1,
+        failed=failed.astype(int),
+        errors=(table["status"] == str(Status.ERROR)).astype(int),
+        reason=table["detail"].where(failed, ""),
+        total=table["detail"].where(vectors, "[]").map(json.loads),
     )
 
 
-def _facts(table: pd.DataFrame, metrics: dict[str, Metric]) -> dict[str, Any]:
-    """What is known of a part: counts, failures, errors to be tried again, exact totals."""
-    failed = table[table["value"].isna()].groupby("metric", sort=False)["detail"]
-    totals = []
-    for keys, some in table.groupby(["system", "metric", "basis", "signature"], sort=False):
-        if isinstance(metrics[keys[1]], CorpusMetric):
-            details = some["detail"][some["value"].notna()]
-            vectors = zip(*map(json.loads, details), strict=True)
-            sums = [str(sum(map(Fraction, column), Fraction())) for column in vectors]
-            totals.append([*keys, len(details), sums])
-    return {
-        "scores": table["metric"].value_counts(sort=False).to_dict(),
-        "failed": {name: [len(some), some.iloc[0]] for name, some in failed},
-        "errors": int((table["status"] == str(Status.ERROR)).sum()),
-        "totals": totals,
-    }
+def add_up(facts: pd.DataFrame) -> pd.DataFrame:
+    """Facts of scores, or of parts, by system, metric, basis and signature.
+
+    Columns beside these: numbers of scores, of failed ones (no value) and of those with status
+    ``error``; the reason of the first failure; the exact total of a corpus metric's statistics,
+    fractions as texts.
+    """
+    how = {"scores": "sum", "failed": "sum", "errors": "sum", "reason": first_text, "total": _total}
+    return facts.groupby(_GROUP, sort=False, as_index=False).agg(how)
 
 
-def together(facts: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """The facts of all parts as those of one."""
-    counts: Counter[str] = Counter()
-    numbers: Counter[tuple] = Counter()
-    failed: dict[str, list] = {}
-    sums: dict[tuple, list[Fraction]] = {}
-    for each in facts:
-        counts.update(each["scores"])
-        for name, (count, reason) in each["failed"].items():
-            failed.setdefault(name, [0, reason])[0] += count
-        for *keys, n, vector in each["totals"]:
-            key, new = tuple(keys), [Fraction(number) for number in vector]
-            if new:
-                old = sums.get(key) or [Fraction()] * len(new)
-                sums[key] = [a + b for a, b in zip(old, new, strict=True)]
-                numbers[key] += n
-    totals = [[*key, numbers[key], [*map(str, sums[key])]] for key in sorted(sums)]
-    rows, errors = (sum(each[name] for each in facts) for name in ("rows", "errors"))
-    whole = {"rows": rows, "scores": counts, "failed": failed, "errors": errors}
-    return {**whole, "totals": totals}
+def first_text(texts: pd.Series) -> str:
+    return next(filter(None, texts), "")
 
 
-def corpus_values(totals: Sequence[list], job: Job) -> pd.DataFrame:
+def _total(vectors: pd.Series) -> list[str]:
+    columns = zip(*filter(None, vectors), strict=True)
+    return [str(sum(map(Fraction, column))) for column in columns]
+
+
+def corpus_values(groups: pd.DataFrame, job: Job) -> pd.DataFrame:
     """Values of corpus metrics from exact totals: a row a system, metric and basis."""
     columns = ["dataset", "system", "metric", "basis", "signature", "n", "value"]
-    metrics = {metric.name: metric for metric, _ in _loaded(job)} if totals else {}
+    groups = groups[groups["total"].map(len) > 0].sort_values(_GROUP)
+    metrics = {metric.name: metric for metric, _ in job.load()} if len(groups) else {}
     rows = []
-    for system, name, basis, signature, n, vector in totals:
-        metric: Any = metrics[name]
-        if str(metric.signature(basis)) != signature:  # the one for other languages
+    for group in groups.itertuples():
+        metric: Any = metrics[group.metric]
+        if str(metric.signature(group.basis)) != group.signature:  # the one for other languages
             metric = metric.for_other_languages or metric
-        value = metric.aggregate(np.array([float(Fraction(number)) for number in vector]))
-        rows.append((job.name, system, name, basis, signature, n, float(value)))
+        value = metric.aggregate(np.array([float(Fraction(number)) for number in group.total]))
+        n = group.scores - group.failed
+        rows.append((job.name, *group[1:5], n, float(value)))
     return pd.DataFrame(rows, columns=columns)
 
 
-def _part(table: pd.DataFrame, facts: dict) -> bytes:
+def _parquet(table: pd.DataFrame, facts: dict[str, Any]) -> bytes:
     """A Parquet file of scores, in the order of the items; its metadata has the facts."""
     import pyarrow as pa
     import pyarrow.parquet as pq

@@ -1,109 +1,62 @@
-"""Who does the work: this process, others on this machine, or a Dask cluster.
+"""Who does the work: Dask's workers, of this machine or of a cluster, or this process alone.
 
 Chunks are handed out a few at a time, so that memory stays flat, and what comes back is in no
-order.  The chunks of a worker of a cluster that dies are handed out again.
+order.  The chunks of a worker that dies are handed out again.
 """
 
 from __future__ import annotations
 
 import asyncio
-import concurrent.futures
-import multiprocessing
-import os
+import logging
 import pickle
 import re
-import signal
-import sys
 import threading
-from collections.abc import Callable, Generator, Iterable, Iterator
-from concurrent.futures import CancelledError, Executor, Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+from collections.abc import Iterable, Iterator
+from concurrent.futures import CancelledError, ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 from itertools import chain, islice
 from typing import Any
 
-from ..extras import needs
+from ..metrics.base import Metric
 from ..schema import TstmetaError
 from ..secrecy import conceal, excerpt
-from .work import READY, THREADS, Chunk, Done, Job, work
+from .work import Chunk, Job, Result, score_chunk, single_thread
 
 #: Seconds to wait for the scheduler of a cluster, and for its first worker.
 _ANSWER, _PATIENCE = 10, 60
+#: On this machine: a chunk at which a third worker dies ends the run, and Ctrl-C is for this
+#: process alone.
+_CONFIG = {
+    "distributed.admin.large-graph-warning-threshold": "1 TB",
+    "distributed.scheduler.allowed-failures": 2,
+    "distributed.worker.preload": ["import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n"],
+}
+#: Without a limit of memory, at which Dask would pause a worker for ever, and without a web page.
+_LOCAL: dict[str, Any] = {
+    **{"threads_per_worker": 1, "memory_limit": 0, "silence_logs": logging.CRITICAL},
+    **{"dashboard_address": None, "scheduler_kwargs": {"dashboard_address": "127.0.0.1:0"}},
+}
+_TURN = threading.Lock()  # a worker of a cluster may have several threads; models have one
+#: The metrics of the job that this worker is at, by the job's key.
+_LOADED: dict[str, list[tuple[Metric, str]]] = {}
 
 
-def run(job: Job, chunks: Iterable[Chunk], jobs: int, cluster: str = "") -> Generator[Done]:
-    """What comes of chunks, as it comes; where there is one alone it is worked on here."""
+def run(job: Job, chunks: Iterable[Chunk], jobs: int, cluster: str = "") -> Iterator[Result]:
+    """Results of chunks as they come; one chunk, or one job, is computed in this process."""
+    remote = cluster not in ("", "local")
     todo = iter(chunks)
-    first = list(islice(todo, 2))
-    todo = chain(first, todo)
-    if cluster or (jobs > 1 and len(first) > 1):
-        _picklable(job)
-        yield from _on_cluster(job, todo, jobs, cluster) if cluster else _pool(job, todo, jobs)
+    head = list(islice(todo, jobs))
+    todo = chain(head, todo)
+    if remote or len(head) > 1:
+        _check_pickles(job)
+        yield from _on_dask(job, todo, len(head), cluster if remote else "")
     else:
-        yield from _here(job, todo)
+        with single_thread():
+            metrics = job.load()
+        yield from (score_chunk(job, chunk, metrics) for chunk in todo)
 
 
-def _here(job: Job, chunks: Iterable[Chunk]) -> Iterator[Done]:
-    before = {name: os.environ.get(name) for name in THREADS}
-    threads = torch.get_num_threads() if (torch := sys.modules.get("torch")) else None
-    READY.clear()  # objects of the caller, which may be new ones of the same signature
-    try:
-        for chunk in chunks:
-            yield work(job, chunk)
-    finally:
-        READY.clear()
-        for name, value in before.items():
-            os.environ.pop(name, None)
-            if value is not None:
-                os.environ[name] = value
-        if torch:
-            torch.set_num_threads(threads)
-
-
-def _completed(
-    executor: Executor, job: Job, chunks: Iterator[Chunk], most: Callable[[], int]
-) -> Iterator[Done]:
-    """What comes of chunks, of which ``most`` are under way."""
-    under_way: set[Future[Done]] = set()
-    while True:
-        new = islice(chunks, max(0, most() - len(under_way)))
-        under_way |= {executor.submit(work, job, chunk) for chunk in new}
-        if not under_way:
-            return
-        ended, under_way = concurrent.futures.wait(under_way, return_when="FIRST_COMPLETED")
-        yield from (future.result() for future in ended)
-
-
-def _pool(job: Job, chunks: Iterator[Chunk], jobs: int) -> Iterator[Done]:
-    """Processes start anew, ignore Ctrl-C (their parent sees it) and end with their parent."""
-    context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin)
-    try:
-        yield from _completed(pool, job, chunks, lambda: 2 * jobs)
-        pool.shutdown()  # what is done needs no end by force
-    except BrokenProcessPool as error:
-        raise TstmetaError(
-            "a process died. Remedy: see that there is memory enough (fewer --jobs, a smaller "
-            "--chunk), and that a script of yours calls this below `if __name__ == '__main__':`; "
-            "the same command goes on"
-        ) from error
-    finally:
-        for process in list((pool._processes or {}).values()):
-            process.terminate()
-        pool.shutdown(cancel_futures=True)
-
-
-def _begin() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-    def watch() -> None:
-        if parent := multiprocessing.parent_process():
-            parent.join()
-            os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()
-
-
-def _picklable(job: Job) -> None:
+def _check_pickles(job: Job) -> None:
     for metric in job.metrics:
         try:
             pickle.dumps(metric)
@@ -113,6 +66,85 @@ def _picklable(job: Job) -> None:
                 f"{name} cannot be sent to another process. Remedy: put the function into a file "
                 "and name it, ./file.py:function; or compute with jobs=1"
             ) from error
+
+
+def _work(job: Job, chunk: Chunk) -> Result:
+    """Score a chunk on a worker, which loads a job's metrics once.
+
+    Raises:
+        TstmetaError: here they would give other values, as other versions are installed.
+    """
+    with _TURN, single_thread():
+        if job.key not in _LOADED:
+            metrics = job.load()
+            if job.key_of(metrics) != job.key:
+                raise TstmetaError(
+                    "a worker has other versions of tstmeta or of its libraries: signatures "
+                    "differ. Remedy: install the same there"
+                )
+            _LOADED.clear()
+            _LOADED[job.key] = metrics
+        return score_chunk(job, chunk, _LOADED[job.key])
+
+
+def _on_dask(job: Job, chunks: Iterator[Chunk], jobs: int, address: str) -> Iterator[Result]:
+    """Results from the workers of a scheduler, or of ``jobs`` processes of this machine."""
+    import dask
+    from distributed import Client, LocalCluster, as_completed
+
+    with _explained(address), dask.config.set(_CONFIG), _quiet(), ExitStack() as stack:
+        if address:
+            client = stack.enter_context(_client(address))
+            client.wait_for_workers(1, timeout=_PATIENCE)
+        else:
+            cluster = stack.enter_context(LocalCluster(n_workers=jobs, **_LOCAL))
+            client = stack.enter_context(Client(cluster))
+
+        def submit(count: int) -> list:
+            new = islice(chunks, max(0, count))
+            return [client.submit(_work, job, chunk, pure=False) for chunk in new]
+
+        def limit() -> int:
+            return 2 * max(1, sum(client.nthreads().values()))
+
+        futures = as_completed(submit(limit()))
+        for future in futures:
+            yield future.result()
+            futures.update(submit(limit() - futures.count()))
+
+
+@contextmanager
+def _explained(address: str) -> Iterator[None]:
+    """Errors of Dask and of its workers, in a line with the remedy."""
+    try:
+        yield
+    except Exception as error:
+        known = isinstance(error, OSError | CancelledError | MemoryError | RuntimeError)
+        if not known and type(error).__module__.partition(".")[0] != "distributed":
+            raise
+        words = excerpt(conceal(f"{type(error).__name__}: {error}"))
+        if address:
+            words = f"the cluster at {conceal(address)} gave up ({words}). Remedy: see that its "
+            words += "scheduler and a worker run, and the logs of its workers"
+        else:
+            words = f"a worker died ({words}). Remedy: see that there is memory enough (fewer "
+            words += "--jobs, a smaller --chunk), and that a script of yours calls this below "
+            words += "`if __name__ == '__main__':`"
+        raise TstmetaError(f"{words}; the same command goes on") from error
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Dask's logs stay silent: what matters comes back as an error."""
+    loggers = [logging.getLogger(name) for name in ("distributed", "distributed.client")]
+    levels = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.CRITICAL + 1)
+    try:
+        yield
+    finally:
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)
 
 
 def _client(address: str) -> Any:
@@ -126,8 +158,8 @@ def _client(address: str) -> Any:
         if scheme not in ("", *backends) or not re.fullmatch(r"[^@?#\s]+", place):
             raise ValueError("an address is host:port, or tcp:// and these; it has no password")
         # not in this thread: in a notebook it has a loop already
-        with concurrent.futures.ThreadPoolExecutor(1) as thread:
-            thread.submit(asyncio.run, _greeting(address)).result()
+        with ThreadPoolExecutor(1) as thread:
+            thread.submit(asyncio.run, _greet(address)).result()
         return Client(address, timeout=_ANSWER)
     except Exception as error:  # what listens there may answer anything
         words = excerpt(f"{type(error).__name__}: {error}", 150).rstrip(": ")
@@ -137,41 +169,10 @@ def _client(address: str) -> Any:
         ) from error
 
 
-async def _greeting(address: str) -> None:
+async def _greet(address: str) -> None:
     """Shake hands with a scheduler: the client itself would wait for its words for ever."""
     from distributed.comm import connect
     from distributed.security import Security
 
     how = Security().get_connection_args("client")
     (await asyncio.wait_for(connect(address, **how), _ANSWER)).abort()
-
-
-def _on_cluster(job: Job, chunks: Iterator[Chunk], jobs: int, address: str) -> Iterator[Done]:
-    needs("distributed", extra="cluster")
-    from distributed import Client, LocalCluster
-
-    cluster = None
-    try:
-        if address == "local":
-            cluster = LocalCluster(
-                n_workers=jobs, threads_per_worker=1, dashboard_address=None, silence_logs=50
-            )
-        with Client(cluster) if cluster else _client(address) as client:
-            client.wait_for_workers(1, timeout=_PATIENCE)
-
-            def most() -> int:
-                return 2 * max(1, sum(client.nthreads().values()))
-
-            yield from _completed(client.get_executor(pure=False), job, chunks, most)
-    except Exception as error:
-        ours = isinstance(error, OSError | TimeoutError | CancelledError | MemoryError)
-        if not ours and type(error).__module__.partition(".")[0] != "distributed":
-            raise
-        raise TstmetaError(
-            f"the cluster at {conceal(address)} gave up ({excerpt(conceal(repr(error)))}). Remedy: "
-            "see that its scheduler and a worker run, and the logs of its workers; the same "
-            "command goes on"
-        ) from error
-    finally:
-        if cluster:
-            cluster.close()

@@ -25,27 +25,32 @@ def metrics(format: options.FormatOption = Format.table) -> None:
     note(f"{summary(rows)}: see their remedy")
 
 
+Out = Annotated[
+    str | None, typer.Option("--out", "-o", help="File to write [default: stdout as CSV].")
+]
+Jobs = Annotated[
+    int | None,
+    typer.Option(min=1, help="Processes, each with its own models [default: one a core]."),
+]
+Cluster = Annotated[
+    str,
+    typer.Option(help="Address of a Dask scheduler whose workers score [default: --jobs here]."),
+]
+Chunk = Annotated[int | None, typer.Option(min=1, help="Rows of a part [default: 5000].")]
+
+
 def score(
     data: options.Data,
     metric: options.Metrics = None,
     basis: options.Bases = None,
     limit: options.Limit = None,
     seed: options.Seed = 0,
-    out: Annotated[
-        str | None, typer.Option("--out", "-o", help="File to write [default: stdout as CSV].")
-    ] = None,
+    out: Out = None,
     format: options.OutFormat = None,
     store: options.Store = None,
-    jobs: Annotated[
-        int | None,
-        typer.Option(min=1, help="Processes, each with its own models [default: one a core]."),
-    ] = None,
-    cluster: Annotated[
-        str, typer.Option(help="Address of a Dask scheduler, or local, in place of processes.")
-    ] = "",
-    chunk: Annotated[
-        int | None, typer.Option(min=1, help="Rows of a part [default: 5000].")
-    ] = None,
+    jobs: Jobs = None,
+    cluster: Cluster = "",
+    chunk: Chunk = None,
 ) -> None:
     """Score a data set.  What was scored before is taken from the store, never computed again.
 
@@ -62,39 +67,57 @@ def score(
       tstmeta score --data mine.csv --metric ./my_file.py:my_function
       tstmeta score --data millions.parquet --metric bleu --metric chrf --out scores.parquet
     """
-    from ..data import load
     from ..data.files import is_location
-    from ..scoring import HUMAN_STYLE, score
 
     to_parts = out and Path(out).suffix.lower() in ("", ".parquet")
     if out and to_parts and limit is None and format in (None, "parquet") and is_location(data):
-        from .. import bulk
-
-        how: dict[str, Any] = {"bases": basis, "jobs": jobs, "cluster": cluster}
-        with waiting(f"{data}: scoring", bar=True):
-            done = bulk.score_file(
-                data, metric or bulk.DEFAULT, out, chunk=chunk or bulk.CHUNK, **how
-            )
-        for words in done.failures:
-            note(words)
-        for row in done.corpus.itertuples():
-            note(f"{row.system or 'all'}: {row.metric} ({row.basis}, n {row.n:,}) {row.value:.4f}")
-        scores, failed = done.scores, done.failed
+        how = {"bases": basis, "jobs": jobs, "cluster": cluster, "chunk": chunk}
+        scores, failed = _score_chunks(data, metric, out, how)
     elif jobs or cluster or chunk:
         raise mistake(
             "--jobs, --cluster and --chunk are for a file, folder or address of yours scored into "
             "--out x.parquet or a folder, without --limit"
         )
     else:
-        own = sample(load(data), limit, seed)
-        wanted = metric or ["lexical", "sentinel", HUMAN_STYLE]
-        with waiting(f"{own.name}: scoring", bar=True):
-            table = score(own, wanted, bases=basis, store=store)
+        table = _score_in_memory(data, metric, basis, limit, seed, store)
         write_table(table, Path(out) if out else None, format)
         scores, failed = len(table), tell_failures(table)
     note(f"{scores} scores, {failed} failed" + (f", in {out}" if out else ""))
     if failed:
         raise typer.Exit(1)
+
+
+def _score_chunks(
+    data: str, metrics: list[str] | None, out: str, how: dict[str, Any]
+) -> tuple[int, int]:
+    """Numbers of scores and of failed ones of a file, which are written as they come."""
+    from .. import bulk
+
+    how["chunk"] = how["chunk"] or bulk.CHUNK
+    with waiting(f"{data}: scoring", bar=True):
+        scored = bulk.score_file(data, metrics or bulk.DEFAULT, out, **how)
+    for words in scored.failures:
+        note(words)
+    for row in scored.corpus.itertuples():
+        note(f"{row.system or 'all'}: {row.metric} ({row.basis}, n {row.n:,}) {row.value:.4f}")
+    return scored.scores, scored.failed
+
+
+def _score_in_memory(
+    data: str,
+    metrics: list[str] | None,
+    bases: list[str] | None,
+    limit: int | None,
+    seed: int,
+    store: Path | None,
+) -> pd.DataFrame:
+    from ..data import load
+    from ..scoring import HUMAN_STYLE, score
+
+    dataset = sample(load(data), limit, seed)
+    wanted = metrics or ["lexical", "sentinel", HUMAN_STYLE]
+    with waiting(f"{dataset.name}: scoring", bar=True):
+        return score(dataset, wanted, bases=bases, store=store)
 
 
 def tell_failures(table: pd.DataFrame) -> int:
@@ -122,8 +145,8 @@ def chosen(data: Dataset, where: list[str]) -> Dataset:
             raise mistake(f"--where: {data.name} has no column {name!r}, but {', '.join(table)}")
         there = table[name].dropna().unique()
         if unknown := sorted(values.difference(there)):
-            some = [*map(shown, there[:10]), *["..."] * (len(there) > 10)]
-            raise mistake(f"--where: no {name} is {unknown[0]!r}; there is {', '.join(some)}")
+            known = [*map(shown, there[:10]), *["..."] * (len(there) > 10)]
+            raise mistake(f"--where: no {name} is {unknown[0]!r}; there is {', '.join(known)}")
         keep &= table[name].isin(values)
     return data.where(keep, f"{data.name}@{','.join(where)}")
 
