@@ -74,8 +74,8 @@ def correlate(human: ArrayLike, metric: ArrayLike, setting: Setting) -> Correlat
         reason = "no two systems share a source with both values"
     elif level == "system":
         means = column_means(x[None], y[None, None], np.ones((1, len(x))))
-        sides = [side[0, 0] for side in means]
-        result, reason = function(*sides), function.why(*sides, items="systems")
+        first, second = (side[0, 0] for side in means)
+        result, reason = function(first, second), function.why(first, second, "systems")
         return result._replace(reason=reason if result.reason else "")
     elif level == "within-task":
         x, y = within_tasks(x[None], y[None, None], setting, np.ones((1, *x.shape)))
