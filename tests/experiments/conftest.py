@@ -1,3 +1,3 @@
 """Trainings of tiny models: one thread, as in the tests of models."""
 
-from tests.models.conftest import one_thread  # noqa: F401
+from tests.models.conftest import single_thread  # noqa: F401

@@ -78,7 +78,7 @@ def test_a_tokenizer_that_cannot_do_so_makes_the_rewrite_invalid_and_no_other(wh
     counted.tokenizer = Stubborn(tiny.tokenizer("llama"))
     scorer = Scorer(counted)
     good = Rewrite("It rained.", "Rain fell.", "formal")
-    bad, kept = scorer.judge([good._replace(**{where: "no <|eot_id|> here"}), good])
-    assert (bad.status, kept.status) == (Status.INVALID, Status.OK)
+    bad, other = scorer.judge([good._replace(**{where: "no <|eot_id|> here"}), good])
+    assert (bad.status, other.status) == (Status.INVALID, Status.OK)
     assert "the text holds <|eot_id|>" in bad.detail
-    assert scorer.content(kept) == scorer.content(Scorer(small.engine()).judge([good])[0])
+    assert scorer.content(other) == scorer.content(Scorer(small.engine()).judge([good])[0])

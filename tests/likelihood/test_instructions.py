@@ -38,10 +38,10 @@ def file(tmp_path):
 def test_the_hash_is_that_of_the_words_and_of_nothing_else():
     words = {"system": "s", "style": "{style}{source}", "paraphrase": "p{source}"}
     words["repeat"] = "r{source}"
-    own = Instructions("a", **words)
-    assert own.hash == Instructions("b", **words, about="else").hash == "e6d08f0c"
+    read = Instructions("a", **words)
+    assert read.hash == Instructions("b", **words, about="else").hash == "e6d08f0c"
     for field in words:
-        assert Instructions("a", **{**words, field: words[field] + "!"}).hash != own.hash
+        assert Instructions("a", **{**words, field: words[field] + "!"}).hash != read.hash
 
 
 texts = st.text(st.sampled_from("ab{}") | st.characters(), max_size=20) | st.sampled_from(
@@ -61,11 +61,11 @@ def test_a_source_and_a_style_are_put_in_letter_by_letter(source, style):
 
 def test_a_file_of_ones_own_is_read(file):
     path = file(GOOD + OTHER)
-    own = instructions.read(path)
-    assert list(own) == ["mine", "other"]
-    assert (own["mine"].origin, own["other"].about) == ("yours", "loud")
-    assert own["other"].fill("x", "y") == ("Make it y: x", "Reword: x", "AGAIN: x")
-    assert instructions.get(f"{path}#other") == own["other"]
+    read = instructions.read(path)
+    assert list(read) == ["mine", "other"]
+    assert (read["mine"].origin, read["other"].about) == ("yours", "loud")
+    assert read["other"].fill("x", "y") == ("Make it y: x", "Reword: x", "AGAIN: x")
+    assert instructions.get(f"{path}#other") == read["other"]
     assert instructions.get(str(file(GOOD))).name == "mine", "the only set needs no name"
 
 
@@ -78,10 +78,10 @@ def test_a_file_of_ones_own_is_read(file):
     ],
 )
 def test_a_name_that_means_nothing_is_refused(file, name, message):
-    own = str(file(GOOD + OTHER))
+    read = str(file(GOOD + OTHER))
     with pytest.raises(TstmetaError) as raised:
-        instructions.get(name.replace("{own}", own))
-    assert message.replace("{own}", own) in str(raised.value)
+        instructions.get(name.replace("{own}", read))
+    assert message.replace("{own}", read) in str(raised.value)
 
 
 def changed(old: str, new: str) -> str:

@@ -119,13 +119,13 @@ def test_an_output_longer_than_the_window_is_cut_and_scored_as_its_kept_part():
     scorer = Scorer(small.engine(window=400))
     fits = room(400, "The food.")
     text = "xyz" * 200
-    cut, kept = (scores_by(scorer, "The food.", part, "positive") for part in (text, text[:fits]))
-    assert (cut.status, kept.status) == (Status.TRUNCATED, Status.OK)
+    cut, short = (scores_by(scorer, "The food.", part, "positive") for part in (text, text[:fits]))
+    assert (cut.status, short.status) == (Status.TRUNCATED, Status.OK)
     assert cut.detail == f"600 tokens, first {fits} fit into the model's window"
-    assert cut.tokens == kept.tokens
-    np.testing.assert_allclose(cut.logprobs[:, :-1], kept.logprobs[:, :-1], atol=1e-5)
+    assert cut.tokens == short.tokens
+    np.testing.assert_allclose(cut.logprobs[:, :-1], short.logprobs[:, :-1], atol=1e-5)
     assert np.isnan(cut.logprobs[:, -1]).all()
-    assert scorer.content(cut) == pytest.approx(scorer.content(kept), abs=1e-5)
+    assert scorer.content(cut) == pytest.approx(scorer.content(short), abs=1e-5)
     columns = VARIANTS["released"].columns(cut.logprobs)
     assert columns.shape == (3, fits - 1), "an end of turn that was not scored does not count"
 
@@ -157,11 +157,11 @@ def test_scores_do_not_depend_on_order_batches_company_or_repeats():
         Rewrite("The food was bad.", "The food was great, then.", "positive"),
         Rewrite("The food was bad.", "The food was great.", "negative"),
     ]
-    whole = values(Scorer(small.engine()), rewrites)
+    together = values(Scorer(small.engine()), rewrites)
     alone = np.concatenate([values(Scorer(small.engine()), [single]) for single in rewrites])
-    np.testing.assert_allclose(alone, whole, atol=1e-5)
+    np.testing.assert_allclose(alone, together, atol=1e-5)
     backwards = values(Scorer(small.engine()), rewrites[::-1])[::-1]
-    np.testing.assert_allclose(backwards, whole, atol=1e-5)
+    np.testing.assert_allclose(backwards, together, atol=1e-5)
     twice = values(Scorer(small.engine()), rewrites + rewrites)
     np.testing.assert_array_equal(twice[: len(rewrites)], twice[len(rewrites) :])
 

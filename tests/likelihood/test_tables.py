@@ -59,13 +59,13 @@ TOKENIZERS = {
 
 
 @pytest.mark.parametrize("make", TOKENIZERS.values(), ids=TOKENIZERS)
-@given(text=st.text(st.characters(exclude_categories=["Cs"]), min_size=1), kept=st.integers(1, 99))
-def test_spans_tile_a_text_from_its_beginning(make, text, kept):
+@given(text=st.text(st.characters(exclude_categories=["Cs"]), min_size=1), count=st.integers(1, 99))
+def test_spans_tile_a_text_from_its_beginning(make, text, count):
     tokenizer = make()
     every = tokenizer(text, add_special_tokens=False, split_special_tokens=True)["input_ids"]
-    places = spans(tokenizer, text, every[:kept])
-    assert [start for start, _ in places] == [0, *(end for _, end in places)][: len(every[:kept])]
-    if 0 < len(every) <= kept:
+    places = spans(tokenizer, text, every[:count])
+    assert [start for start, _ in places] == [0, *(end for _, end in places)][: len(every[:count])]
+    if 0 < len(every) <= count:
         assert places[-1][1] == len(text)
 
 
@@ -82,12 +82,12 @@ def test_tokens_spell_the_outputs_and_their_means_are_the_two_equations(metric, 
     scorer = metric_of(metric + variant, tmp_path).scorer()
     for item_id, rewrite in tables.rewrites_of(TEXTS).iloc[:-1].items():
         (scores,) = scorer.judge([rewrite])
-        own = tokens[tokens["item_id"] == item_id]
-        assert own["content"].mean() == pytest.approx(scorer.content(scores))
-        assert own["lead"].mean() == pytest.approx(scorer.style(scores), abs=1e-12)
-        assert own["place"].tolist() == list(range(len(scores.tokens) + 1))
-        assert "".join(own["token"]) == rewrite.output + END
-        assert own["counts"].tolist() == [
+        part = tokens[tokens["item_id"] == item_id]
+        assert part["content"].mean() == pytest.approx(scorer.content(scores))
+        assert part["lead"].mean() == pytest.approx(scorer.style(scores), abs=1e-12)
+        assert part["place"].tolist() == list(range(len(scores.tokens) + 1))
+        assert "".join(part["token"]) == rewrite.output + END
+        assert part["counts"].tolist() == [
             not variant or place > 0 for place in range(len(scores.tokens))
         ] + [bool(variant)]
     assert (tokens[list(TASKS)] <= 0).all(axis=None)

@@ -71,20 +71,20 @@ def test_rounding_is_that_of_bfloat16(lp):
 
 LP = np.array([[-1.0, -2.0, -3.0]] * 3)  # two tokens and the end of the turn
 CUT = np.array([[-1.0, -2.0, NAN]] * 3)
-ONE = np.array([[-1.0, -3.0]] * 3)
+SINGLE = np.array([[-1.0, -3.0]] * 3)
 NONE = np.array([[-3.0]] * 3)
 
 
 @pytest.mark.parametrize(
-    ("skip", "end", "lp", "kept"),
+    ("skip", "end", "lp", "wanted"),
     [
         (False, False, LP, [-1, -2]),
         (True, True, LP, [-2, -3]),
         (True, True, CUT, [-2]),
-        (True, False, ONE, []),
+        (True, False, SINGLE, []),
         (True, True, NONE, []),
     ],
 )
-def test_which_columns_count(skip, end, lp, kept):
+def test_which_columns_count(skip, end, lp, wanted):
     columns = Variant("mine", skip_first=skip, end_of_turn=end).columns(lp)
-    np.testing.assert_array_equal(columns, [kept] * 3)
+    np.testing.assert_array_equal(columns, [wanted] * 3)

@@ -45,10 +45,10 @@ def run(data, wanted, store: Path):
 def test_scores_are_those_of_the_scorer(tmp_path):
     table = run(DATA, both(small.engine()), tmp_path)
     scorer = Scorer(small.engine())
-    own = scorer.judge([Rewrite(row["source"], row["output"], row["style"]) for row in ROWS])
+    file = scorer.judge([Rewrite(row["source"], row["output"], row["style"]) for row in ROWS])
     for name, value in (("likelihood:m", scorer.content), ("likelihood-style:m", scorer.style)):
         rows = table[table["metric"] == name]
-        np.testing.assert_allclose(rows["value"], [value(scores) for scores in own])
+        np.testing.assert_allclose(rows["value"], [value(scores) for scores in file])
         assert rows["status"].tolist() == ["ok", "ok", "empty", "invalid", "ok", "ok"]
         assert set(rows["dimension"]) == {"style" if "style" in name else "content"}
     assert set(table["basis"]) == {"source"}
@@ -99,12 +99,12 @@ def signature(words: str = "", **options) -> str:
 
 def test_each_setting_that_changes_a_value_changes_the_signature(tmp_path):
     model, other = small.engine(), small.engine("qwen")
-    own = tmp_path / "own.toml"
-    own.write_text(
+    file = tmp_path / "own.toml"
+    file.write_text(
         '[paper]\nsystem=""\nstyle="{style}{source}"\nparaphrase="{source}"\nrepeat="{source}"'
     )
     assert signature(model=model, name="likelihood:other") == signature("equation", model=model)
-    changed = {signature(words, model=model) for words in ("", "released", "emphasis", str(own))}
+    changed = {signature(words, model=model) for words in ("", "released", "emphasis", str(file))}
     changed |= {signature(model=other), signature(model=small.engine(rounded=True))}
     words = ("", "float16", "8b", "released", "emphasis")
     assert len(changed | {signature(word) for word in words}) == 6 + len(words)

@@ -7,7 +7,7 @@ from tests.models import tiny
 
 
 @pytest.fixture(scope="session", autouse=True)
-def one_thread():
+def single_thread():
     """Tiny matrices gain nothing from threads, and sums in another order are other bytes."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)

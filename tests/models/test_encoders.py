@@ -181,9 +181,9 @@ def test_weights_that_are_not_in_the_file_are_never_random(spoilt, kind):
 def test_a_checkpoint_without_a_pooler_is_whole(spoilt, folders, kind):
     folder = spoilt(kind)
     weights = load_file(folder / "model.safetensors")
-    kept = {name: weight for name, weight in weights.items() if "pooler" not in name}
-    assert len(kept) < len(weights)
-    save_file(kept, folder / "model.safetensors", metadata={"format": "pt"})
+    without_pooler = {name: weight for name, weight in weights.items() if "pooler" not in name}
+    assert len(without_pooler) < len(weights)
+    save_file(without_pooler, folder / "model.safetensors", metadata={"format": "pt"})
     wanted = encoder(folders[kind]).tokens(TEXTS, 2)
     for left, right in zip(encoder(folder).tokens(TEXTS, 2), wanted, strict=True):
         assert torch.equal(left.vectors, right.vectors)

@@ -94,13 +94,13 @@ def test_a_request_that_cannot_be_answered_is_refused(context, tokens, words):
 def test_what_is_known_is_left_out_and_the_rest_keeps_its_bytes(kind):
     subject, requests = engine(kind, budget=64), tiny.draw(1)
     assert list(subject.logprobs([])) == []
-    whole = tiny.answers(subject, requests)
+    everything = tiny.answers(subject, requests)
     for known in ([0], range(0, len(requests), 2), range(len(requests))):
         batches = subject.logprobs(requests, known=set(known))
         answers = {place: values for batch in batches for place, values in batch}
         assert sorted(answers) == sorted(set(range(len(requests))) - set(known))
         for place, values in answers.items():
-            assert values.tobytes() == whole[place].tobytes()
+            assert values.tobytes() == everything[place].tobytes()
 
 
 def test_what_is_shared_is_computed_once():

@@ -38,8 +38,8 @@ def test_a_row_has_nothing_twice_and_is_within_its_limit_unless_one_request_is_l
     assert [row.size for row in rows] == sorted((row.size for row in rows), reverse=True)
     for row in rows:
         assert row.size <= options["row_tokens"] or len(row.members) == 1 or not options["reuse"]
-        own = [(*requests[place].context, *requests[place].tokens) for place, _ in row.members]
-        assert row.size == len({path[: n + 1] for path in own for n in range(len(path) - 1)})
+        paths = [(*requests[place].context, *requests[place].tokens) for place, _ in row.members]
+        assert row.size == len({path[: n + 1] for path in paths for n in range(len(path) - 1)})
 
 
 @given(st.lists(st.integers(0, 50), max_size=20), st.integers(1, 200))

@@ -71,9 +71,9 @@ def test_a_broken_file_is_refused_with_the_place_and_a_remedy(tmp_path, name, te
 
 
 def test_the_hash_knows_words_and_neither_order_nor_weights():
-    one = Lexicon("a", (StyleWord("x", "s", 1), StyleWord("y", "t", 2)))
+    mine = Lexicon("a", (StyleWord("x", "s", 1), StyleWord("y", "t", 2)))
     other = Lexicon("b", (StyleWord("y", "s", 3), StyleWord("x", "s", 1)))
-    assert one.hash == other.hash != Lexicon("a", (StyleWord("x", "s", 1),)).hash
+    assert mine.hash == other.hash != Lexicon("a", (StyleWord("x", "s", 1),)).hash
 
 
 def test_a_written_lexicon_is_read_back(tmp_path):

@@ -1,6 +1,7 @@
 """A chat template is a program of a stranger: it ends in time, and with little memory."""
 
 import copy
+import importlib
 import json
 import os
 import resource
@@ -185,8 +186,14 @@ def test_a_process_that_ends_takes_the_other_with_it():
     pytest.fail("it is still there")
 
 
-def test_a_sentence_encoder_with_a_chat_template_is_refused(tmp_path):
-    folder = tiny_encoder.pooled(tmp_path / "pooled")
+@pytest.fixture(scope="module")
+def pooled(tmp_path_factory):
+    """A folder of sentence-transformers; the import of that takes long and is not what is timed."""
+    importlib.import_module("sentence_transformers")
+    return tiny_encoder.pooled(tmp_path_factory.mktemp("pooled") / "pooled")
+
+
+def test_a_sentence_encoder_with_a_chat_template_is_refused(pooled):
     how = {"method": "forward", "method_output_name": "last_hidden_state"}
     wanted = {"modality_config": {"text": how, "message": how | {"format": "flat"}}}
     wanted |= {"module_output_name": "token_embeddings"}
@@ -194,7 +201,7 @@ def test_a_sentence_encoder_with_a_chat_template_is_refused(tmp_path):
         ("tokenizer_config.json", {"chat_template": WAYS["loops"]}),
         ("sentence_bert_config.json", wanted),
     ):
-        file = folder / name
+        file = pooled / name
         file.write_text(json.dumps(json.loads(file.read_text()) | facts))
     with pytest.raises(MissingModel, match="puts texts into a chat template"):
-        Encoder(Backbone(folder.name, str(folder)), "cpu").sentences(["a text"])
+        Encoder(Backbone(pooled.name, str(pooled)), "cpu").sentences(["a text"])

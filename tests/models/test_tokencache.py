@@ -44,7 +44,7 @@ def drawn(count=60):
     return [Continuation((i % 7, i), tuple(range(1 + i % 4))) for i in range(count)]
 
 
-def whole(tmp_path):
+def uninterrupted(tmp_path):
     """The rows of a run that nobody stopped."""
     tiny.answers(Cached(Fake(), tmp_path / "whole"), drawn())
     return contents(tmp_path / "whole")
@@ -124,7 +124,7 @@ def test_however_often_a_run_is_stopped_the_bytes_are_the_same(tmp_path_factory,
     for after in stops:
         interrupted(Cached(Fake(), folder / "parts"), drawn(), after)
     tiny.answers(Cached(Fake(), folder / "parts"), drawn())
-    assert contents(folder / "parts") == whole(folder)
+    assert contents(folder / "parts") == uninterrupted(folder)
 
 
 # ----------------------------------------------------------------------------- what is no answer

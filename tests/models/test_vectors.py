@@ -105,7 +105,7 @@ def test_a_table_says_the_same_as_the_texts_that_it_was_counted_in(encoder, tmp_
     texts = written(tmp_path / "texts.txt", "\n".join(TEXTS))
     assert read_counts(encoder, table) == counts
     words = [f"idf={path}+layer2+{encoder.model.where}" for path in (texts, table)]
-    weights = [BertScore(each)._weights for each in words]
+    weights = [BertScore(option)._weights for option in words]
     assert weights[0].tolist() == weights[1].tolist()
     assert weights[0].max() == pytest.approx(math.log(counts.total + 1))
     with pytest.raises(TstmetaError, match="no text to count"):

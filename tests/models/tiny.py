@@ -135,10 +135,10 @@ def network(
 
 def engine(kind: str = "llama", **options: object) -> Engine:
     """An engine; what is no option of Engine goes to :func:`network`."""
-    own = {"rounded", "reuse", "budget"} & options.keys()
-    of_engine = {name: options.pop(name) for name in own}
+    names = {"rounded", "reuse", "budget"} & options.keys()
+    engine_options = {name: options.pop(name) for name in names}
     model = network(kind, **options)
-    return Engine(model, tokenizer(FAMILY[kind]), f"tiny-{kind}", **of_engine)
+    return Engine(model, tokenizer(FAMILY[kind]), f"tiny-{kind}", **engine_options)
 
 
 def folder(path: Path, kind: str = "llama", seed: int = 0) -> Path:
@@ -197,16 +197,16 @@ def draw(seed: int, count: int = 24, window: int = WINDOW) -> list[Continuation]
     """
     rng = np.random.default_rng(seed)
 
-    def some(low: int, high: int) -> tuple[int, ...]:
+    def drawn_tokens(low: int, high: int) -> tuple[int, ...]:
         return tuple(int(token) for token in rng.integers(8, 40, rng.integers(low, high)))
 
-    head = some(6, 9)
+    head = drawn_tokens(6, 9)
     requests = []
     for _ in range(count // 4):
-        source = (*head, *some(1, 12))
-        requests += [Continuation(source, some(1, 12)) for _ in range(3)]
-        requests.append(Continuation(source[: rng.integers(1, len(source))], some(1, 5)))
-    requests += [Continuation(head[:1], some(5, 9)), *requests[:1] * 2]
-    whole = tuple(int(token) for token in rng.integers(8, 40, window + 1))
-    requests.append(Continuation(whole[: window // 2], whole[window // 2 :]))
+        source = (*head, *drawn_tokens(1, 12))
+        requests += [Continuation(source, drawn_tokens(1, 12)) for _ in range(3)]
+        requests.append(Continuation(source[: rng.integers(1, len(source))], drawn_tokens(1, 5)))
+    requests += [Continuation(head[:1], drawn_tokens(5, 9)), *requests[:1] * 2]
+    longest = tuple(int(token) for token in rng.integers(8, 40, window + 1))
+    requests.append(Continuation(longest[: window // 2], longest[window // 2 :]))
     return [requests[place] for place in rng.permutation(len(requests))]

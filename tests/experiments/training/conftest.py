@@ -60,22 +60,24 @@ def bases(tmp_path_factory):
 def run(bases):
     """Train a model of a kind in a folder."""
 
-    def trained(out, kind, *, texts=TEXTS, corpus=None, tasks=(style.MOOD,), base="base", **given):
+    def trained(
+        out, kind, *, texts=TEXTS, corpus=None, tasks=(style.MOOD,), base="base", **changes
+    ):
         if kind in ("lm", "tuned"):
             options = (
                 {"options": TOY} if kind == "lm" else {"options": TUNED, "base": bases["gpt2"]}
             )
-            return lm.train(out, texts, HELD, **{**options, **given})
+            return lm.train(out, texts, HELD, **{**options, **changes})
         table = style.corpus(*tasks) if corpus is None else corpus
         begin = bases.get(base) if kind == "transformer" else None
-        options = {"options": style.SMALL[kind], "base": begin, **given}
+        options = {"options": style.SMALL[kind], "base": begin, **changes}
         return classifier.train(out, table, kind, tasks=tasks, **options)
 
     return trained
 
 
 @pytest.fixture(scope="session")
-def whole(run, tmp_path_factory):
+def finished(run, tmp_path_factory):
     """A run of each kind that nobody stopped: the folder and the report."""
     folder = tmp_path_factory.mktemp("whole")
     return {kind: (folder / kind, run(folder / kind, kind)) for kind in KINDS}

@@ -84,7 +84,7 @@ def test_a_csv_becomes_a_metric_of_fluency(train, tmp_path):
     trained = int(shown["corpus: train"])
     assert 0 < len(held) < trained <= 16 - len(held)
     corpus = registry.get("corpus-perplexity:./model")
-    details = [one.detail for (one,) in corpus.score([(Request(text, ()),) for text in held])]
+    details = [score.detail for (score,) in corpus.score([(Request(text, ()),) for text in held])]
     per_token = float(shown["perplexity: held out: per token"])
     assert per_token == pytest.approx(corpus.combine(details), rel=1e-3)
     other = train("lm", "--corpus", "food.csv", "--out", "model", *TOY)

@@ -53,8 +53,8 @@ def test_sentences_stand_between_marks_and_long_ones_are_cut_and_counted():
     assert Counter(spelt.ids)[mark] == 2
 
 
-def test_training_lowers_the_loss_and_the_report_says_what_the_model_is_worth(whole):
-    out, report = whole["lm"]
+def test_training_lowers_the_loss_and_the_report_says_what_the_model_is_worth(finished):
+    out, report = finished["lm"]
     assert report["options"]["steps"] == len(report["loss_curve"]) == 12
     assert report["loss_curve"][-1] < report["loss_curve"][0] - 0.5
     assert (report["corpus"]["train"], report["corpus"]["held_out"]) == (24, 2)
@@ -95,7 +95,8 @@ def test_fine_tuning_begins_at_the_base_and_keeps_its_tokenizer(bases, tmp_path)
     pairs = zip(after.parameters(), before.parameters(), strict=True)
     assert all(not torch.equal(new, old) for new, old in pairs)
     readings = lm.Reader(tiny.engine("gpt2")).read(HELD)
-    loss = -sum(each.logprob for each in readings) / sum(len(each.tokens) for each in readings)
+    tokens = sum(len(reading.tokens) for reading in readings)
+    loss = -sum(reading.logprob for reading in readings) / tokens
     assert report["perplexity"]["held_out"]["per_token"] < math.exp(loss)
 
 

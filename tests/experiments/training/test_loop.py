@@ -31,32 +31,32 @@ def weights(folder):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_same_seed_gives_the_same_bytes_and_another_seed_other_weights(
-    run, whole, tmp_path, kind
+    run, finished, tmp_path, kind
 ):
     before = torch.get_rng_state()
-    assert run(tmp_path / "same", kind) == whole[kind][1]
+    assert run(tmp_path / "same", kind) == finished[kind][1]
     run(tmp_path / "other", kind, seed=7)
-    assert digests(tmp_path / "same") == digests(whole[kind][0])
-    assert weights(tmp_path / "other") != weights(whole[kind][0])
+    assert digests(tmp_path / "same") == digests(finished[kind][0])
+    assert weights(tmp_path / "other") != weights(finished[kind][0])
     assert torch.equal(before, torch.get_rng_state())
 
 
 @pytest.mark.parametrize("kind", sorted(set(KINDS) - {"linear"}))
-def test_a_run_that_dies_again_and_again_ends_byte_by_byte_the_same(run, whole, tmp_path, kind):
+def test_a_run_that_dies_again_and_again_ends_byte_by_byte_the_same(run, finished, tmp_path, kind):
     for at in (1, 3, 4):
         with killed(at):
             run(tmp_path, kind)
         assert not [path for path in tmp_path.glob("*.safetensors") if path.name != CHECKPOINT]
-    kept = read_checkpoint(tmp_path)[0]["losses"]
-    assert len(kept) in (2, 4)
+    losses = read_checkpoint(tmp_path)[0]["losses"]
+    assert len(losses) in (2, 4)
     run(tmp_path, kind)
-    assert digests(tmp_path) == digests(whole[kind][0])
+    assert digests(tmp_path) == digests(finished[kind][0])
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("lost", ["report", "weights"])
 def test_a_run_that_dies_while_it_writes_its_result_is_done_again(
-    run, whole, tmp_path, monkeypatch, kind, lost
+    run, finished, tmp_path, monkeypatch, kind, lost
 ):
     write = storage.write
 
@@ -75,15 +75,17 @@ def test_a_run_that_dies_while_it_writes_its_result_is_done_again(
         with pytest.raises(Killed):
             run(tmp_path, kind)
     run(tmp_path, kind)
-    assert digests(tmp_path) == digests(whole[kind][0])
+    assert digests(tmp_path) == digests(finished[kind][0])
 
 
 # ------------------------------------------------------------------------------------ the folder
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_result_is_known_by_all_that_made_it_and_never_written_over(run, whole, tmp_path, kind):
-    out, report = whole[kind]
+def test_a_result_is_known_by_all_that_made_it_and_never_written_over(
+    run, finished, tmp_path, kind
+):
+    out, report = finished[kind]
     before = digests(out)
     assert json.loads((out / REPORT).read_text(encoding="utf-8")) == report
     assert CHECKPOINT not in before

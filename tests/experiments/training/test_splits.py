@@ -50,7 +50,7 @@ def test_no_sentence_is_in_two_parts_and_none_that_is_kept_out_is_trained_on(row
     divided = divide(corpus(*rows), never=never)
     parts = divided.groupby(divided["text"].map(key))["part"].agg(set)
     assert all(len(of) == 1 for of in parts)
-    assert all(parts[one] == {"test"} for one in never & set(parts.index))
+    assert all(parts[sentence] == {"test"} for sentence in never & set(parts.index))
 
 
 @pytest.fixture(scope="module")
@@ -69,8 +69,8 @@ def test_no_dev_sentence_and_no_text_of_a_rated_set_is_learned_from_in_the_real_
     assert not texts["train"] & (texts["dev"] | texts["test"] | set(map(key, lines["dev"])))
     for name in ("li2018@yelp", "dualrl", "mir"):
         items = data.load(name).items
-        kept = {*items["source"], *items["output"], *items["references"].explode().dropna()}
-        assert not (texts["train"] | texts["dev"]) & set(map(key, kept)), name
+        texts_of_set = {*items["source"], *items["output"], *items["references"].explode().dropna()}
+        assert not (texts["train"] | texts["dev"]) & set(map(key, texts_of_set)), name
 
 
 @needs("yelp")

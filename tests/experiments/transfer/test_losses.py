@@ -79,7 +79,8 @@ def freely(g, count, style, z):
         states.append(h)
         logits.append(g.out(h))
         fed = sum(
-            p * own for p, own in zip((logits[-1] / 0.5).softmax(0), g.words.weight, strict=True)
+            p * vector
+            for p, vector in zip((logits[-1] / 0.5).softmax(0), g.words.weight, strict=True)
         )
     return states, logits
 
@@ -99,9 +100,9 @@ def judged(judge, states):
     return (judge.out.weight[0] * torch.stack(answers)).sum() + judge.out.bias[0]
 
 
-def each(of):
+def summed(of):
     """The sum over styles of the mean over sentences of ``of(style, words)``."""
-    return sum(sum(of(t, own) for own in words_of(READ[t])) / 3 for t in (0, 1))
+    return sum(sum(of(t, sentence) for sentence in words_of(READ[t])) / 3 for t in (0, 1))
 
 
 def states_of(g, style, words, away):
@@ -114,7 +115,7 @@ def states_of(g, style, words, away):
 
 def test_eq_2_is_the_sum_of_the_log_probabilities_of_words():
     g = model().generator
-    expected = each(lambda t, own: -log_p(g, own, t, encoded(g, own, t))[0])
+    expected = summed(lambda t, sentence: -log_p(g, sentence, t, encoded(g, sentence, t))[0])
     assert number(losses.reconstruction(passes(g)[0], READ)) == pytest.approx(number(expected))
 
 
@@ -122,19 +123,19 @@ def test_eq_3_judges_sentences_of_a_style_against_those_transferred_into_it():
     m = model("adversarial")
     g, judges = m.generator, m.discriminators["adversarial"]
 
-    def of(t, own):
-        real = torch.sigmoid(judged(judges[t], states_of(g, t, own, False)))
-        fake = torch.sigmoid(judged(judges[1 - t], states_of(g, t, own, True)))
+    def of(t, sentence):
+        real = torch.sigmoid(judged(judges[t], states_of(g, t, sentence, False)))
+        fake = torch.sigmoid(judged(judges[1 - t], states_of(g, t, sentence, True)))
         return -math.log(number(real)) - math.log(1 - number(fake))
 
-    assert number(losses.adversarial(judges, *passes(g))) == pytest.approx(each(of))
+    assert number(losses.adversarial(judges, *passes(g))) == pytest.approx(summed(of))
 
 
 def test_eq_4_goes_back_from_the_likeliest_words_and_no_gradient_through_them():
     g = model().generator
 
-    def of(t, own):
-        h, word, away = torch.cat([g.styles[1 - t], encoded(g, own, t)]), BEGIN, []
+    def of(t, sentence):
+        h, word, away = torch.cat([g.styles[1 - t], encoded(g, sentence, t)]), BEGIN, []
         for place in range(4):
             h = cell(g.decoder, g.words.weight[word], h)
             possible = [n for n in range(WORDS) if n > END or (n == END and place)]
@@ -142,11 +143,11 @@ def test_eq_4_goes_back_from_the_likeliest_words_and_no_gradient_through_them():
             if word == END:
                 break
             away.append(word)
-        return -log_p(g, own, t, encoded(g, away, 1 - t))[0]
+        return -log_p(g, sentence, t, encoded(g, away, 1 - t))[0]
 
     loss = losses.cyclic(g, READ, 4)
-    assert number(loss) == pytest.approx(number(each(of)))
-    ours, theirs = (torch.autograd.grad(x, [*g.parameters()]) for x in (loss, each(of)))
+    assert number(loss) == pytest.approx(number(summed(of)))
+    ours, theirs = (torch.autograd.grad(x, [*g.parameters()]) for x in (loss, summed(of)))
     assert all(torch.allclose(a, b) for a, b in zip(ours, theirs, strict=True))
 
 
@@ -167,8 +168,8 @@ def test_eq_6_crosses_the_other_styles_language_model_up_to_the_end_mark():
         g.out.bias[END] += 0.4  # some sentences end early, others do not
     ends = set()
 
-    def of(t, own):
-        _, logits = freely(g, len(own) + 1, 1 - t, encoded(g, own, t))
+    def of(t, sentence):
+        _, logits = freely(g, len(sentence) + 1, 1 - t, encoded(g, sentence, t))
         total, before = 0.0, [BEGIN]
         for scores in logits:
             expected = models[1 - t](torch.tensor([before]))[0, -1].softmax(0)
@@ -179,7 +180,7 @@ def test_eq_6_crosses_the_other_styles_language_model_up_to_the_end_mark():
                 break
         return total
 
-    expected = number(each(of))
+    expected = number(summed(of))
     assert ends == {True, False}
     assert number(losses.language(models, passes(g)[1])) == pytest.approx(expected)
 
@@ -188,12 +189,12 @@ def test_eq_7_values_a_sentence_against_its_own_transfer_and_its_slope_is_to_be_
     m = model("wasserstein")
     g, judges = m.generator, m.discriminators["wasserstein"]
 
-    def of(t, own):
-        real, fake = (judged(judges[t], states_of(g, t, own, away)) for away in (False, True))
+    def of(t, sentence):
+        real, fake = (judged(judges[t], states_of(g, t, sentence, away)) for away in (False, True))
         return number(fake - real)
 
-    def penalty(t, n, own):
-        pairs = zip(*(states_of(g, t, own, away) for away in (False, True)), strict=True)
+    def penalty(t, n, sentence):
+        pairs = zip(*(states_of(g, t, sentence, away) for away in (False, True)), strict=True)
         between = [(EPS[t][n] * a + (1 - EPS[t][n]) * b).detach() for a, b in pairs]
         slope, step = 0.0, 1e-6
         for at in range(len(between)):  # by differences
@@ -206,10 +207,10 @@ def test_eq_7_values_a_sentence_against_its_own_transfer_and_its_slope_is_to_be_
                 slope += ((ends[0] - ends[1]) / (2 * step)) ** 2
         return (math.sqrt(slope) - 1) ** 2
 
-    assert number(losses.wasserstein(judges, *passes(g))) == pytest.approx(each(of))
-    own = [(t, n, words) for t in (0, 1) for n, words in enumerate(words_of(READ[t]))]
+    assert number(losses.wasserstein(judges, *passes(g))) == pytest.approx(summed(of))
+    places = [(t, n, words) for t in (0, 1) for n, words in enumerate(words_of(READ[t]))]
     with torch.no_grad():
-        expected = sum(penalty(*where) for where in own) / 3
+        expected = sum(penalty(*where) for where in places) / 3
     value = losses.gradient_penalty(judges, *passes(g), EPS)
     assert number(value) == pytest.approx(expected, rel=1e-5)
 
@@ -233,7 +234,8 @@ def test_a_reward_makes_drawn_words_likelier_as_far_as_they_beat_the_likeliest()
         gains = (worth(READ[t], drawn) - worth(READ[t], likeliest)).tolist()
         pairs = zip(words_of(READ[t]), words_of(drawn), gains, strict=True)
         total += sum(
-            -max(0, r) * log_p(g, new, 1 - t, encoded(g, own, t))[0] / 3 for own, new, r in pairs
+            -max(0, r) * log_p(g, new, 1 - t, encoded(g, sentence, t))[0] / 3
+            for sentence, new, r in pairs
         )
     assert number(rewarded(g)) == pytest.approx(number(total))
 
@@ -241,7 +243,7 @@ def test_a_reward_makes_drawn_words_likelier_as_far_as_they_beat_the_likeliest()
 LOSSES = {
     "reward": lambda m, *_: rewarded(m.generator),
     "adversarial": lambda m, *both: losses.adversarial(m.discriminators["adversarial"], *both),
-    "language": lambda m, own, other: losses.language(readers(), other),
+    "language": lambda m, followed, other: losses.language(readers(), other),
     "penalty": lambda m, *both: losses.gradient_penalty(
         m.discriminators["wasserstein"], *both, EPS
     ),
@@ -265,12 +267,12 @@ def test_gradients_are_those_of_finite_differences(name):
         for value, slope in zip(values.values(), slopes, strict=True):
             flat = value.detach().view(-1)
             for at in torch.randint(len(flat), (4,), generator=rng).tolist():
-                ends, kept = [], number(flat[at])
+                ends, original = [], number(flat[at])
                 for sign in (1, -1):
-                    flat[at] = kept + sign * step
+                    flat[at] = original + sign * step
                     ends.append(number(loss()))
-                flat[at] = kept
-                own = 0.0 if slope is None else number(slope.reshape(-1)[at])
-                assert own == pytest.approx((ends[0] - ends[1]) / (2 * step), abs=1e-5)
-                checked += own != 0
+                flat[at] = original
+                gradient = 0.0 if slope is None else number(slope.reshape(-1)[at])
+                assert gradient == pytest.approx((ends[0] - ends[1]) / (2 * step), abs=1e-5)
+                checked += gradient != 0
     assert checked > (5 if judges else 15)

@@ -30,8 +30,8 @@ PRINTED = {
     "M6": {"cyclic": 5.0, "wasserstein": 1.0},
     "M7": {"cyclic": 5.0, "wasserstein": 1.0, "paraphrase": 0.2, "language": 1e-3},
 }
-WHOLE = configuration.read()
-QUICK = WHOLE.model_copy(update={"options": WHOLE.options.model_copy(update=WHOLE.quick)})
+PAPER = configuration.read()
+QUICK = PAPER.model_copy(update={"options": PAPER.options.model_copy(update=PAPER.quick)})
 WORDS = {"good": ("lovely", "warm", "nice"), "bad": ("awful", "cold", "rude")}
 TABLE = pd.DataFrame(
     [
@@ -44,7 +44,7 @@ TABLE = pd.DataFrame(
     ],
     columns=["text", "style"],
 )
-CORPUS = select(TABLE, QUICK.options, WHOLE.paraphrases)
+CORPUS = select(TABLE, QUICK.options, PAPER.paraphrases)
 
 
 def train(out, name, seed=0):
@@ -58,12 +58,12 @@ def digests(out):
 
 def test_the_models_differ_by_their_losses_in_one_file():
     always = {"reconstruction": 1.0, "adversarial": 1.0}
-    assert {name: WHOLE.weights_of(name) for name in WHOLE.models} == {
+    assert {name: PAPER.weights_of(name) for name in PAPER.models} == {
         **{name: {**always, **more} for name, more in PRINTED.items()},
         "M0-Sim": {**always, "reward": 100.0},
     }
     with pytest.raises(TstmetaError, match="called 'M8'; use one of M0, M1"):
-        WHOLE.weights_of("M8")
+        PAPER.weights_of("M8")
 
 
 @pytest.mark.parametrize(
@@ -80,14 +80,14 @@ def test_a_configuration_of_another_form_is_refused(tmp_path, old, new, message)
         configuration.read(tmp_path / "own.toml")
 
 
-@pytest.mark.parametrize("name", WHOLE.models)
+@pytest.mark.parametrize("name", PAPER.models)
 def test_every_model_takes_its_steps_and_changes_all_that_it_has(tmp_path, name):
     before = torch.get_rng_state()
     report = train(tmp_path, name)
     assert torch.tensor(1e-310, dtype=torch.float64) * 1 > 0  # as torch was before
     assert torch.equal(before, torch.get_rng_state())
     assert (report["steps"], report["points"]) == (6, [2, 4, 6])
-    assert report["weights"] == WHOLE.weights_of(name)
+    assert report["weights"] == PAPER.weights_of(name)
     for point in report["points"]:
         outputs = pd.read_csv(tmp_path / "outputs" / f"{point:06d}.csv", keep_default_na=False)
         assert len(outputs) == len(CORPUS.sources)
@@ -111,9 +111,9 @@ def test_a_run_that_dies_ends_with_the_same_bytes(tmp_path, name):
 
 def test_all_models_of_a_seed_begin_with_the_same_reconstruction(tmp_path):
     options = QUICK.options.model_copy(update={"alone": 3})
-    whole = QUICK.model_copy(update={"options": options})
+    changed = QUICK.model_copy(update={"options": options})
     for name in ("M0", "M7"):
-        report = trainer.train(tmp_path / name, name, CORPUS, whole)
+        report = trainer.train(tmp_path / name, name, CORPUS, changed)
         assert report["points"] == [4, 5, 6]
     first, last = (
         [(tmp_path / name / "outputs" / f"{at:06d}.csv").read_text() for name in ("M0", "M7")]
@@ -121,15 +121,15 @@ def test_all_models_of_a_seed_begin_with_the_same_reconstruction(tmp_path):
     )
     assert first[0] == first[1]
     assert last[0] != last[1]
-    short = whole.model_copy(update={"options": options.model_copy(update={"steps": 3})})
+    short = changed.model_copy(update={"options": options.model_copy(update={"steps": 3})})
     with pytest.raises(TstmetaError, match="3 steps of reconstruction come before M0"):
         trainer.train(tmp_path / "short", "M0", CORPUS, short)
 
 
 def test_learning_makes_sentences_likelier(tmp_path):
     options = QUICK.options.model_copy(update={"steps": 60, "rate": 1e-2})
-    whole = QUICK.model_copy(update={"options": options})
-    first, *_, last = trainer.train(tmp_path, "M0", CORPUS, whole)["losses"]
+    changed = QUICK.model_copy(update={"options": options})
+    first, *_, last = trainer.train(tmp_path, "M0", CORPUS, changed)["losses"]
     assert last < 0.7 * first
 
 
@@ -138,20 +138,20 @@ def test_learning_makes_sentences_likelier(tmp_path):
 
 def test_a_sentence_is_in_one_part_and_excluded_ones_in_none():
     never = ["THE soup is n't  lovely in town number 0", "the shop is n't rude in street number 3"]
-    corpus = select(TABLE, QUICK.options, WHOLE.paraphrases, never)
+    corpus = select(TABLE, QUICK.options, PAPER.paraphrases, never)
     texts = [*corpus.train["text"], *corpus.sources["text"]]
     assert len(texts) == len(set(texts))
     assert not {key(text) for text in texts} & {key(text) for text in never}
-    again = select(TABLE.sample(frac=1, random_state=1), QUICK.options, WHOLE.paraphrases)
+    again = select(TABLE.sample(frac=1, random_state=1), QUICK.options, PAPER.paraphrases)
     assert again.identity() == CORPUS.identity()
 
 
 def test_paraphrases_come_from_rules_or_from_a_file_with_both_styles():
     train = pd.DataFrame({"text": ["it is n't really far", "a tea"], "number": [1, 0]})
     pair = {"text": "it is n't really far", "paraphrase": "it is not very far", "number": 1}
-    assert paraphrased(train, WHOLE.paraphrases).to_dict("records") == [pair]
-    given = pd.DataFrame({"text": ["so it was", "tea"], "paraphrase": ["it was so", "a tea"]})
-    pairs = select(TABLE, QUICK.options, pairs=given).pairs
+    assert paraphrased(train, PAPER.paraphrases).to_dict("records") == [pair]
+    pairs_file = pd.DataFrame({"text": ["so it was", "tea"], "paraphrase": ["it was so", "a tea"]})
+    pairs = select(TABLE, QUICK.options, pairs=pairs_file).pairs
     assert list(zip(pairs["text"], pairs["number"], strict=True)) == [
         ("so it was", 0),
         ("so it was", 1),
@@ -169,7 +169,7 @@ def test_too_few_sentences_are_refused():
 def test_no_rated_sentence_and_no_source_of_a_preference_is_learned_from():
     table = yelp.corpus(data.paths.raw("yelp"))
     table = table[table["split"] == "dev"]
-    corpus = select(table, WHOLE.options, (), data.texts_of(*EXCLUDED), referenced())
+    corpus = select(table, PAPER.options, (), data.texts_of(*EXCLUDED), referenced())
     held = corpus.sources[corpus.sources["part"] != "reference"]
     learned = {key(text) for text in [*corpus.train["text"], *held["text"]]}
     for name in ("mir", "li2018@yelp", "dualrl", "mis@yelp"):
@@ -189,8 +189,8 @@ def test_no_rated_sentence_and_no_source_of_a_preference_is_learned_from():
 def test_a_trajectory_has_means_corpus_values_of_each_point_and_part(tmp_path):
     facts = {"text": ["the soup is cold", "the tea is warm"], "style": ["bad", "good"]}
     rewrites = [["the soup is warm"], ["the tea is cold", "it is a cold tea"]]
-    own = pd.DataFrame({**facts, "references": rewrites})
-    corpus = select(TABLE, QUICK.options, referenced=own)
+    rewritten = pd.DataFrame({**facts, "references": rewrites})
+    corpus = select(TABLE, QUICK.options, referenced=rewritten)
     perfect = ["the soup is warm", "it is a cold tea"]
     outputs = {2: [*corpus.sources["text"][:-2], *perfect], 4: ["a soup"] * len(corpus.sources)}
     for point, texts in outputs.items():
@@ -198,8 +198,8 @@ def test_a_trajectory_has_means_corpus_values_of_each_point_and_part(tmp_path):
         file = tmp_path / "outputs" / f"{point:06d}.csv"
         pd.DataFrame({"output": texts}).to_csv(file, index=False)
     names = {"source": ["copy-rate", "edit-similarity"], "reference": ["corpus-bleu"], "none": []}
-    whole = QUICK.model_copy(update={"metrics": names})
-    table = trainer.trace(tmp_path, corpus, whole, {"model": "M0", "seed": 3, "points": [2, 4]})
+    changed = QUICK.model_copy(update={"metrics": names})
+    table = trainer.trace(tmp_path, corpus, changed, {"model": "M0", "seed": 3, "points": [2, 4]})
     values = table.set_index(["step", "part", "metric"])["value"]
     assert values[2, "report", "copy-rate"] == 1 > values[4, "report", "copy-rate"]
     assert values[2, "reference", "corpus-bleu"] == pytest.approx(100)
