@@ -96,7 +96,7 @@ def score_file(
         raise TstmetaError("chunk and jobs are at least 1")
     name, wanted = conceal(PurePath(location).stem), metrics
     job = job_of(name, [wanted] if isinstance(wanted, str) else wanted, bases)
-    reader = Reader(location, -(-chunk // BLOCK) * BLOCK)
+    reader = ChunkReader(location, -(-chunk // BLOCK) * BLOCK)
     to_file = target.lower().endswith(".parquet")
     outputs = [("--out", target), ("--out", f"{target.removesuffix('.parquet')}.corpus.csv")]
     storage.apart(outputs, [("--data", file) for file in (location, *reader.files)])
@@ -121,7 +121,7 @@ def _cores() -> int:
 
 
 def _score(
-    job: Job, reader: Reader, parts: PartFolder, jobs: int, cluster: str, bar: tqdm
+    job: Job, reader: ChunkReader, parts: PartFolder, jobs: int, cluster: str, bar: tqdm
 ) -> dict[str, Any]:
     """Write the parts that are not there, and add up the facts of all.
 
@@ -163,7 +163,7 @@ def _digest(job: Job, hashes: Iterable[list[str]]) -> str:
     return sha256("".join([job.key, *chain.from_iterable(hashes)]).encode()).hexdigest()
 
 
-def _finished(out: str, job: Job, reader: Reader) -> dict[str, Any] | None:
+def _finished(out: str, job: Job, reader: ChunkReader) -> dict[str, Any] | None:
     """The facts of a finished file, if it is of the same rows and metrics."""
     if facts := facts_of(out):
         digest = _digest(job, (chunk.hashes for chunk in reader))
@@ -178,11 +178,11 @@ def _result(out: str, facts: dict[str, Any], corpus: pd.DataFrame) -> FileScores
         f"{row.Index}: {row.failed:,} of {row.scores:,} scores failed: {row.reason}"
         for row in metrics[metrics["failed"] > 0].itertuples()
     )
-    counts = map(int, metrics[["scores", "failed"]].sum())
-    return FileScores(out, facts["rows"], *counts, failures, corpus)
+    scores, failed = map(int, metrics[["scores", "failed"]].sum())
+    return FileScores(out, facts["rows"], scores, failed, failures, corpus)
 
 
-class Reader:
+class ChunkReader:
     """Chunks of a location, in order, and the rows whose id an earlier row has."""
 
     def __init__(self, location: str, size: int):

@@ -11,7 +11,7 @@ import logging
 import pickle
 import re
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from itertools import chain, islice
@@ -41,7 +41,7 @@ _TURN = threading.Lock()  # a worker of a cluster may have several threads; mode
 _LOADED: dict[str, list[tuple[Metric, str]]] = {}
 
 
-def run(job: Job, chunks: Iterable[Chunk], jobs: int, cluster: str = "") -> Iterator[Result]:
+def run(job: Job, chunks: Iterable[Chunk], jobs: int, cluster: str = "") -> Generator[Result]:
     """Results of chunks as they come; one chunk, or one job, is computed in this process."""
     remote = cluster not in ("", "local")
     todo = iter(chunks)

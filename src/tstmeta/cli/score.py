@@ -106,7 +106,7 @@ def _score_chunks(
 def _score_in_memory(
     data: str,
     metrics: list[str] | None,
-    bases: list[str] | None,
+    bases: list[options.Basis] | None,
     limit: int | None,
     seed: int,
     store: Path | None,
