@@ -205,7 +205,8 @@ def beginning(base: Backbone, labels: int, seed: int) -> tuple[Any, Any]:
 def _transformer(rows: pd.DataFrame, about: About, base: Any, seed: int) -> tuple[StyleModel, Loss]:
     import torch
 
-    from tstmeta.models.sequence import Transformer, encode, longest, padded
+    from tstmeta.models.classifiers import Transformer
+    from tstmeta.models.sequence import encode, longest, padded
 
     [task], regression = about.tasks, about.regression
     model, tokenizer = beginning(base, 1 if regression else len(task.styles), seed)

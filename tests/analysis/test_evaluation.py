@@ -10,7 +10,8 @@ from tests.analysis.tiny import scores
 from tests.helpers import needs
 from tstmeta import schema, scoring, stats
 from tstmeta.analysis import agreement, bootstrap, evaluate
-from tstmeta.analysis.evaluation import COLUMNS, Evaluation
+from tstmeta.analysis.evaluation import Evaluation
+from tstmeta.analysis.findings import COLUMNS
 from tstmeta.analysis.frame import pairs
 from tstmeta.analysis.matrices import cube, matrices
 from tstmeta.data import Dataset, load

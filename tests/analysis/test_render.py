@@ -16,7 +16,7 @@ from tests.analysis.test_evaluation import analyse
 from tests.analysis.tiny import HOSTILE, scores
 from tests.analysis.tiny import rated as tiny
 from tstmeta.analysis import choice, comparison, evaluate, render
-from tstmeta.analysis.evaluation import COLUMNS
+from tstmeta.analysis.findings import COLUMNS
 from tstmeta.console import TableFormat
 from tstmeta.schema import TstmetaError
 

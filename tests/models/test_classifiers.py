@@ -24,12 +24,12 @@ from tstmeta.models.classifiers import (
     StyleModel,
     Task,
     TextCnn,
+    Transformer,
     features,
     numbered,
     text_cnn,
     words,
 )
-from tstmeta.models.sequence import Transformer
 
 KNOWN = ["warm", "cold", "rain"]
 TEXTS = ["warm rain", "cold cold cold , warm rain or cold", "no", "a cold and late evening"]

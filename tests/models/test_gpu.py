@@ -11,9 +11,8 @@ import torch
 
 from tests.models import tiny, tiny_text
 from tstmeta.models import encoders
-from tstmeta.models.classifiers import About, Task
+from tstmeta.models.classifiers import About, Task, Transformer
 from tstmeta.models.encoders import MINILM
-from tstmeta.models.sequence import Transformer
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU on this machine")
 TEXTS = ["The food was awful.", "I had a wonderful day.", "Grüße aus Köln!", "a " * 300]

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -16,7 +14,6 @@ from .. import stats
 from ..data import Dataset, load
 from ..metrics import Metric
 from ..schema import TstmetaError
-from ..stats import Interval, Resample
 from . import choice, comparison
 from .agreement import (
     Analysis,
@@ -26,21 +23,13 @@ from .agreement import (
     joined,
     resample,
 )
-from .frame import METRIC, SENTINEL, check_dimension, pairs, select_dimension
-from .people import People, people
+from .findings import COLUMNS, EvaluationResult
+from .frame import METRIC, check_dimension, pairs, select_dimension
+from .people import people
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-#: What tells one evaluation from another.
-KEY = ["dataset", "dimension", "statistic", "level"]
-#: Columns of :attr:`Evaluation.frame`.
-COLUMNS = [
-    *("dataset", "statistic", "level", "metric", "basis", "dimension", "kind", "better"),
-    *("value", "low", "high", "n", "without_low", "without_high", "without"),
-    *("rank", "rank_low", "rank_high", "cluster", "partial", "given", "partial_all", "given_all"),
-    *("as_rater", "against", "note", "signature"),
-]
 #: The remark about a corpus metric.
 NOT_PER_ITEM = "one value a system; tst.correlate at level system holds it against people"
 #: Of one of these the others are held fixed: the first alone, then both.
@@ -48,77 +37,8 @@ _PARTED = ("content", "style", "fluency")
 
 
 @dataclass(frozen=True)
-class Evaluation:
-    """A data set, one dimension of human judgement, and all metrics; arrays are in the order of
-    the frame: metrics with the best first, then sentinels and oracles.
-    """
-
-    dataset: str
-    dimension: str
-    against: str  # what people gave, ratings or labels, in words
-    items: int
-    sources: int
-    systems: int  # 0 where none is named
-    analysis: Analysis  # matrices, setting, plan, seed
-    frame: pd.DataFrame  # a row a metric and basis, see :func:`evaluate`
-    human: People  # the human ceiling
-    drawn: Resample  # estimates [M], values in every resample [M, D], and the jackknife
-    p: np.ndarray  # of the difference of every two rows, corrected for all pairs [M, M]
-    tested: bool = True  # without tests there is no summary
-    remarks: tuple[str, ...] = ()  # what the table leaves out, with counts
-
-    @property
-    def label(self) -> str:
-        """The statistic as shown."""
-        return self.analysis.setting.function.label
-
-    def difference(self, first: int, second: int) -> Interval:
-        """The interval of one row's value minus another's."""
-        return stats.difference(self.drawn, first, second)
-
-    @property
-    def key(self) -> dict[str, Any]:
-        """What tells it from another one."""
-        return self.frame[KEY].iloc[0].to_dict()
-
-    @property
-    def places(self) -> tuple[list[int], list[int]]:
-        """Rows of the metrics that can be compared, best first, and of the best sentinel."""
-        kind = self.frame["kind"].where(self.frame["rank"].notna())
-        metrics, sentinels = (np.flatnonzero(kind == name).tolist() for name in (METRIC, SENTINEL))
-        # by the value shown: that of random may be a mean of seeds, and its place that of one
-        return metrics, sorted(sentinels, key=lambda at: -self.frame["value"][at])[:1]
-
-    @property
-    def comparisons(self) -> int:
-        """How many pairs of rows are tested at once."""
-        return math.comb(self.frame["rank"].count(), 2)
-
-    @cached_property
-    def differences(self) -> pd.DataFrame:
-        """Each metric against those below it and against the best sentinel, a row a pair.
-
-        Columns dataset, dimension, statistic, level, a, a_basis, b, b_basis, difference (a minus
-        b; NaN where either has no value), low, high (95 % bootstrap interval), p (two-sided, of the
-        same resamples, this pair alone), p_adjusted (single-step max-t over all pairs of rows of
-        the frame, since the best sentinel is the best of several, see
-        :func:`tstmeta.stats.simultaneous_p`), note (whether the two are over other rewrites;
-        reasons for doubt).
-        """
-        metrics, sentinels = self.places
-        compared = [*metrics, *sentinels]
-        table = comparison.differences(self.analysis.matrices, self.drawn, self.p, compared)
-        return table.assign(**self.key)[[*KEY, *table]]
-
-    @cached_property
-    def summary(self) -> list[str]:
-        """Sentences: the best metrics and those that do not differ from them significantly, how
-        they compare with the best sentinel, and the smallest difference that these data could show
-        (by simulation).
-        """
-        from .findings import sentences
-
-        return sentences(self) if self.tested else []
+class Evaluation(EvaluationResult):
+    """What :func:`evaluate` gives: a result that draws and prints itself."""
 
     def plot(self) -> Figure:
         """A forest plot: values with intervals, sentinels below a line, the human ceiling, and at

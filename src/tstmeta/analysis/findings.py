@@ -7,15 +7,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
+from .. import stats
+from ..stats import Interval, Resample
+from . import comparison
+from .agreement import Analysis
 from .comparison import ALPHA, detectable
-from .render import name_of, number, with_limits
-
-if TYPE_CHECKING:
-    from .evaluation import Evaluation
+from .frame import METRIC, SENTINEL
+from .people import People
 
 #: Names of a list before the rest is counted.
 _LISTED = 6
@@ -39,6 +44,109 @@ SENTENCES = {
 }
 
 
+#: What tells one evaluation from another.
+KEY = ["dataset", "dimension", "statistic", "level"]
+#: Columns of :attr:`EvaluationResult.frame`.
+COLUMNS = [
+    *("dataset", "statistic", "level", "metric", "basis", "dimension", "kind", "better"),
+    *("value", "low", "high", "n", "without_low", "without_high", "without"),
+    *("rank", "rank_low", "rank_high", "cluster", "partial", "given", "partial_all", "given_all"),
+    *("as_rater", "against", "note", "signature"),
+]
+
+
+def number(value: float) -> str:
+    """Three decimals, or as many as show the first digit of a small number; never -0."""
+    if not math.isfinite(value):
+        return "-"
+    text = f"{value:z.3f}"
+    if float(text) or abs(value) < 1e-9:  # an error of rounding is shown as 0
+        return text if float(text) else "0"
+    return np.format_float_positional(value, 1, fractional=False, trim="-")
+
+
+def with_limits(value: float, low: float, high: float) -> str:
+    """A value with its interval where it has one."""
+    return number(value) + f" [{number(low)}, {number(high)}]" * math.isfinite(low)
+
+
+def name_of(metric: str, basis: str) -> str:
+    """A metric in a line of text: R- is reference-based."""
+    return f"R-{metric}" if basis == "reference" else metric
+
+
+@dataclass(frozen=True)
+class EvaluationResult:
+    """A data set, one dimension of human judgement, and all metrics; arrays are in the order of
+    the frame: metrics with the best first, then sentinels and oracles.
+    """
+
+    dataset: str
+    dimension: str
+    against: str  # what people gave, ratings or labels, in words
+    items: int
+    sources: int
+    systems: int  # 0 where none is named
+    analysis: Analysis  # matrices, setting, plan, seed
+    frame: pd.DataFrame  # a row a metric and basis, see :func:`evaluate`
+    human: People  # the human ceiling
+    drawn: Resample  # estimates [M], values in every resample [M, D], and the jackknife
+    p: np.ndarray  # of the difference of every two rows, corrected for all pairs [M, M]
+    tested: bool = True  # without tests there is no summary
+    remarks: tuple[str, ...] = ()  # what the table leaves out, with counts
+
+    @property
+    def label(self) -> str:
+        """The statistic as shown."""
+        return self.analysis.setting.function.label
+
+    def difference(self, first: int, second: int) -> Interval:
+        """The interval of one row's value minus another's."""
+        return stats.difference(self.drawn, first, second)
+
+    @property
+    def key(self) -> dict[str, Any]:
+        """What tells it from another one."""
+        return self.frame[KEY].iloc[0].to_dict()
+
+    @property
+    def places(self) -> tuple[list[int], list[int]]:
+        """Rows of the metrics that can be compared, best first, and of the best sentinel."""
+        kind = self.frame["kind"].where(self.frame["rank"].notna())
+        metrics, sentinels = (np.flatnonzero(kind == name).tolist() for name in (METRIC, SENTINEL))
+        # by the value shown: that of random may be a mean of seeds, and its place that of one
+        return metrics, sorted(sentinels, key=lambda at: -self.frame["value"][at])[:1]
+
+    @property
+    def comparisons(self) -> int:
+        """How many pairs of rows are tested at once."""
+        return math.comb(self.frame["rank"].count(), 2)
+
+    @cached_property
+    def differences(self) -> pd.DataFrame:
+        """Each metric against those below it and against the best sentinel, a row a pair.
+
+        Columns dataset, dimension, statistic, level, a, a_basis, b, b_basis, difference (a minus
+        b; NaN where either has no value), low, high (95 % bootstrap interval), p (two-sided, of the
+        same resamples, this pair alone), p_adjusted (single-step max-t over all pairs of rows of
+        the frame, since the best sentinel is the best of several, see
+        :func:`tstmeta.stats.simultaneous_p`), note (whether the two are over other rewrites;
+        reasons for doubt).
+        """
+        metrics, sentinels = self.places
+        compared = [*metrics, *sentinels]
+        table = comparison.differences(self.analysis.matrices, self.drawn, self.p, compared)
+        return table.assign(**self.key)[[*KEY, *table]]
+
+    @cached_property
+    def summary(self) -> list[str]:
+        """Sentences: the best metrics and those that do not differ from them significantly, how
+        they compare with the best sentinel, and the smallest difference that these data could show
+        (by simulation).
+        """
+        return sentences(self) if self.tested else []
+
+
 class Statement(NamedTuple):
     """Something that holds of metrics: ``kind`` is a key of :data:`SENTENCES`."""
 
@@ -47,7 +155,7 @@ class Statement(NamedTuple):
     value: float = math.nan
 
 
-def findings(result: Evaluation) -> Iterator[Statement]:
+def findings(result: EvaluationResult) -> Iterator[Statement]:
     """Which metrics lead, how they compare with the best sentinel, and the power of the data."""
     (metrics, sentinels), frame = result.places, result.frame
     if not metrics:
@@ -81,7 +189,7 @@ def findings(result: Evaluation) -> Iterator[Statement]:
             yield Statement("observed", [metrics[0], place], gaps[place])
 
 
-def sentences(result: Evaluation) -> list[str]:
+def sentences(result: EvaluationResult) -> list[str]:
     """The findings in words; of a list without metrics nothing is written."""
     return [
         SENTENCES[statement.kind].format(
@@ -97,7 +205,7 @@ def sentences(result: Evaluation) -> list[str]:
     ]
 
 
-def _label(result: Evaluation, rows: list[int]) -> str:
+def _label(result: EvaluationResult, rows: list[int]) -> str:
     """Rows of one value, with it, and how many rewrites it is over where these are not all."""
     if len(rows) != 1:
         values = result.frame["value"][rows[:1]].map(number)
@@ -109,7 +217,7 @@ def _label(result: Evaluation, rows: list[int]) -> str:
     return f"{_names(result, rows)} ({result.label} {text}{over})"
 
 
-def _names(result: Evaluation, rows: list[int]) -> str:
+def _names(result: EvaluationResult, rows: list[int]) -> str:
     """Rows by name, as a list in a sentence; a long one ends with a count."""
     shown = [name_of(*result.frame.loc[place, ["metric", "basis"]]) for place in rows]
     if len(shown) > _LISTED:

@@ -13,14 +13,13 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pandas as pd
 
 from .. import console
 from ..console import TableFormat
 from ..data import Dataset
 from ..schema import USABLE, TstmetaError
-from .evaluation import COLUMNS, Evaluation
+from .findings import COLUMNS, EvaluationResult, name_of, number, with_limits
 from .frame import METRIC, SCORED, corpus_of
 
 if TYPE_CHECKING:
@@ -36,27 +35,7 @@ ENDINGS = {".csv": TableFormat.csv, ".json": TableFormat.json, ".tex": TableForm
 _COUNTS = ("n", "rank", "rank_low", "rank_high", "cluster")
 
 
-def number(value: float) -> str:
-    """Three decimals, or as many as show the first digit of a small number; never -0."""
-    if not math.isfinite(value):
-        return "-"
-    text = f"{value:z.3f}"
-    if float(text) or abs(value) < 1e-9:  # an error of rounding is shown as 0
-        return text if float(text) else "0"
-    return np.format_float_positional(value, 1, fractional=False, trim="-")
-
-
-def with_limits(value: float, low: float, high: float) -> str:
-    """A value with its interval where it has one."""
-    return number(value) + f" [{number(low)}, {number(high)}]" * math.isfinite(low)
-
-
-def name_of(metric: str, basis: str) -> str:
-    """A metric in a line of text: R- is reference-based."""
-    return f"R-{metric}" if basis == "reference" else metric
-
-
-def title(result: Evaluation) -> str:
+def title(result: EvaluationResult) -> str:
     """The content of the table in one line: data, setting, estimand, draws and seed."""
     counts = f"{result.items:,} rewrites, {result.sources:,} sources"
     counts += f", {result.systems} systems" * bool(result.systems)
@@ -68,7 +47,7 @@ def title(result: Evaluation) -> str:
     )
 
 
-def notes(result: Evaluation, gaps: bool = False) -> list[str]:
+def notes(result: EvaluationResult, gaps: bool = False) -> list[str]:
     """The human ceiling, the tests, flipped metrics, and what the table leaves out."""
     human = result.human
     words = [f"The human ceiling is not known: {human.note}"]
@@ -90,14 +69,14 @@ def notes(result: Evaluation, gaps: bool = False) -> list[str]:
     return [*words, *result.remarks]
 
 
-def remarks(result: Evaluation) -> list[str]:
+def remarks(result: EvaluationResult) -> list[str]:
     """Notes about single rows, or why they have no value."""
     rows = result.frame[result.frame["note"] != ""].groupby("note", sort=False)
     parts = {note: list(map(name_of, group["metric"], group["basis"])) for note, group in rows}
     return [f"{', '.join(names)}: {note}" for note, names in parts.items()]
 
 
-def table(result: Evaluation) -> tuple[pd.DataFrame, int]:
+def table(result: EvaluationResult) -> tuple[pd.DataFrame, int]:
     """The rows for reading, people first, without empty columns; and the row before the line.
 
     R- in a name is reference-based; as_rater has a metric in the place of one rater.
@@ -135,7 +114,7 @@ def ranks(rows: pd.DataFrame) -> list[str]:
     return ["" if pd.isna(low) else f"{low}–{high}" for low, high in sets]
 
 
-def _gaps(result: Evaluation) -> pd.DataFrame:
+def _gaps(result: EvaluationResult) -> pd.DataFrame:
     """The differences for reading."""
     rows = result.differences
     limits = rows[["difference", "low", "high"]].itertuples(index=False)
@@ -160,8 +139,8 @@ def format_of(out: Path | None, format: TableFormat | None = None) -> TableForma
     return kind
 
 
-def rendered(evaluations: Sequence[Evaluation], kind: TableFormat, gaps: bool = False) -> str:
-    """Evaluations as text in a format: values, or ``gaps``, the differences; JSON has both."""
+def rendered(evaluations: Sequence[EvaluationResult], kind: TableFormat, gaps: bool = False) -> str:
+    """Results as text in a format: values, or ``gaps``, the differences; JSON has both."""
     if kind is TableFormat.table:
         texts = list[str]()
         for result in evaluations:
@@ -216,7 +195,7 @@ def _json(tables: dict[str, pd.DataFrame], **head: Any) -> str:
     return ",\n".join(lines) + "\n}\n"
 
 
-def _facts(result: Evaluation) -> dict[str, Any]:
+def _facts(result: EvaluationResult) -> dict[str, Any]:
     """What an evaluation is of, and its notes and sentences."""
     plan, seed = result.analysis.plan, result.analysis.seed
     facts = {"title": title(result), "seed": seed, "units": plan.units, "draws": plan.n}
@@ -224,7 +203,7 @@ def _facts(result: Evaluation) -> dict[str, Any]:
     return result.key | facts
 
 
-def with_values(evaluations: Sequence[Evaluation]) -> list[Evaluation]:
+def with_values(evaluations: Sequence[EvaluationResult]) -> list[EvaluationResult]:
     """The evaluations that have a value."""
     valued = [result for result in evaluations if result.frame["value"].notna().any()]
     if not valued:
@@ -233,7 +212,7 @@ def with_values(evaluations: Sequence[Evaluation]) -> list[Evaluation]:
     return valued
 
 
-def _latex(result: Evaluation, gaps: bool) -> str:
+def _latex(result: EvaluationResult, gaps: bool) -> str:
     """A compact table, and all else as comments."""
     shown, rule = (_gaps(result), 0) if gaps else table(result)
     known = [name for name in ("cluster", "as_rater") if name in shown]
@@ -284,7 +263,7 @@ def _flat(text: str) -> str:
     return re.sub(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]", "", text)
 
 
-def draw(evaluations: Sequence[Evaluation]) -> Figure:
+def draw(evaluations: Sequence[EvaluationResult]) -> Figure:
     """Forest plots of evaluations that have values, a panel each, with the ranks at the right."""
     from .. import plot  # needs the extra for drawing
 

@@ -4,14 +4,11 @@ It also has combined metrics, which join scores of others by :mod:`tstmeta.combi
 which take a file or folder that only the user can name.
 """
 
-import tomllib
-from pathlib import Path
-
 import pandas as pd
 
 from ..schema import TstmetaError
 from .base import more_is_better
-from .registry import families, get
+from .registry import COMBINED, OPEN, families, get, how
 
 COLUMNS = (
     *("name", "family", "profile", "dimension", "unit", "bases", "languages", "better"),
@@ -19,10 +16,6 @@ COLUMNS = (
 )
 #: The family of metrics that combine scores of others.
 COMBINED_FAMILY = "combined"
-
-_LISTED = tomllib.loads(Path(__file__).with_name("catalogue.toml").read_text(encoding="utf-8"))
-#: Open form -> remedy; combined metric -> its dimension, option and maker.
-OPEN, COMBINED = _LISTED["open"], _LISTED["combined"]
 
 
 def overview() -> pd.DataFrame:
@@ -80,17 +73,6 @@ def _row(name: str, family: str) -> dict[str, str]:
         # of a metric that cannot run here it would hang on devices that are not asked for
         "signature": "" if missing else str(metric.signature(metric.bases[0])),
     }
-
-
-def how(name: str) -> str:
-    """How the scores of a combined metric are had, by an option and in Python; empty of others."""
-    metric = COMBINED.get(name.partition(":")[0])
-    if metric is None:
-        return ""
-    return (
-        f"tstmeta evaluate --data DATA --combine {metric['option']}; in Python made "
-        f"from scores of others by tstmeta.combine: {metric['maker']}"
-    )
 
 
 def _combined(name: str) -> dict[str, str]:

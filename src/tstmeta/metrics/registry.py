@@ -13,6 +13,7 @@ import os
 import re
 import runpy
 import sys
+import tomllib
 import warnings
 from contextlib import suppress
 from pathlib import Path
@@ -26,6 +27,10 @@ from .base import Metric, more_is_better, wrap
 from .settings import MetricSettings
 
 GROUP = "tstmeta.metrics"
+
+_LISTED = tomllib.loads(Path(__file__).with_name("catalogue.toml").read_text(encoding="utf-8"))
+#: Open form -> remedy; combined metric -> its dimension, option and maker.
+OPEN, COMBINED = _LISTED["open"], _LISTED["combined"]
 
 
 class UnknownMetric(TstmetaError):
@@ -99,10 +104,19 @@ def get(name: str, *, imports: bool = False) -> Metric:
     return metric
 
 
+def how(name: str) -> str:
+    """How the scores of a combined metric are had, by an option and in Python; empty of others."""
+    metric = COMBINED.get(name.partition(":")[0])
+    if metric is None:
+        return ""
+    return (
+        f"tstmeta evaluate --data DATA --combine {metric['option']}; in Python made "
+        f"from scores of others by tstmeta.combine: {metric['maker']}"
+    )
+
+
 def _unknown(name: str, reason: str = "") -> UnknownMetric:
     """The error of a name that is no metric, with what may have been meant."""
-    from .catalogue import how  # it lists what is here, so it imports this module
-
     if remedy := how(name):
         return UnknownMetric(f"{name!r} combines other metrics, and is had so: {remedy}")
     words = f"no metric is called {name!r:.100}{reason}"

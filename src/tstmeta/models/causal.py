@@ -158,3 +158,8 @@ def backbone(name: str) -> Backbone:
         f"no model is called {name!r}: use {', '.join(BACKBONES)}, an id such as "
         "owner/name@revision, or a folder that holds config.json, the tokenizer and safetensors"
     )
+
+
+def window_of(config: Any) -> int:
+    """Longest text of a model in tokens; without a limit of its own about a million."""
+    return int(getattr(config, "max_position_embeddings", 0) or 2**20)

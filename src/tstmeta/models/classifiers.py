@@ -21,8 +21,9 @@ from .. import storage
 from ..extras import lacking
 from ..schema import TstmetaError
 from ..secrecy import excerpt
-from . import hub
+from . import hub, sequence
 from .causal import Backbone, MissingModel, catalogue
+from .sequence import by_length
 
 FILE = "style.safetensors"
 #: A word with its marks and joiners, or one other character: punctuation is style.
@@ -166,21 +167,6 @@ class Linear(StyleModel):
         return cls(about, weights, [tensors[f"bias/{number}"] for number in tasks])
 
 
-def by_length(
-    rows: Sequence[Any], lengths: Sequence[int], width: int, size: int, answer: Callable
-) -> np.ndarray:
-    """Logits [n, width]; ``answer`` gives those of ``size`` rows of similar lengths."""
-    import torch
-
-    values = np.empty((len(rows), width))
-    order = sorted(range(len(rows)), key=lambda place: lengths[place])
-    with torch.inference_mode():
-        for start in range(0, len(order), size):
-            places = order[start : start + size]
-            values[places] = answer([rows[place] for place in places]).float().cpu().numpy()
-    return values
-
-
 # ------------------------------------------------------------------------------- TextCNN
 
 #: Kim (2014, Section 3.1).
@@ -283,6 +269,62 @@ class TextCnn(StyleModel):
 # --------------------------------------------------------------------------------- files
 
 
+# ------------------------------------------------------------------------------- transformers
+
+#: Where ``config.json`` keeps what we know of a model: its task and temperature.
+KEY = "tstmeta_task"
+_TRANSFORMER_BATCH = 64
+
+
+class Transformer(StyleModel):
+    """A sequence classifier of transformers, ready to answer in single precision."""
+
+    def __init__(self, about: About, model: Any, tokenizer: Any):
+        self.about, self.model, self.tokenizer = about, model.eval(), tokenizer
+        self.window = sequence.longest(model.config, tokenizer)
+
+    @classmethod
+    def read(cls, model: Backbone, device: str = "auto") -> Self:
+        """The model of a hub or a folder."""
+        from transformers import AutoModelForSequenceClassification
+
+        network = hub.weights(model, AutoModelForSequenceClassification, dtype="float32")
+        config = network.config
+        if facts := getattr(config, KEY, None):  # what we wrote, else the labels as they are called
+            task = TypeAdapter(Task).validate_python(facts)
+        else:
+            task = Task(
+                model.where, tuple(str(name) for _, name in sorted(config.id2label.items()))
+            )
+        about = About("transformer", (task,), config.num_labels == 1)
+        return cls(about, network.to(hub.device_of(device)), hub.tokenizer(model))
+
+    def judge(self, *sides: Sequence[str]) -> tuple[np.ndarray, list[int]]:
+        """Logits [n, k] of n texts, or pairs in two lists, and their tokens before the cut."""
+        rows, tokens = sequence.encode(self.tokenizer, *sides, window=self.window)
+
+        def answer(batch: list[dict[str, list[int]]]) -> Any:
+            return self.model(**sequence.padded(self.tokenizer, batch, self.model.device)).logits
+
+        lengths = [len(row["input_ids"]) for row in rows]
+        width = self.model.config.num_labels
+        return by_length(rows, lengths, width, _TRANSFORMER_BATCH, answer), tokens
+
+    def logits(self, texts: Sequence[str], task: int) -> Estimates:
+        values, tokens = self.judge(texts)
+        cut = [f"{n} tokens, first {self.window} used" if n > self.window else "" for n in tokens]
+        return Estimates(values, cut)
+
+    def write(self, folder: Path) -> None:
+        task, config = self.about.tasks[0], self.model.config
+        setattr(config, KEY, json.loads(json.dumps(asdict(task))))
+        if not self.about.regression:
+            config.id2label = dict(enumerate(task.styles))
+            config.label2id = {style: number for number, style in config.id2label.items()}
+        self.model.save_pretrained(folder)
+        self.tokenizer.save_pretrained(folder)
+
+
 def ours(model: Backbone) -> Path | None:
     """The file of a linear model or TextCNN; None where the model is one of transformers."""
     path = model.folder / FILE
@@ -341,8 +383,6 @@ def load(model: Backbone, device: str = "auto") -> StyleModel:
 def _load(model: Backbone, identity: str, device: str) -> StyleModel:
     path = ours(model)
     if path is None:
-        from .sequence import Transformer
-
         return Transformer.read(model, device)
     about = read_about(path)
     return (Linear if about.kind == "linear" else TextCnn).read(path, about)

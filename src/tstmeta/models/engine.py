@@ -14,9 +14,17 @@ import torch.nn.functional as F
 
 from ..schema import TstmetaError
 from . import forest
-from .causal import Answer, Answers, Continuation, Requests, check_requests, described, progress_bar
+from .causal import (
+    Answer,
+    Answers,
+    Continuation,
+    Requests,
+    check_requests,
+    described,
+    progress_bar,
+    window_of,
+)
 from .forest import Row
-from .hub import window_of
 
 #: Elements of the largest tensor of logits: 8 MB of float32, about what a processor's cache holds.
 _LOGITS = 2**21

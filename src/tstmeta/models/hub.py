@@ -16,7 +16,7 @@ from ..data.paths import regular
 from ..extras import lacking, needs
 from ..schema import TstmetaError
 from ..secrecy import excerpt
-from .causal import Answers, Backbone, MissingModel, Requests, backbone, described
+from .causal import Answers, Backbone, MissingModel, Requests, backbone, described, window_of
 
 if TYPE_CHECKING:
     from .engine import Engine
@@ -211,11 +211,6 @@ def dtype_of(wanted: str = "auto", device: str = "cpu") -> str:
     if wanted not in DTYPES:
         raise TstmetaError(f"dtype is {wanted!r}; use auto, {', '.join(DTYPES)}")
     return wanted
-
-
-def window_of(config: Any) -> int:
-    """Longest text of a model in tokens; without a limit of its own about a million."""
-    return int(getattr(config, "max_position_embeddings", 0) or 2**20)
 
 
 def load(name: str | Backbone, **options: Any) -> Engine:

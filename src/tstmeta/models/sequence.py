@@ -5,72 +5,30 @@ Mukherjee et al. (2025) XLM-R.  T5 writes and answers questions.  Neither the ba
 changes a number (float32, differences below 1e-5) nor, short of a tie, a text.
 """
 
-import json
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Sequence
 from functools import lru_cache
-from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
-from pydantic import TypeAdapter
 
 from . import hub
-from .causal import Backbone
-from .classifiers import About, Estimates, StyleModel, Task, by_length
+from .causal import Backbone, window_of
 from .forest import batches
 
-#: Where ``config.json`` keeps what we know of a model: its task and temperature.
-KEY = "tstmeta_task"
-_BATCH = 64
 
+def by_length(
+    rows: Sequence[Any], lengths: Sequence[int], width: int, size: int, answer: Callable
+) -> np.ndarray:
+    """Logits [n, width]; ``answer`` gives those of ``size`` rows of similar lengths."""
+    import torch
 
-class Transformer(StyleModel):
-    """A sequence classifier of transformers, ready to answer in single precision."""
-
-    def __init__(self, about: About, model: Any, tokenizer: Any):
-        self.about, self.model, self.tokenizer = about, model.eval(), tokenizer
-        self.window = longest(model.config, tokenizer)
-
-    @classmethod
-    def read(cls, model: Backbone, device: str = "auto") -> Self:
-        """The model of a hub or a folder."""
-        from transformers import AutoModelForSequenceClassification
-
-        network = hub.weights(model, AutoModelForSequenceClassification, dtype="float32")
-        config = network.config
-        if facts := getattr(config, KEY, None):  # what we wrote, else the labels as they are called
-            task = TypeAdapter(Task).validate_python(facts)
-        else:
-            task = Task(
-                model.where, tuple(str(name) for _, name in sorted(config.id2label.items()))
-            )
-        about = About("transformer", (task,), config.num_labels == 1)
-        return cls(about, network.to(hub.device_of(device)), hub.tokenizer(model))
-
-    def judge(self, *sides: Sequence[str]) -> tuple[np.ndarray, list[int]]:
-        """Logits [n, k] of n texts, or pairs in two lists, and their tokens before the cut."""
-        rows, tokens = encode(self.tokenizer, *sides, window=self.window)
-
-        def answer(batch: list[dict[str, list[int]]]) -> Any:
-            return self.model(**padded(self.tokenizer, batch, self.model.device)).logits
-
-        lengths = [len(row["input_ids"]) for row in rows]
-        return by_length(rows, lengths, self.model.config.num_labels, _BATCH, answer), tokens
-
-    def logits(self, texts: Sequence[str], task: int) -> Estimates:
-        values, tokens = self.judge(texts)
-        cut = [f"{n} tokens, first {self.window} used" if n > self.window else "" for n in tokens]
-        return Estimates(values, cut)
-
-    def write(self, folder: Path) -> None:
-        task, config = self.about.tasks[0], self.model.config
-        setattr(config, KEY, json.loads(json.dumps(asdict(task))))
-        if not self.about.regression:
-            config.id2label = dict(enumerate(task.styles))
-            config.label2id = {style: number for number, style in config.id2label.items()}
-        self.model.save_pretrained(folder)
-        self.tokenizer.save_pretrained(folder)
+    values = np.empty((len(rows), width))
+    order = sorted(range(len(rows)), key=lambda place: lengths[place])
+    with torch.inference_mode():
+        for start in range(0, len(order), size):
+            places = order[start : start + size]
+            values[places] = answer([rows[place] for place in places]).float().cpu().numpy()
+    return values
 
 
 def encode(
@@ -102,7 +60,7 @@ def padded(tokenizer: Any, rows: Sequence[dict[str, list[int]]], device: Any) ->
 
 def longest(config: Any, tokenizer: Any) -> int:
     """Longest text in tokens: the least of what the positions and the tokenizer allow."""
-    positions = hub.window_of(config)
+    positions = window_of(config)
     if "roberta" in config.model_type or config.model_type in ("camembert", "xmod", "mpnet"):
         positions -= (config.pad_token_id or 0) + 1  # they count from behind the padding's number
     # a tokenizer without a limit says an enormous number
