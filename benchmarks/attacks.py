@@ -24,7 +24,6 @@ ATTACKS = [
     ("two at once", "", "attack/test_attacks.py", "two_runs"),
     ("two at once", "scores, log-probabilities", "test_store.py", "two"),
     ("kill", "scores of two runs", "test_store.py", "the_work"),
-    ("two at once", "fetched files", "data/test_fetch.py", "a_second_run"),
     ("disk full", "", "attack/test_attacks.py", "where_there_is_no_room"),
     ("disk full", "answers of a judge", "judge/test_cache.py", "a_full_disk"),
     ("broken file", "data, ratings, scores", "data/test_broken.py"),
@@ -54,8 +53,7 @@ ATTACKS = [
         "a_secret",
         "tok",
     ),
-    ("hostile answer", "fetched files", "data/test_fetch.py", "a_cut", "a_file_that"),
-    ("hostile answer", "fetched files", "data/test_fetch.py", "a_partial"),
+    ("hostile answer", "fetched files", "data/test_fetch.py", "a_file_that", "an_archive"),
     ("hostile name", "names in files", "test_names_from_files.py"),
     ("hostile name", "plug-ins", "test_plugins.py"),
 ]

@@ -42,7 +42,7 @@ def test_a_broken_file_gives_its_report_on_stderr_and_exit_code_2(monkeypatch, c
     assert capsys.readouterr() == (
         "",
         f"error: 1 problem found:\n{path}, row 1, column source: missing value. "
-        "Remedy: write a text or drop the row.\n",
+        "Remedy: fill it in or drop the row.\n",
     )
 
 

@@ -34,8 +34,8 @@ def datasets() -> pd.DataFrame:
 
 def _row(name: str) -> dict[str, object]:
     card, place = Card.read(name), here(name)
-    is_corpus = getattr(_module(name), "CORPUS", False)
-    dataset = None if place == "no" or is_corpus else _loaded(name)
+    is_rated = place != "no" and not getattr(_module(name), "CORPUS", False)
+    dataset = _loaded(name) if is_rated else None
     rated = (dataset.dimensions if dataset else []) or list(card.scale)
     return {
         "name": name,

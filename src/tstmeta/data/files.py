@@ -185,7 +185,8 @@ def _part(file: str, batch: list[tuple[int, Any]]) -> Part:
     rows = {number: row for number, row in batch if not isinstance(row, Problem)}
     _check_names(file, [*set().union(*rows.values())])
     unfit = [problem for number, row in rows.items() for problem in _unfit(file, number, row)]
-    rows = {number: rows[number] for number in rows.keys() - {problem.row for problem in unfit}}
+    broken = {problem.row for problem in unfit}
+    rows = {number: row for number, row in rows.items() if number not in broken}
     table = pd.DataFrame([*rows.values()], [*rows], dtype=object)
     table = table[table.index > 0] if 0 in rows else table.where(table.notna(), None)
     return Part(file, table, problems + unfit)
