@@ -92,7 +92,7 @@ test: setup ## Build the book of a machine without raw files, check style and ty
 	@"$(PY)" -m ruff check .
 	@"$(PY)" -m ruff format --check .
 	@env -u TSTMETA_DATA "$(PY)" dodo.py book types
-	@"$(PY)" -m pytest -n 3 --dist loadfile --no-loadscope-reorder
+	@"$(PY)" -m pytest -n 3 --dist loadfile --no-loadscope-reorder --durations 15
 
 nightly: book ## All tests, also long ones: simulations, and every number that is passed on computed again
 	@"$(PY)" -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m "nightly or not nightly"
