@@ -23,6 +23,7 @@ ATTACKS = [
     ("kill", "", "attack/test_attacks.py", "killed"),
     ("two at once", "", "attack/test_attacks.py", "two_runs"),
     ("two at once", "scores, log-probabilities", "test_store.py", "two"),
+    ("two at once", "fetched files", "data/test_fetch.py", "a_second_run"),
     ("kill", "scores of two runs", "test_store.py", "the_work"),
     ("disk full", "", "attack/test_attacks.py", "where_there_is_no_room"),
     ("disk full", "answers of a judge", "judge/test_cache.py", "a_full_disk"),

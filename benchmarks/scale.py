@@ -301,7 +301,7 @@ def on_paper(data: Path, n: int, seconds: float, folder: Path) -> list[dict[str,
         row("paper", f"{WORKERS} workers alone", PAIRS, PAIRS * seconds * 2 / n / WORKERS),
         row("paper", "reading by the one that hands out", PAIRS, PAIRS * client),
         row("paper", "scores to it at 1 GB/s", PAIRS, PAIRS * written / 1e9),
-        row("paper", "ids to compare, GB of its memory", PAIRS, PAIRS * 16 / 1e9),
+        row("paper", "ids to compare, GB of its memory", PAIRS, PAIRS * 8 / 1e9),
     ]
 
 

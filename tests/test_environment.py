@@ -182,8 +182,59 @@ def test_zenodo_is_given_what_the_citation_says():
     given = json.loads(read(".zenodo.json"))
     same = {"title": "title", "keywords": "keywords", "description": "abstract"}
     assert [given[key] for key in same] == [CITATION[key] for key in same.values()]
-    authors = [person["name"] for person in CITATION["authors"]]
-    assert [person["name"] for person in given["creators"]] == authors
+    assert [who["name"] for who in given["creators"]] == [
+        who["name"] for who in CITATION["authors"]
+    ]
     assert given["license"] == CITATION["license"][0]
-    papers = {f"arXiv:{paper['url'].rpartition('/')[2]}" for paper in CITATION["references"]}
-    assert {paper["identifier"] for paper in given["related_identifiers"]} == papers
+    assert all(name in given["notes"] for name in CITATION["license"])
+    papers = {paper["url"].rpartition("/")[2]: paper["type"] for paper in CITATION["references"]}
+    kinds = {"article": "publication-preprint", "conference-paper": "publication-conferencepaper"}
+    assert {each["identifier"]: each["resource_type"] for each in given["related_identifiers"]} == {
+        f"arXiv:{number}": kinds[kind] for number, kind in papers.items()
+    }
+    assert all(f"arXiv:{number}" in read("book/references.bib") for number in papers)
+
+
+def test_the_lock_holds_exact_versions_sorted_once_and_nothing_else():
+    pin = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*==[0-9][0-9a-z.]*")
+    assert [line for line in lock() if not pin.fullmatch(line)] == []
+    names = [line.split("==")[0] for line in lock()]
+    assert names == sorted(set(names))
+
+
+def test_what_users_install_is_a_range_and_never_one_version():
+    needs = [Requirement(text) for group in USERS for text in group]
+    assert [str(n) for n in needs if "==" in str(n.specifier) or ">=" not in str(n.specifier)] == []
+
+
+def test_everything_in_the_lock_is_asked_for_by_something():
+    needed = {canonicalize_name(Requirement(text).name) for group in DIRECT for text in group}
+    todo = [Requirement(text) for group in DIRECT for text in group]
+    seen = set()
+    while todo:
+        wanted = todo.pop()
+        key = (canonicalize_name(wanted.name), frozenset(wanted.extras))
+        if key in seen or key[0] not in LOCKED:
+            continue
+        seen.add(key)
+        for text in distribution(key[0]).requires or []:
+            need = Requirement(text)
+            environments = [{"extra": extra} for extra in ("", *wanted.extras)]
+            if need.marker is None or any(map(need.marker.evaluate, environments)):
+                todo.append(need)
+                needed.add(canonicalize_name(need.name))
+    assert set(LOCKED) - needed == set()
+
+
+def test_conda_users_get_the_same_python_and_the_same_lock():
+    wanted = yaml.safe_load(read("environment.yml"))["dependencies"]
+    [python] = [name.partition("=")[2] for name in wanted if str(name).startswith("python=")]
+    assert Version(python) in SpecifierSet(PROJECT["project"]["requires-python"])
+    assert wanted[-1] == {"pip": ["-r requirements.lock", "-e ."]}
+
+
+def test_the_readme_names_every_extra_and_the_pythons_that_are_supported():
+    readme = read("README.md")
+    assert set(re.findall(r"pip install '\.\[(\w+)\]'", readme)) == set(EXTRAS)
+    assert "Python (3.11, 3.12 or 3.13)" in readme
+    assert PROJECT["project"]["requires-python"] == ">=3.11,<3.14"

@@ -261,6 +261,16 @@ def test_a_broken_file_is_reported_with_a_remedy(text, expected, toy, save):
     assert expected in str(caught.value)
 
 
+def test_the_faults_of_all_exports_come_in_one_report(toy, save):
+    good, export = exported(tasks(toy), ANN), exported(tasks(toy), BEN)
+    answer({"choices": ["6"]})(export[1])
+    files = [save("[1]", "a.json"), save(good, "b.json"), save(export, "c.json"), save("", "d.csv")]
+    with pytest.raises(DataError) as caught:
+        read_export(files, toy)
+    places = [(problem.file, problem.row) for problem in caught.value.problems]
+    assert places == [(str(files[0]), 1), (str(files[2]), 2), (str(files[3]), None)]
+
+
 def test_the_form_and_the_ratings_on_the_command_line(tmp_path, save):
     def run(*words):
         return CliRunner().invoke(cli.app, [str(word) for word in words])

@@ -13,6 +13,7 @@ from tstmeta.analysis.frame import pairs
 from tstmeta.data import paths, shipped
 from tstmeta.data.tables import scores_table
 from tstmeta.metrics import CorpusMetric, PairMetric, Request, Score, UnknownMetric
+from tstmeta.schema import TstmetaError
 
 # ---------------------------------------------------------------------------- what is computed
 
@@ -54,6 +55,23 @@ def test_rows_come_by_metric_in_the_order_wanted_each_once(wanted, names, tmp_pa
     found = scoring.score(rated, wanted, bases=["source"], store=tmp_path, progress=False)
     assert list(dict.fromkeys(found["metric"])) == names
     assert found.groupby(["metric", "basis"]).size().eq(3).all()
+
+
+def test_a_metric_is_scored_once_however_its_settings_are_spelt(tmp_path):
+    spellings = ["bleu:intl", "bleu[variant=intl]", "bleu:variant=intl", "bleu", "bleu:"]
+    found = scoring.score(THREE, spellings, bases=["source"], store=tmp_path, progress=False)
+    assert found["metric"].tolist() == ["bleu:intl"] * 3 + ["bleu"] * 3
+
+
+@pytest.mark.parametrize("name", ["bleu:intl", "bleu[variant=intl]", "bleu:variant=intl"])
+def test_scores_that_a_file_has_are_refused_however_the_metric_is_spelt(name, tmp_path):
+    there = scoring.score(THREE, ["bleu:intl"], store=tmp_path, progress=False)
+    with pytest.raises(TstmetaError, match="the file of scores has bleu:intl already"):
+        choice.check_new(THREE, [name], None, there)
+    with pytest.raises(TstmetaError, match="the file of scores has bleu:intl already"):
+        choice.check_new(THREE, ["bleu:intl"], None, there.assign(metric=name))
+    choice.check_new(THREE, ["bleu"], None, there)
+    assert choice.listed(there, "style", [name]).equals(there)
 
 
 def test_an_unknown_metric_is_refused_before_anything_is_scored(tmp_path):

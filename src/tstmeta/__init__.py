@@ -75,8 +75,8 @@ if TYPE_CHECKING:  # what editors know of the names
     from .scoring import score
 
 
-# The subpackage has the name of the function below.  Whichever import comes first puts it in the
-# function's place, and only that one does: so it comes here.
+# The first import of the subpackage binds `tstmeta.metrics` to the module.  It is imported here,
+# before the function is defined, so that the function stays bound.
 import_module(".metrics", __name__)
 
 

@@ -190,14 +190,22 @@ def read_export(
         whichever was shown as A.
 
     Raises:
-        DataError: everything that is wrong with a file, with task (counted from 1) and remedy.
+        DataError: everything that is wrong with the files, with task (counted from 1) and remedy.
     """
     files = [exports] if isinstance(exports, Path) else list(exports)
     items = dataset.with_texts("to be held against what raters saw")
     known = _compared(items) if form is PAIRWISE else items
     keys = [form_id(*ids) for ids in known[["dataset", *form.ids]].to_numpy()]
     known = known.set_axis(keys)
-    answers = pd.concat([_answers(path, form, known) for path in files])
+    problems: list[Problem] = []
+    tables = []
+    for path in files:
+        try:
+            tables.append(_answers(path, form, known))
+        except DataError as error:
+            problems += error.problems
+    check(problems)
+    answers = pd.concat(tables)
     if answers.empty:
         remedy = "export the project again, or fill in the sheet, once somebody has rated"
         check([fault(files[0], "no ratings", remedy=remedy)])

@@ -4,6 +4,8 @@ One of another package may be broken: that is an error with its name, never a tr
 """
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
@@ -32,6 +34,17 @@ def load(point: EntryPoint) -> Any:
     """What an entry point names; BrokenPlugin where its import fails."""
     try:
         return point.load()
+    except (Exception, SystemExit) as error:
+        raise broken(point, place(error)) from error
+
+
+@contextmanager
+def guarded(point: EntryPoint) -> Iterator[None]:
+    """Turn what code of an entry point raises into BrokenPlugin, except our errors and OSError."""
+    try:
+        yield
+    except (TstmetaError, OSError):
+        raise
     except (Exception, SystemExit) as error:
         raise broken(point, place(error)) from error
 

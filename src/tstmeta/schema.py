@@ -171,9 +171,10 @@ def member_of(known: Collection[str]) -> pa.Check:
     )
 
 
-_FILL = "fill it in or drop the row"
 #: Cells that are texts and not blank.
-FILLED = cell_check(lambda cell: isinstance(cell, str) and bool(cell.strip()), _FILL)
+FILLED = cell_check(
+    lambda cell: isinstance(cell, str) and bool(cell.strip()), "write a text or drop the row"
+)
 _HALF = re.compile("[\ud800-\udfff]")
 _LIST = cell_check(
     lambda cell: (
@@ -224,7 +225,8 @@ def _problems(cases: pd.DataFrame, schema: pa.DataFrameSchema, where: str) -> It
             what, remedy = "duplicate row", "keep one row for each combination of these columns"
         elif cell is None or not str(cell).strip() or check == "not_nullable":
             what = "missing value"
-            remedy = _FILL if check == "not_nullable" else remedy
+            if check in ("not_nullable", FILLED.error):
+                remedy = "fill it in or drop the row"
         elif row is None:
             what = f"values of type {cell}"
         yield Problem(where, row, str(column), what, remedy)

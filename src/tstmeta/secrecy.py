@@ -11,7 +11,8 @@ import json
 import re
 
 #: What is shorter cannot be masked without spoiling answers.  A shorter key or user name is no
-#: secret (keys such as "EMPTY" stand for none); a shorter password is refused, see server.address.
+#: secret (keys such as "EMPTY" stand for none); a shorter password is refused, see
+#: models.connection.address.
 LEAST = 6
 #: Finds secrets; None if there are none.
 Mask = re.Pattern[str] | None

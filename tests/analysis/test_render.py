@@ -65,7 +65,7 @@ def test_sentences_are_of_the_best_metric_of_the_best_sentinel_and_of_power():
         "Significantly better than the best sentinel: good and ter.",
         "Not significantly different from the best sentinel: poor.",
         "All 10 pairs of rows are tested at once, at 0.05.",
-        "Smallest difference between good and ter that these data show with 80 % power:"
+        "Smallest difference at which these data show with 80 % power that ter is worse than good:"
         f" {least:.3f}"
         " (this pair alone, at 0.05, by simulation).",
         f"Observed difference between good and ter: {render.number(gap)}.",
@@ -111,7 +111,9 @@ def test_metrics_of_one_value_lead_together_and_chance_and_fewer_rewrites_are_st
 
 def test_a_long_list_of_metrics_ends_with_a_count():
     many = scored(DATA, good=0.1, **{f"poor_{letter}": 9.0 for letter in "abcdefgh"})
-    [worse] = [line for line in words(analyse(DATA, many, draws=20)) if "worse than" in line]
+    [worse] = [
+        line for line in words(analyse(DATA, many, draws=20)) if "worse than the best:" in line
+    ]
     assert worse.count("poor-") == 5
     assert worse.endswith(" and 3 more.")
 

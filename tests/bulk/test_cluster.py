@@ -81,6 +81,7 @@ def test_an_address_of_no_scheduler_is_refused_without_its_secrets(file, tmp_pat
 
 @pytest.mark.parametrize("kind", ["garbage", "http", "nobody", "no such host"])
 def test_what_answers_wrongly_or_not_at_all_is_given_up(file, tmp_path, port, monkeypatch, kind):
+    assert workers._ANSWER <= 10
     monkeypatch.setattr(workers, "_ANSWER", 1)
     address = {"nobody": "127.0.0.1:9", "no such host": "no-such-host.invalid:8786"}.get(kind)
     address = address or f"127.0.0.1:{port(kind)}"

@@ -2,14 +2,20 @@
 
 import json
 import os
+import signal
+import time
 import warnings
+import weakref
+from concurrent.futures import CancelledError
 from fractions import Fraction
 from pathlib import Path
 
+import distributed
 import fsspec
 import numpy as np
 import pandas as pd
 import pytest
+from distributed.comm import CommClosedError
 
 import tstmeta as tst
 from tstmeta import bulk
@@ -173,10 +179,90 @@ def test_workers_that_die_again_and_again_end_the_run_in_a_line(
     file, tmp_path, mortal, monkeypatch, capfd
 ):
     (tmp_path / "always").touch()
+    assert workers._CONFIG["distributed.scheduler.allowed-failures"] == 2
     monkeypatch.setitem(workers._CONFIG, "distributed.scheduler.allowed-failures", 0)
-    with pytest.raises(TstmetaError, match=r"^a worker died .*Remedy: .*goes on$"):
+    with pytest.raises(TstmetaError, match=r"^the workers gave up .*Remedy: .*goes on$"):
         scored(file, tmp_path / "s.parquet", [mortal], chunk=1000, jobs=2)
     assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize("error", [OSError("no disk"), RuntimeError("no"), DataError([])])
+def test_an_error_of_reading_comes_out_as_it_is(error):
+    def chunks():
+        yield "a chunk"
+        raise error
+
+    with pytest.raises(type(error)) as caught, workers._explained("", chunks()) as todo:
+        list(todo)
+    assert caught.value is error
+
+
+@pytest.mark.parametrize(
+    ("error", "explained"),
+    [
+        (RuntimeError("Nanny failed to start"), True),
+        (OSError("Timed out"), True),
+        (ConnectionResetError(), True),
+        (MemoryError(), True),
+        (CancelledError(), True),
+        (CommClosedError(), True),
+        (NotImplementedError(), False),
+        (RecursionError(), False),
+        (FileNotFoundError(), False),
+        (KeyError(), False),
+    ],
+)
+def test_errors_of_workers_are_explained_and_those_of_code_are_not(error, explained):
+    expected = TstmetaError if explained else type(error)
+    words = "the workers gave up" if explained else None
+    with pytest.raises(expected, match=words), workers._explained("", []):
+        raise error
+
+
+def test_chunks_that_were_handed_out_do_not_stay_in_memory(monkeypatch):
+    references = []
+
+    def chunks():
+        for _ in range(4):
+            rows = Counting()
+            references.append(weakref.ref(rows))
+            yield rows
+
+    monkeypatch.setattr(workers, "_check_pickles", lambda job: None)
+    monkeypatch.setattr(workers, "_on_dask", lambda job, todo, jobs, address: map(id, todo))
+    results = workers.run(None, chunks(), 2)
+    for _ in range(3):
+        next(results)
+    assert [reference() for reference in references[:2]] == [None, None]
+
+
+def test_an_interrupt_while_workers_start_lets_them_start_and_closes_them(monkeypatch):
+    class Slow:
+        closed = 0
+
+        def __init__(self, **_):
+            time.sleep(0.3)
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.3)
+
+        def close(self):
+            Slow.closed += 1
+
+    monkeypatch.setattr(distributed, "LocalCluster", Slow)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            next(workers._on_dask(None, iter([]), 2, ""))
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert Slow.closed == 1
+
+
+def test_before_a_scheduler_is_greeted_no_more_than_a_chunk_is_read(monkeypatch):
+    monkeypatch.setattr(workers, "_check_pickles", lambda job: None)
+    monkeypatch.setattr(workers, "_on_dask", lambda job, todo, jobs, address: iter("r"))
+    chunks = iter("abcd")
+    assert (list(workers.run(None, chunks, 4, "tcp://x:1")), next(chunks)) == (["r"], "b")
 
 
 def test_json_lines_that_leave_keys_out_are_the_same_bytes_for_any_chunks(tmp_path):
@@ -316,6 +402,27 @@ def test_values_of_a_file_that_is_replaced_do_not_stay_beside(tmp_path):
     assert not (tmp_path / "s.corpus.csv").exists()
 
 
+def test_a_file_of_which_no_row_has_a_score_is_written(tmp_path):
+    (tmp_path / "a.csv").write_text("source,output\na b,a c\n")
+    for _ in range(2):  # the second time it is finished
+        ours = scored(tmp_path / "a.csv", tmp_path / "o.parquet", ["bleu"], bases=["reference"])
+        assert (ours.rows, ours.scores, ours.failed) == (1, 0, 0)
+    assert pd.read_parquet(tmp_path / "o.parquet").shape == (0, 10)
+    assert not (tmp_path / "o.parquet.parts").exists()
+
+
+def test_facts_grow_with_systems_for_corpus_metrics_alone(tmp_path):
+    path, facts = tmp_path / "mine.csv", []
+    rewrites().assign(system=[f"s{place % 500}" for place in range(ROWS)]).to_csv(path, index=False)
+    for n in (1000, 3000):
+        scored(path, tmp_path / f"{n}.parquet", ["pinc", "corpus-bleu"], chunk=n)
+        facts.append(parts.facts_of(str(tmp_path / f"{n}.parquet"))["groups"])
+    assert facts[0] == facts[1]
+    systems = pd.DataFrame(facts[0]).groupby("metric")["system"]
+    assert systems.nunique().to_dict() == {"pinc": 1, "corpus-bleu": 500}
+    assert systems.first()["pinc"] == ""
+
+
 # ------------------------------------------------------------------------------- what is refused
 
 
@@ -344,9 +451,15 @@ def test_what_needs_more_than_a_chunk_is_refused(file, tmp_path, metrics, words)
 
 def test_a_folder_of_something_else_is_left_alone(file, tmp_path):
     scored(file, tmp_path / "parts", ["pinc"])
-    for out, metrics in ((tmp_path / "parts", ["chrf"]), (file.parent, ["pinc"])):
+    scored(file, tmp_path / "older", ["pinc"])
+    (tmp_path / "older" / "_tstmeta.json").write_text("{}")  # of an earlier version
+    for out, metrics in (
+        (tmp_path / "parts", ["chrf"]),
+        (tmp_path / "older", ["pinc"]),
+        (file.parent, ["pinc"]),
+    ):
         before = sorted(os.listdir(out))
-        with pytest.raises(TstmetaError, match="holds something else"):
+        with pytest.raises(TstmetaError, match=r"holds something else .*an earlier version"):
             scored(file, out, metrics)
         assert sorted(os.listdir(out)) == before
 

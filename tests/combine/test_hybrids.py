@@ -326,3 +326,23 @@ def test_a_part_without_weight_may_be_missing():
     values = np.array([[0.5, 0.5], [np.nan, 0.5]])
     assert geometric_mean(values, np.array([1.0, 0.0])).tolist() == [0.5, 0.5]
     assert np.isnan(geometric_mean(values, np.ones(2))[0])
+
+
+@pytest.mark.parametrize("which", WAYS)
+def test_weights_of_all_metrics_sum_to_one_and_each_dimension_has_a_third(which):
+    data = rated(18, 2)
+    for fit in overall_scores(data, everything(data), which, SMALL, lower=LOWER).fits:
+        assert sum(fit.parameters.values()) == pytest.approx(1.0)
+        for name in ("style", "content", "fluency"):
+            own = [value for key, value in fit.parameters.items() if key.startswith(f"{name}: ")]
+            assert sum(own) == pytest.approx(1 / 3)
+
+
+def test_every_item_is_judged_once_and_never_by_what_saw_it():
+    sources = np.array([f"s{n // 2}" for n in range(30)])
+    judged = np.zeros(30, dtype=int)
+    for train, own in splits(sources, 5, 0):
+        judged += own
+        assert (own != train).all()
+        assert not set(sources[own]) & set(sources[train])
+    assert judged.tolist() == [1] * 30

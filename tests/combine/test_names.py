@@ -12,6 +12,8 @@ from tstmeta.combine import (
     gm_scores,
     hybrid,
     j,
+    learned_gm,
+    overall_scores,
 )
 from tstmeta.metrics import registry
 from tstmeta.metrics.catalogue import COMBINED
@@ -88,3 +90,28 @@ def test_a_combination_as_a_metric_is_refused_with_the_option_that_makes_it(name
     word = str(error.value).partition("--combine ")[2].split()[0].strip(";")
     combine.known(word)
     assert word.partition(":")[0] == name
+
+
+@pytest.mark.parametrize("which", ["existing", "ours1"])
+def test_an_overall_score_by_name_is_the_one_from_python(which):
+    scores = ALL
+    if which == "existing":
+        names = {"a": "bleu", "e": "style-emd", "x": "perplexity"}
+        scores = ALL[ALL["metric"].isin(list(names))]
+        scores = scores.assign(metric=scores["metric"].map(names))
+    result = combined(DATA, pd.concat([scores, BESIDE]), f"overall-{which}", seed=1)
+    pd.testing.assert_frame_equal(
+        result, overall_scores(DATA, scores, which, Settings(seed=1)).scores
+    )
+
+
+def test_thresholds_are_learned_from_the_data_sets_preferences():
+    ids = DATA.items["item_id"].to_numpy()
+    rows = {"dataset": "ours", "dimension": "content", "rater": "r1"}
+    pairs = pd.DataFrame({"item_a": ids[:-3], "item_b": ids[3:], "value": ["a", "b", "a"] * 19})
+    data = type(DATA).of("ours", DATA.items, DATA.card, preferences=pairs.assign(**rows))
+    parts = pd.concat([THREE, PP])
+    result = combined(data, parts, "gm:learned", seed=2)
+    pd.testing.assert_frame_equal(result, learned_gm(data, parts, seed=2).scores)
+    with pytest.raises(CombineError):
+        combined(DATA, parts, "gm:learned")

@@ -46,6 +46,7 @@ def parquet(column, values, kind) -> pa.Table:
 BROKEN_CSV = {
     "an empty file": ("", None, "", "there are no rows", "add at least one row"),
     "a header alone": (HEAD, None, "", "there are no rows", "add at least one row"),
+    "a header and blank lines": (HEAD + "\n\n", None, "", "there are no rows", "at least one row"),
     "a blank first line": ("\n \n", None, "", "the first line is blank", "name the columns"),
     "no output column": ("source,style\na,b\n", None, "output", "missing column", "'output'"),
     "a missing source": (HEAD + "a,b,1,2\n,b,2,3\n", 2, "source", "missing value", "drop the"),
@@ -70,6 +71,10 @@ BROKEN_CSV = {
         "contant.r1",
         "'contant'",
         "content.mean",
+    ),
+    "an unknown dimension without a rater": (
+        cell("foo.", 1),
+        *(None, "foo.", "unknown dimension 'foo'", "content.r1"),
     ),
     "a dimension without a rater": (
         cell("content", 1),
@@ -121,9 +126,14 @@ BROKEN_JSON = {
         "\n" + key("system", "A") + '{"source": "a"}\n',
         *(3, "output", "missing value", 'write a text, in quotes ("" if'),
     ),
+    "a key twice": ('{"source": "a", "source": "b"}', 1, "", "'source' comes twice", "one"),
+    "an empty key": ('{"source": "a", "": "b"}', 1, "", "a key is empty", "one complete JSON"),
     "an object as source": (key("source", {"a": 1}), 1, "source", "an object", "a text"),
     "a reference that is no text": (key("references", ["x", 1]), 1, "references", "1]", '["first"'),
-    "a list as id": (key("item_id", [1]), 1, "item_id", "[1]", "fill it in"),
+    "a number as reference": (key("reference_1", 5), 1, "reference_1", "value 5", "in quotes"),
+    "a truth value as id": (key("item_id", True), 1, "item_id", "value True", "write a text"),
+    "a truth value as system": (key("system", False), 1, "system", "value False", "a text or a nu"),
+    "a list as id": (key("item_id", [1]), 1, "item_id", "[1]", "write a text"),
     "half a character": (key("system", HALF), 1, "system", "broken UTF-8", "as UTF-8"),
     "half a character in a name": (key(HALF, 1), None, "", "broken UTF-8 in", "as UTF-8"),
     "a list as label": (key("mood", ["x"]), 1, "mood", "['x']", "a text or a number"),
@@ -142,6 +152,14 @@ BROKEN_PARQUET = {
     "bytes that are no text": (
         pa.table({"source": ["a"], "output": [b"\xff"]}),
         *(1, "output", "bad value b'", "write a text"),
+    ),
+    "bytes as source id": (
+        parquet("source_id", [b"q1", b"q2"], pa.binary())[:1],
+        *(1, "source_id", "bad value b'q1'", "write a text"),
+    ),
+    "a time as system": (
+        parquet("system", [0, 1], pa.timestamp("s"))[:1],
+        *(1, "system", "bad value Timestamp", "write a text or a number"),
     ),
 }
 BROKEN = {
@@ -236,6 +254,17 @@ def test_a_fault_in_a_long_file_names_its_row(write, text, row, column, what, re
     assert_reported(problem, path, row, column, what, remedy)
 
 
+def test_all_faults_of_a_long_file_come_in_one_report(write):
+    items = write("item_id,source,output\nx1,a,b\n")
+    write(BESIDE, "mine.csv.toml")
+    write(LONG + "x11,style,r1,1\nx1,mood,r1,1\nx1,style,,2\nx1,style,r1,good\n", "ratings.csv")
+    places = [(1, "item_id"), (2, "dimension"), (3, "rater"), (4, "value")]
+    assert [(p.row, p.column) for p in problems(read, items)] == places
+    write("item_id,dimension,ratr,value\nx1,style,r1,1\n1\n", "ratings.csv")
+    places = [(2, ""), (None, "ratr"), (None, "rater")]
+    assert [(p.row, p.column) for p in problems(read, items)] == places
+
+
 def test_ratings_in_two_places_are_a_fault(write):
     write(BESIDE, "mine.csv.toml")
     write(LONG + "1,style,r1,3\n2,style,r1,4\n", "ratings.csv")
@@ -308,17 +337,34 @@ def test_a_broken_score_file_is_told_what_is_wrong_and_what_to_do(
     assert_reported(problem, path, row, column, what, remedy)
 
 
+def test_all_faults_of_a_score_file_come_in_one_report(write):
+    path = write(SCORES + "9,m,1\n1, ,1\n2,m,much\n", "scores.csv")
+    places = [(1, "item_id"), (2, "metric"), (3, "value")]
+    assert [(p.row, p.column) for p in problems(of_mine, path)] == places
+
+
 RATING = {"item_id": "1", "dimension": "fluency", "rater": "r1", "value": 1}
 SCORE = {"item_id": "1", "metric": "m", "value": 1}
 
 
-@pytest.mark.parametrize(
+TEXTS = pytest.mark.parametrize(
     ("load", "row", "name"),
     [
         *((partial(rated, MINE), RATING, name) for name in ("item_id", "rater")),
-        *((of_mine, SCORE, name) for name in ("basis", "signature")),
+        *((of_mine, SCORE, name) for name in ("metric", "basis", "signature")),
     ],
 )
+
+
+@TEXTS
+@pytest.mark.parametrize("value", [True, b"1", pd.Timestamp("2020-01-01")])
+def test_what_is_neither_text_nor_number_is_reported(write, load, row, name, value):
+    path = write(pd.DataFrame([{**row, name: value}]), "hostile.parquet")
+    [problem] = problems(load, path)
+    assert_reported(problem, path, 1, name, "bad value", "")
+
+
+@TEXTS
 def test_a_value_that_no_table_can_look_up_is_reported(write, load, row, name):
     rows = [row, {**row, "item_id": "2", name: ["1"]}]
     path = write("\n".join(map(json.dumps, rows)), "hostile.jsonl")

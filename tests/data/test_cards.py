@@ -69,5 +69,6 @@ def test_the_scale_covers_all_ratings_and_names_no_other_dimension(name):
         assert set(dataset.card.scale) == set(dataset.dimensions)
     for subset in dataset.card.facts.get("subset_scales", {}):
         part = data.load(f"{name}@{subset}")
+        assert part.name == f"{name}@{subset}"
         assert not outside(part.ratings, part.card.scale)
         assert set(part.card.scale) == set(part.dimensions)

@@ -18,6 +18,7 @@ from tstmeta.data import manifest as listing
 from tstmeta.data.fetch import FetchError, fetch
 from tstmeta.data.manifest import check, chosen, manifest
 from tstmeta.schema import TstmetaError
+from tstmeta.storage import locked
 
 TEXT = "".join(f"line {n} of a small file\n" for n in range(40_000)).encode()  # about 1 MB
 
@@ -110,7 +111,7 @@ def write_manifest(path: Path, rows) -> None:
 
 
 def tree(folder: Path) -> dict[str, bytes]:
-    files = (file for file in folder.rglob("*") if file.is_file())
+    files = (file for file in folder.rglob("*") if file.is_file() and file.name != ".fetch.lock")
     return {file.relative_to(folder).as_posix(): file.read_bytes() for file in files}
 
 
@@ -213,6 +214,17 @@ def test_an_archive_that_is_not_as_it_should_be_leaves_nothing(
     assert tree(tmp_path) == {"manifest.csv": (tmp_path / "manifest.csv").read_bytes()}
 
 
+def test_nobody_is_named_where_an_archive_cannot_be_unpacked(server, get, tmp_path):
+    pin = packed(server, {f"r/{name}": text for name, text in FORMS.items()})
+    (tmp_path / "raw/demo").mkdir(parents=True)
+    (tmp_path / "raw/demo/people").write_text("a file where a folder should be")
+    with pytest.raises(
+        TstmetaError, match=r"cannot write .*raw/demo: .*that may be written"
+    ) as raised:
+        get(pin)
+    assert "zoe" not in str(raised.value)
+
+
 def test_offline_is_one_message_and_leaves_no_trace(server, get, tmp_path):
     server.files = {f"file{n}": b"x" for n in range(19)}
     rows = [row(server, path, url=f"http://127.0.0.1:1/{path}") for path in server.files]
@@ -220,7 +232,16 @@ def test_offline_is_one_message_and_leaves_no_trace(server, get, tmp_path):
         get(*rows)
     lines = str(raised.value).splitlines()
     assert lines[1:-1] == ["127.0.0.1:1 cannot be reached: are you offline?"]
+    assert lines[-1].startswith("What arrived is in place")
     assert not (tmp_path / "raw/demo").exists()  # an empty folder would look like a data set
+
+
+def test_a_second_run_into_the_same_folder_is_turned_away(server, get, tmp_path):
+    server.files = {"a": b"x"}
+    lock = tmp_path / "raw/.fetch.lock"
+    with locked(lock), pytest.raises(TstmetaError, match="another run is at work"):
+        get()
+    get()
 
 
 def test_a_folder_that_cannot_be_written_is_named_with_a_way_out(server, get, tmp_path):

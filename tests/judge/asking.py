@@ -62,10 +62,10 @@ def free_port() -> int:
         return taken.getsockname()[1]
 
 
-def kept(folder: Path, table: str = "answers") -> int:
-    """Rows of a table of the cache."""
+def kept(folder: Path) -> int:
+    """How many answers are on file."""
     with closing(sqlite3.connect(folder / "answers.sqlite")) as file:
-        return file.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
+        return file.execute("SELECT count(*) FROM answers").fetchone()[0]
 
 
 def fences(question: Question) -> list[str]:

@@ -19,6 +19,7 @@ from tstmeta.judge.prompts import load
 from tstmeta.schema import Status
 
 JOINT, NUMBER, BINARY, PAIR = map(load, ("pauli2025", "content", "mukherjee2025-binary", "pair"))
+STYLE = load("mukherjee2025-style-binary")
 TEN = NUMBER.model_copy(update={"scale": (1.0, 10.0)})
 ONE, ALL, LABELS = map(load, ("lai2023-content", "lai2023-all", "lai2023-all-printed"))
 #: One of each way to read an answer.
@@ -88,6 +89,9 @@ READINGS = [
     (NUMBER, "7", [NONE]),
     (NUMBER, "4/10", [NONE]),
     (NUMBER, "80%", [NONE]),
+    *((NUMBER, text, [NONE]) for text in ("4\n8/10", "8/10\n4", "4\n80%")),
+    *((NUMBER, text, [NONE]) for text in ("4 out of 5\n3", "5/10\n3/5", "Sure: 4 of 5\n4\nBye")),
+    (NUMBER, "4" + " " * 300 + "\n" + "\t" * 300 + "4", [4]),
     (NUMBER, "four", [NONE]),
     (NUMBER, "1.\nNothing else", [NONE]),
     (NUMBER, "Rating: 4\nConfidence: 5", [NONE]),
@@ -97,12 +101,16 @@ READINGS = [
     (NUMBER, "<think>Rating: 2", [NONE]),
     (NUMBER, "I'm sorry, I can't say much.\nRating: 4", [4]),
     (NUMBER, "The rewrite says: I'm sorry, I can't help.", [NONE]),
+    (STYLE, "‘1‘", [1]),
+    (NUMBER, "“4”\n’", [4]),
     (BINARY, "yes", [1]),
     (BINARY, "**Style:** No.", [0]),
     (BINARY, '{"answer": "yes"}', [1]),
     (BINARY, "Yes, it is.", [NONE]),
+    (BINARY, "Yes.\nIt has the style.", [1]),
     (PAIR, "2.", [0, 1]),
     (PAIR, "Tie", [0.5, 0.5]),
+    *((PAIR, text, [NONE, NONE]) for text in ("1\n2.", "tıe", "tİe", "rewrıte 1")),
     (PAIR, "Rewrite 1 keeps more.", [NONE, NONE]),
     (ONE, rated((3, 60), (1, 80), (2, 70)), [80, 70, 60]),
     (ONE, f"<think>{rated((1, 20))}</think>{rated((1, 80))}", [80, NONE, NONE]),
@@ -347,6 +355,11 @@ def test_ratings_of_several_rewrites_have_distributions_of_their_own():
 def test_lines_and_words_have_expected_ratings_too():
     answer = reply(choice("Rating:"), choice(" "), choice("4", 0.5, **{"3": 0.5}), choice("."))
     assert read(answer, load("content"), 1)[0]["content"].expected == pytest.approx(3.5)
+    answer = reply(choice("4", 0.5, **{"3": 0.5}), choice("\n"), choice("4", 0.9, **{"3": 0.1}))
+    assert read(answer, NUMBER, 1)[0]["content"].expected == pytest.approx(3.5)
+    for around in (" " * 300, "‘"):
+        answer = reply(choice(around), choice("4", 0.5, **{"3": 0.5, "‘3": 0.0001}), choice(around))
+        assert read(answer, NUMBER, 1)[0]["content"].expected == pytest.approx(3.5, abs=1e-3)
     answer = reply(choice("Yes", 0.6, **{"No": 0.2, "yes": 0.1, "I": 0.1}), choice("."))
     binary = read(answer, load("mukherjee2025-binary"), 1)[0]["style"]
     assert binary.expected == pytest.approx(0.7 / 0.9)

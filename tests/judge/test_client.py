@@ -37,6 +37,27 @@ def test_every_setting_is_sent_for_servers_have_defaults_of_their_own():
         ]
 
 
+def test_the_url_may_end_where_people_copy_it():
+    with serving() as server:
+        served = Served(f"{server.url}/chat/completions/", "tiny", key="")
+        assert served.server == server.url
+        assert replies(served, question()) == [PLAIN]
+
+
+#: Answers on file are found by this name: what a path was called once, it is called for good.
+SERVERS = {
+    **dict.fromkeys(("", "/", "/v1", "/v1/", "/completions"), "/v1"),
+    **dict.fromkeys(("/v1/chat", "/v1/completions", "/v1/chat/completions?x=1"), "/v1"),
+    **dict.fromkeys(("/chat", "/chat/completions", "/chat/completions/"), ""),
+    "/api/v3/chat/completions": "/api/v3",
+}
+
+
+@pytest.mark.parametrize("path", SERVERS)
+def test_a_server_has_the_same_name_in_every_version(path):
+    assert Served(f"http://h{path}", "tiny").server == f"http://h{SERVERS[path]}"
+
+
 def answer(**message: Any) -> bytes:
     finish = message.pop("finish", "stop")
     return json.dumps({"choices": [{"message": message, "finish_reason": finish}]}).encode()

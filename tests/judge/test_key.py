@@ -270,3 +270,12 @@ def test_a_secret_where_an_excerpt_is_cut_leaves_no_part_of_itself():
     for before in range(1980, 2001, 5):
         failure = reply(b"{" + (" " * before + KEY).encode(), mask_of(KEY)).failure
         assert KEY[:4] not in failure
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_test_set_holds_no_spelling_of_the_key(tstmeta, caplog, tmp_path, way):
+    data = json.dumps({"text": f"Kindly send {KEY} now."}).replace(KEY, WAYS[way])
+    with serving(lambda asked: says(data, model=KEY)) as server:
+        result = tstmeta(*construct(server.url))
+    assert "Kindly send *** now." in (tmp_path / "made" / "rows.csv").read_text()
+    assert leaking(result, caplog, tmp_path) == {}

@@ -364,3 +364,19 @@ def test_a_hybrid_less_the_best_single_metric_is_what_the_parts_give():
     for row in findings:
         assert row.interval()[0] <= row.value <= row.interval()[1]
         assert row.n == many.ROWS
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_what_was_rated_twice_counts_once(key):
+    sets = counted(key)
+    assert len({name for name in sets if name.startswith("lens@")}) <= 1
+    for name in {name.partition("@")[0] for name in sets}:
+        assert Card.read(name).facts.get("overlaps") not in sets
+
+
+def test_every_claim_has_a_key_of_its_own_and_a_decision_rule_in_words():
+    assert len(set(KEYS)) == len(KEYS) == 33
+    for text in rules.texts():
+        assert all(text[key] for key in ("text", "decision_rule", "where"))
+        assert set(text.get("because", {})) <= {HOLDS, FAILS, OPEN}
+        assert "rule" in text or text["because"][OPEN]

@@ -11,6 +11,7 @@ from tests.models import tiny, tiny_encoder, tiny_text
 from tests.parsing import CAT, DOG, sentence
 from tstmeta.judge import prompts
 from tstmeta.metrics import registry
+from tstmeta.metrics.base import more_is_better
 from tstmeta.metrics.catalogue import OPEN
 from tstmeta.models import hub, lm
 from tstmeta.schema import TstmetaError
@@ -18,10 +19,14 @@ from tstmeta.schema import TstmetaError
 #: Settings spelt out, and the short spelling, which is the metric's name.
 SPELLINGS = [
     ("bleu[variant=pauli2025]", "bleu:pauli2025"),
+    ("bleu:variant=intl", "bleu:intl"),
+    ("bleu[intl]", "bleu:intl"),
     ("random[seed=-7]", "random:-7"),
     ("bertscore[idf=yes,part=p]", "bertscore:idf+p"),
     ("bertscore[part=r,layer=9,model=other/model@main]", "bertscore:r+layer9+other/model@main"),
     ("bertscore[rescaled=yes,model=roberta-large]", "bertscore:rescaled+roberta-large"),
+    ("bertscore:rescaled=yes+model=roberta-large", "bertscore:rescaled+roberta-large"),
+    ("bertscore:layer=9+part=p+model=mbert", "bertscore:layer9+p+mbert"),
     ("cosine[model=.]", "cosine:."),
     (f"sim[vectors={__file__},idf={__file__}]", f"sim:vectors={__file__}+idf={__file__}"),
     (f"synwmd[parses=/a+b,c/d,vectors={__file__}]", f"synwmd:/a+b,c/d+vectors={__file__}"),
@@ -29,6 +34,10 @@ SPELLINGS = [
     ("questeval[rule=released,qg=a/b]", "questeval:released+qg=a/b"),
     ("masked-cosine[lexicon=sentiment,model=labse]", "masked-cosine:sentiment+labse"),
     ("style-emd[directed=yes,model=a/b,LABEL_1=x]", "style-emd:directed+a/b+LABEL_1=x"),
+    ("style-emd[directed=yes]", "style-emd:directed"),
+    ("style-emd:directed=yes", "style-emd:directed"),
+    ("style-emd:directed=yes+LABEL_1=x", "style-emd:directed+LABEL_1=x"),
+    ("style-accuracy[LABEL_1=x,LABEL_1=y]", "style-accuracy:LABEL_1=x+LABEL_1=y"),
     ("likelihood[model=8b,variant=released,device=cpu]", "likelihood:8b+released+cpu"),
     ("likelihood[server=http://h/v1#m,model=8b]", "likelihood:http://h/v1#m+8b"),
 ]
@@ -37,8 +46,24 @@ SPELLINGS = [
 @pytest.mark.parametrize(("name", "short"), SPELLINGS)
 def test_both_spellings_of_settings_are_the_same_metric(name, short):
     metric, same = registry.get(name), registry.get(short)
-    assert metric.name == same.name == short
-    assert all(metric.signature(basis) == same.signature(basis) for basis in metric.bases)
+    assert metric.name == same.name == short == registry.canonical(name)
+    assert registry.canonical(short) == short
+    for basis in metric.bases:
+        assert metric.signature(basis) == same.signature(basis)
+        for spelling in (name, short):  # as a table of scores may have it
+            assert registry.lower_is_better(spelling, basis) is not more_is_better(metric, basis)
+
+
+@pytest.mark.parametrize("path", ["/data/c++/p.conllu", "c++", "+a", "a+b", "/a+b/c++/d", "a=b/c"])
+def test_a_path_keeps_its_signs(path):
+    assert registry.get(f"ted:{path}").file == path
+    assert registry.get(f"ted[parses={path}]").file == path
+    assert registry.get(f"synwmd:vectors={__file__}+/folder{path}").file == f"/folder{path}"
+
+
+def test_a_label_may_stand_for_several_styles():
+    metric = registry.get("style-accuracy:LABEL_1=positive+LABEL_1=good+LABEL_0=c++")
+    assert metric.wordings == {"positive": "LABEL_1", "good": "LABEL_1", "c++": "LABEL_0"}
 
 
 REFUSED = [
@@ -48,12 +73,21 @@ REFUSED = [
     ("zzzzzz", "see them with: tstmeta metrics"),
     ("gm", "--combine gm"),
     ("judge:gpt-4", "tstmeta judge run --data DATA"),
-    ("bertscore:p+r", "sets part twice, p and r"),
+    ("bertscore:p+r", "'p.r' sets part twice$"),
     (
         "bertscore:cosine",
         r"use model=MODEL, part=p\|r\|f1, .*layer=N; MODEL is all.*, an id",
     ),
     ("bertscore[part=x]", r"part=x is no setting: use .*part=p\|r\|f1"),
+    ("style-emd:directed=true", "directed=true is no setting: use model=MODEL, directed=yes"),
+    ("style-emd[directed=true]", "directed=true is no setting"),
+    ("style-emd[directed=no]", "directed=no is no setting"),
+    ("bertscore:rescaled=true", "rescaled=true is no setting"),
+    ("bertscore[rescaled=no]", "rescaled=no is no setting"),
+    ("bleu:variant=none", "no metric is called 'bleu:variant=none'"),
+    ("foo[bar]", r"no metric is called 'foo\[bar\]'; "),
+    ("bertscore[model=]", "'' names no setting and no model"),
+    ("style-accuracy:http://h/?k=a", "'http://h/' names no setting and no model"),
     ("bertscore[layer=nine]", "layer=nine is no setting"),
     ("bertscore[size=3]", "'size=3' names no setting and no model"),
     ("bleu[variant=none]", "no metric is called 'bleu.variant=none.'"),

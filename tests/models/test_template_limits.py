@@ -11,6 +11,7 @@ import sys
 import time
 from functools import lru_cache
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -98,7 +99,10 @@ def test_a_template_that_has_no_end_is_stopped(strict, way):
     ]
 
 
-def test_a_renderer_that_ends_otherwise_is_no_limit(monkeypatch):
+@pytest.mark.parametrize("error", [None, ProcessLookupError, PermissionError])
+def test_a_renderer_that_ends_otherwise_is_no_limit(monkeypatch, error):
+    if error:  # what a system says of a group whose processes are dead
+        monkeypatch.setattr(rendering.os, "killpg", Mock(side_effect=error))
     monkeypatch.setattr(rendering.sys, "executable", "/bin/false")
     fresh = lru_cache(maxsize=1)(rendering._renderer.__wrapped__)
     monkeypatch.setattr(rendering, "_renderer", fresh)
@@ -139,6 +143,7 @@ def test_ctrl_c_ends_the_wait_and_the_answer_is_nobodys_next():
 SCRIPT = """
 import json, os, resource, sys
 from pathlib import Path
+from unittest.mock import Mock
 from tstmeta.models import template
 class Tokenizer:
     name_or_path, special_tokens_map, added_tokens_decoder = "", {}, {}

@@ -138,6 +138,29 @@ def test_a_row_with_another_number_of_values_is_named_with_a_remedy(tmp_path):
         tiny.answers(Cached(Fake(), tmp_path), drawn())
 
 
+class Eager(Fake):
+    """Answers every place, those that are known too; leaves out some, and repeats the last."""
+
+    def __init__(self, without=()):
+        super().__init__()
+        self.without = without
+
+    def logprobs(self, requests, **options):
+        answers = [(p, self.value(request)) for p, request in enumerate(requests)]
+        answers = [answer for answer in answers if answer[0] not in self.without]
+        yield answers
+        yield answers[-1:] * len(requests)
+
+
+@pytest.mark.parametrize("is_stored", [False, True])
+def test_answers_to_known_places_are_passed_over_and_repeats_hide_no_gap(tmp_path, is_stored):
+    folder, requests = tmp_path if is_stored else None, drawn(20)
+    batches = Cached(Eager(), folder).logprobs(requests, known=range(5))
+    assert sorted(place for batch in batches for place, _ in batch) == list(range(5, 20))
+    with pytest.raises(TstmetaError, match="left 2 of 20 requests out"):
+        list(Cached(Eager(without=(1, 2)), folder).logprobs(requests))
+
+
 @pytest.mark.parametrize(
     ("answer", "words"),
     [(lambda n: np.zeros(n + 1), "values for"), (lambda n: np.full(n, 0.5), "none is above 0")],

@@ -66,9 +66,6 @@ def test_what_a_page_rests_on_is_said_set_by_set(tmp_path):
     assert "constructed" not in tst.about([tst.load(str(tmp_path / "bare.csv"))])
 
 
-# ------------------------------------------------------------------------------------- metrics
-
-
 # ------------------------------------------------------------------------------------- figures
 
 #: A page, and what stands in the cell that draws.

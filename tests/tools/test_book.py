@@ -171,6 +171,22 @@ def test_only_data_that_is_here_and_not_passed_on_is_scored(tree):
     assert not [name for name in graph(tree) if name.startswith("scores")]
 
 
+def test_models_of_yelp_are_trained_before_its_sets_are_scored_and_only_where_it_is(tree):
+    assert not [name for name in graph(tree) if name.startswith("train")]
+    for name in ("yelp", "mir"):
+        path = tree / "elsewhere" / name / "sentences.txt"
+        path.parent.mkdir()
+        path.touch()
+    tasks = graph(tree, TSTMETA_DATA=str(tree / "elsewhere"))
+    trained = [path for name in tasks if name.startswith("train:") for path in tasks[name][1]]
+    assert trained == [
+        f"data/scores/models/yelp-{kind}/training.json" for kind in ("lm", "style", "cnn")
+    ]
+    assert set(trained) <= set(tasks["scores:mir"][0]) & set(tasks["notebooks:01_first"][0])
+    assert not set(trained) & set(tasks["scores:lens@simpda_2022"][0])
+    assert str(tree / "elsewhere/mir/sentences.txt") in tasks["train:yelp-lm"][0]
+
+
 def test_a_model_is_trained_once_and_one_that_was_trained_otherwise_makes_room(
     tmp_path, monkeypatch
 ):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import re
 from html import unescape
 from html.parser import HTMLParser
@@ -106,6 +107,18 @@ def test_without_raw_files_every_claim_has_a_verdict_and_says_what_was_frozen(wi
     listed = re.findall(r"^\| \{ref\}.* \| (.) ([a-z ]+) \|", text, re.MULTILINE)
     assert set(listed) == {("✓", "holds"), ("✗", "does not hold"), ("?", "cannot be told")}
     assert 5 < text.count(".** Frozen: computed where all its data were (`tstmeta data fetch") < 20
+
+
+@pytest.mark.parametrize("what", ["code", "raw file", "nothing"])
+def test_the_books_pages_stand_for_those_of_now_only_where_nothing_differs(tmp_path, what):
+    generated, code = tmp_path / "book" / "_generated", tmp_path / "src" / "tstmeta" / "x.py"
+    rows = [f"| [{name}](cards/{name}.md) | x | yes |" for name in sorted(OWN)]
+    rows.append(f"| [lai](cards/lai.md) | x | {'yes' if what == 'raw file' else 'numbers'} |")
+    for path in (code, generated / "data.md", tmp_path / ".build" / "pages.json"):
+        path.parent.mkdir(parents=True)
+        path.write_text("\n".join(rows))
+    os.utime(code, (1, 2e10 if what == "code" else 1))
+    assert built_pages(tmp_path) == (generated if what == "nothing" else None)
 
 
 def page(folder: Path, name: str) -> str:

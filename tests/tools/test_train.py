@@ -38,6 +38,21 @@ def toy(tmp_path_factory):
 # ----------------------------------------------------------------------------------- the backbone
 
 
+def test_the_tokenizer_has_the_form_of_llama_3():
+    tokenizer = train.train_tokenizer(PROMPTS, OPTIONS.vocabulary)
+    messages = [{"role": "system", "content": "S"}, {"role": "user", "content": "U"}]
+    text = tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
+    assert text == (
+        "<|begin_of_text|><|start_header_id|>system<|end_header_id|>\n\nS<|eot_id|>"
+        "<|start_header_id|>user<|end_header_id|>\n\nU<|eot_id|>"
+        "<|start_header_id|>assistant<|end_header_id|>\n\n"
+    )
+    ids = tokenizer("<|eot_id|>1234 Grüße", add_special_tokens=False)["input_ids"]
+    assert ids[0] == tokenizer.eos_token_id
+    assert [tokenizer.decode(token) for token in ids[1:5]] == ["1", "2", "3", "4"]
+    assert tokenizer.decode(ids[5:]) == " Grüße"
+
+
 def test_a_run_that_dies_goes_on_to_the_same_bytes(toy, tmp_path):
     with killed(5):
         train.backbone(tmp_path, PROMPTS, 3, OPTIONS)

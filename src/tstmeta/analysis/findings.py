@@ -1,4 +1,4 @@
-"""What an evaluation shows: findings, and a sentence for each.
+"""What an evaluation shows: statements, and a sentence for each.
 
 A sentence says no more than its test: without a significant difference, metrics are not equal.
 """
@@ -16,15 +16,14 @@ import pandas as pd
 
 from .. import stats
 from ..stats import Interval, Resample
-from . import comparison
 from .agreement import Analysis
-from .comparison import ALPHA, detectable
+from .comparison import ALPHA, detectable, differences
 from .frame import METRIC, SENTINEL
 from .people import People
 
 #: Names of a list before the rest is counted.
 _LISTED = 6
-#: The sentence of each kind of finding.
+#: The sentence of each kind of statement.
 SENTENCES = {
     "none": "No metric has a value for {dimension} that could be compared.",
     "unfit": "No metric can be recommended: the best sentinel is significantly better than all.",
@@ -38,9 +37,9 @@ SENTENCES = {
     "sentinel undecided": "Not significantly different from the best sentinel: {names}.",
     "sentinel better": "Significantly worse than the best sentinel: {names}.",
     "tests": "All {pairs:,} pairs of rows are tested at once, at 0.05.",
-    "power": "Smallest difference between {names} that these data show with 80 % power: {value}"
-    " (this pair alone, at 0.05, by simulation).",
-    "observed": "Observed difference between {names}: {value}.",
+    "power": "Smallest difference at which these data show with 80 % power that {second} is worse"
+    " than {first}: {value} (this pair alone, at 0.05, by simulation).",
+    "observed": "Observed difference between {first} and {second}: {value}.",
 }
 
 
@@ -77,23 +76,35 @@ def name_of(metric: str, basis: str) -> str:
 
 @dataclass(frozen=True)
 class EvaluationResult:
-    """A data set, one dimension of human judgement, and all metrics; arrays are in the order of
-    the frame: metrics with the best first, then sentinels and oracles.
+    """A data set, one dimension of human judgement, and all metrics.
+
+    Attributes:
+        dataset, dimension: what was evaluated; ``against`` says in words what people gave: ratings
+            or labels.
+        items, sources, systems: how many; systems is 0 where none is named.
+        analysis: matrices, setting, plan, seed.
+        frame: a row a metric and basis, see :func:`evaluate`; metrics with the best first, then
+            sentinels and oracles.  All arrays are in its order.
+        human: the human ceiling.
+        drawn: estimates ``[M]``, values in every resample ``[M, D]``, and the jackknife.
+        p: of the difference of every two rows, corrected for all pairs ``[M, M]``.
+        tested: whether tests were asked for; without them there is no summary.
+        remarks: what the table leaves out, in words with counts.
     """
 
     dataset: str
     dimension: str
-    against: str  # what people gave, ratings or labels, in words
+    against: str
     items: int
     sources: int
-    systems: int  # 0 where none is named
-    analysis: Analysis  # matrices, setting, plan, seed
-    frame: pd.DataFrame  # a row a metric and basis, see :func:`evaluate`
-    human: People  # the human ceiling
-    drawn: Resample  # estimates [M], values in every resample [M, D], and the jackknife
-    p: np.ndarray  # of the difference of every two rows, corrected for all pairs [M, M]
-    tested: bool = True  # without tests there is no summary
-    remarks: tuple[str, ...] = ()  # what the table leaves out, with counts
+    systems: int
+    analysis: Analysis
+    frame: pd.DataFrame
+    human: People
+    drawn: Resample
+    p: np.ndarray
+    tested: bool = True
+    remarks: tuple[str, ...] = ()
 
     @property
     def label(self) -> str:
@@ -135,7 +146,7 @@ class EvaluationResult:
         """
         metrics, sentinels = self.places
         compared = [*metrics, *sentinels]
-        table = comparison.differences(self.analysis.matrices, self.drawn, self.p, compared)
+        table = differences(self.analysis.matrices, self.drawn, self.p, compared)
         return table.assign(**self.key)[[*KEY, *table]]
 
     @cached_property
@@ -155,7 +166,7 @@ class Statement(NamedTuple):
     value: float = math.nan
 
 
-def findings(result: EvaluationResult) -> Iterator[Statement]:
+def statements(result: EvaluationResult) -> Iterator[Statement]:
     """Which metrics lead, how they compare with the best sentinel, and the power of the data."""
     (metrics, sentinels), frame = result.places, result.frame
     if not metrics:
@@ -190,17 +201,19 @@ def findings(result: EvaluationResult) -> Iterator[Statement]:
 
 
 def sentences(result: EvaluationResult) -> list[str]:
-    """The findings in words; of a list without metrics nothing is written."""
+    """The statements in words; of a list without metrics nothing is written."""
     return [
         SENTENCES[statement.kind].format(
             against=result.against,
             dimension=result.dimension,
             label=_label(result, statement.rows),
             names=_names(result, statement.rows),
+            first=_names(result, statement.rows[:1]),
+            second=_names(result, statement.rows[1:]),
             pairs=result.comparisons,
             value="none" if math.isinf(statement.value) else number(statement.value),
         )
-        for statement in findings(result)
+        for statement in statements(result)
         if statement.rows or statement.kind == "none"
     ]
 

@@ -169,13 +169,13 @@ def rendered(evaluations: Sequence[EvaluationResult], kind: TableFormat, gaps: b
 def described(data: Dataset, scores: pd.DataFrame, kind: TableFormat) -> str:
     """A summary of scores without ratings, as text in a format."""
     rows = []
-    for key, result in scores.groupby(SCORED, sort=False, observed=True):
-        usable, status = result[result["status"].isin(USABLE)], result["status"].value_counts()
+    for key, table in scores.groupby(SCORED, sort=False, observed=True):
+        usable, status = table[table["status"].isin(USABLE)], table["status"].value_counts()
         facts = usable["value"].agg(["mean", "std", "min", "max"]).to_dict()
         if len(usable) and (corpus := corpus_of(str(key[0]), usable)):
             facts["mean"] = corpus.combine(list(usable["detail"]))
         counts = {name: int(status.get(name, 0)) for name in ("empty", "truncated")}
-        counts |= {"scored": len(usable), "failed": len(result) - len(usable)}
+        counts |= {"scored": len(usable), "failed": len(table) - len(usable)}
         rows.append(dict(zip(SCORED, key, strict=True)) | facts | counts)
     columns = ["metric", "basis", "mean", "std", "min", "max", "scored", "empty", "truncated"]
     frame = pd.DataFrame(rows, columns=[*columns, "failed", "signature"])

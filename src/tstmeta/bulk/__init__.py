@@ -22,7 +22,7 @@ import pandas as pd
 from tqdm import tqdm
 
 from .. import storage
-from ..data.files import files_of, parts_of
+from ..data.files import Part, files_of, parts_of
 from ..schema import DataError, Problem, TstmetaError
 from ..secrecy import conceal
 from .parts import PartFolder, facts_of
@@ -100,7 +100,8 @@ def score_file(
     to_file = target.lower().endswith(".parquet")
     outputs = [("--out", target), ("--out", f"{target.removesuffix('.parquet')}.corpus.csv")]
     storage.apart(outputs, [("--data", file) for file in (location, *reader.files)])
-    if to_file and (facts := _finished(target, job, reader)):
+    facts = facts_of(target) if to_file else None
+    if facts and facts.get("digest") == _digest(job, (chunk.hashes for chunk in reader)):
         return _result(target, facts, corpus_values(pd.DataFrame(facts["groups"]), job))
     parts = PartFolder(f"{target}.parts" if to_file else target, job.key)
     bar = tqdm(desc=job.name, unit="row", disable=None if progress else True)
@@ -123,13 +124,8 @@ def _cores() -> int:
 def _score(
     job: Job, reader: ChunkReader, parts: PartFolder, jobs: int, cluster: str, bar: tqdm
 ) -> dict[str, Any]:
-    """Write the parts that are not there, and add up the facts of all.
-
-    Raises:
-        DataError: rows that cannot be used, all of them.
-    """
-    facts: dict[int, dict[str, Any]] = {}
-    problems: list[Problem] = []
+    """Write the parts that are not there, and add up the facts of all."""
+    facts, problems = dict[int, dict[str, Any]](), list[Problem]()
 
     def missing() -> Generator[Chunk]:
         for chunk in reader:
@@ -163,14 +159,6 @@ def _digest(job: Job, hashes: Iterable[list[str]]) -> str:
     return sha256("".join([job.key, *chain.from_iterable(hashes)]).encode()).hexdigest()
 
 
-def _finished(out: str, job: Job, reader: ChunkReader) -> dict[str, Any] | None:
-    """The facts of a finished file, if it is of the same rows and metrics."""
-    if facts := facts_of(out):
-        digest = _digest(job, (chunk.hashes for chunk in reader))
-        return facts if facts.get("digest") == digest else None
-    return None
-
-
 def _result(out: str, facts: dict[str, Any], corpus: pd.DataFrame) -> FileScores:
     how = {"scores": "sum", "failed": "sum", "reason": first_text}
     metrics = pd.DataFrame(facts["groups"]).groupby("metric", sort=False).agg(how)
@@ -190,23 +178,30 @@ class ChunkReader:
         self.files = [path for _, path in files_of(location)]
 
     def __iter__(self) -> Iterator[Chunk]:
-        self._ids, self._rows, self._read = array("Q"), array("Q"), list[tuple[str, int]]()
+        self._hashes = array("Q")
         for place, part in enumerate(parts_of(self.location, self.size)):
-            if "item_id" in part.table:
-                ids = part.table["item_id"].astype(str).str.strip().to_numpy(object)
-                self._ids.frombytes(pd.util.hash_array(ids, categorize=False).tobytes())
-                self._rows.extend(part.table.index)
-                self._read.append((part.file, len(ids)))
+            self._hashes.frombytes(_ids(part).index.to_numpy().tobytes())
             prefix = f"{PurePath(part.file).stem}:" if len(self.files) > 1 else ""
             yield Chunk(place, part, prefix, row_hashes(part, prefix))
 
     def doubled_ids(self) -> list[Problem]:
-        """A problem for each row whose id an earlier row has."""
-        doubled = pd.Series(np.frombuffer(self._ids, np.uint64)).duplicated()
-        files, counts = zip(*self._read, strict=True) if self._read else ((), ())
-        names = np.repeat(np.array(files, object), counts)
-        what, remedy = "the item_id of an earlier row", "give each row its own id"
-        return [
-            Problem(names[place], self._rows[place], "item_id", what, remedy)
-            for place in np.flatnonzero(doubled)
-        ]
+        """A problem for each row whose id an earlier row has; if any has, rows are read anew."""
+        hashes = np.frombuffer(self._hashes, np.uint64)
+        hashes.sort()  # in place, so that an id takes 8 bytes
+        doubled = hashes[1:][hashes[1:] == hashes[:-1]]
+        fault = ("item_id", "the item_id of an earlier row", "give each row its own id")
+        seen, problems = set[str](), list[Problem]()
+        for part in parts_of(self.location, self.size) if len(doubled) else ():
+            ids = _ids(part)
+            for place in np.flatnonzero(ids.index.isin(doubled)):
+                if ids.iloc[place] in seen:
+                    problems.append(Problem(part.file, part.table.index[place], *fault))
+                seen.add(ids.iloc[place])
+        return problems
+
+
+def _ids(part: Part) -> pd.Series:
+    """Ids of a part's rows by their hashes; none where it has no such column."""
+    column = part.table.get("item_id", pd.Series(dtype=object))
+    ids = column.astype(str).str.strip().to_numpy(object)
+    return pd.Series(ids, pd.util.hash_array(ids, categorize=False))

@@ -48,8 +48,9 @@ class PartFolder:
         self._used: set[str] = set()
         if any(not name.startswith(".") for name in names - self._there):
             raise TstmetaError(
-                f"{self.shown} holds something else than parts of this run (another file or other "
-                "metrics). Remedy: name another folder with --out, or delete this one"
+                f"{self.shown} holds something else than parts of this run (another file, other "
+                "metrics, or an earlier version). Remedy: name another folder with --out, or "
+                "delete this one"
             )
 
     def _put(self, name: str, content: bytes) -> None:
@@ -111,7 +112,8 @@ class PartFolder:
         for table in self._groups():
             table = table.replace_schema_metadata(metadata)
             writer = writer or pq.ParquetWriter(file, table.schema)
-            writer.write_table(table, _GROUP)
+            if len(table):
+                writer.write_table(table, _GROUP)
         writer.close()
 
     def _groups(self) -> Iterator[pa.Table]:
@@ -124,8 +126,7 @@ class PartFolder:
             while len(rest) >= _GROUP:
                 yield rest.slice(0, _GROUP).combine_chunks()
                 rest = rest.slice(_GROUP)
-        if len(rest):
-            yield rest.combine_chunks()
+        yield rest.combine_chunks()  # also without rows: its columns are those of the file
 
 
 def facts_of(address: str) -> dict[str, Any] | None:

@@ -15,6 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from ..data import Card, Dataset, table_files
 from ..data.files import Part
@@ -128,7 +130,7 @@ def single_thread() -> Iterator[None]:
         yield
     finally:
         for name, value in before.items():
-            os.environ.pop(name)
+            os.environ.pop(name, None)
             os.environ |= {} if value is None else {name: value}
         if torch:
             torch.set_num_threads(threads)
@@ -157,34 +159,30 @@ def score_chunk(job: Job, chunk: Chunk, metrics: Sequence[tuple[Metric, str]]) -
     table["place"] = pd.Index(data.items["item_id"]).get_indexer(table["item_id"])
     table = table.sort_values("place", kind="stable").assign(dataset=job.name)
     table["system"] = data.items["system"].to_numpy()[table["place"]]
-    groups = add_up(_facts(table, {metric.name for metric, _ in metrics if _is_corpus(metric)}))
+    corpus = {metric.name for metric, _ in metrics if isinstance(metric, CorpusMetric)}
+    groups = add_up(_facts(table, corpus))
     facts = {"rows": len(items), "hashes": chunk.hashes, "groups": groups.to_dict("list")}
     return Result(chunk.place, chunk.part, _parquet(table, facts), facts)
 
 
-def _is_corpus(metric: Metric) -> bool:
-    return isinstance(metric, CorpusMetric)
-
-
 def _facts(table: pd.DataFrame, corpus: set[str]) -> pd.DataFrame:
-    """A row a score: what :func:`add_up` adds up."""
-    failed = table["value"].isna()
-    vectors = table["metric"].isin(corpus) & ~failed
+    """A row a score: what :func:`add_up` adds up; the system only where a metric is in corpus."""
+    failed, in_corpus = table["value"].isna(), table["metric"].isin(corpus)
     return table[_GROUP].assign(
+        system=table["system"].where(in_corpus, ""),
         scores=1,
         failed=failed.astype(int),
         errors=(table["status"] == str(Status.ERROR)).astype(int),
         reason=table["detail"].where(failed, ""),
-        total=table["detail"].where(vectors, "[]").map(json.loads),
+        total=table["detail"].where(in_corpus & ~failed, "[]").map(json.loads),
     )
 
 
 def add_up(facts: pd.DataFrame) -> pd.DataFrame:
     """Facts of scores, or of parts, by system, metric, basis and signature.
 
-    Columns beside these: numbers of scores, of failed ones (no value) and of those with status
-    ``error``; the reason of the first failure; the exact total of a corpus metric's statistics,
-    fractions as texts.
+    Columns beside these: numbers of scores, of failed ones (no value) and of status ``error``; the
+    reason of the first failure; exact totals of a corpus metric's statistics, fractions as texts.
     """
     how = {"scores": "sum", "failed": "sum", "errors": "sum", "reason": first_text, "total": _total}
     return facts.groupby(_GROUP, sort=False, as_index=False).agg(how)
@@ -217,9 +215,6 @@ def corpus_values(groups: pd.DataFrame, job: Job) -> pd.DataFrame:
 
 def _parquet(table: pd.DataFrame, facts: dict[str, Any]) -> bytes:
     """A Parquet file of scores, in the order of the items; its metadata has the facts."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     types = dict.fromkeys(_TEXTS, pa.string()) | {"sample": pa.int64(), "value": pa.float64()}
     form = pa.schema(types | dict.fromkeys(("status", "detail"), pa.string()))
     arrow = pa.Table.from_pandas(table, form, preserve_index=False)

@@ -41,15 +41,15 @@ _TURN = threading.Lock()  # a worker of a cluster may have several threads; mode
 _LOADED: dict[str, list[tuple[Metric, str]]] = {}
 
 
-def run(job: Job, chunks: Iterable[Chunk], jobs: int, cluster: str = "") -> Generator[Result]:
-    """Results of chunks as they come; one chunk, or one job, is computed in this process."""
+def run(job: Job, chunks: Iterator[Chunk], jobs: int, cluster: str = "") -> Generator[Result]:
+    """Results; without a cluster, one chunk or one job is computed in this process."""
     remote = cluster not in ("", "local")
-    todo = iter(chunks)
-    head = list(islice(todo, jobs))
-    todo = chain(head, todo)
-    if remote or len(head) > 1:
+    head = list(islice(chunks, 1 if remote else jobs))
+    workers, todo = len(head), chain(iter(head), chunks)  # an iterator at its end lets go of chunks
+    del head
+    if remote or workers > 1:
         _check_pickles(job)
-        yield from _on_dask(job, todo, len(head), cluster if remote else "")
+        yield from _on_dask(job, todo, workers, cluster if remote else "")
     else:
         with single_thread():
             metrics = job.load()
@@ -69,11 +69,7 @@ def _check_pickles(job: Job) -> None:
 
 
 def _work(job: Job, chunk: Chunk) -> Result:
-    """Score a chunk on a worker, which loads a job's metrics once.
-
-    Raises:
-        TstmetaError: here they would give other values, as other versions are installed.
-    """
+    """Score a chunk on a worker, which loads a job's metrics once."""
     with _TURN, single_thread():
         if job.key not in _LOADED:
             metrics = job.load()
@@ -92,13 +88,16 @@ def _on_dask(job: Job, chunks: Iterator[Chunk], jobs: int, address: str) -> Iter
     import dask
     from distributed import Client, LocalCluster, as_completed
 
-    with _explained(address), dask.config.set(_CONFIG), _quiet(), ExitStack() as stack:
+    explained = _explained(address, chunks)
+    with explained as chunks, dask.config.set(_CONFIG), _quiet(), ExitStack() as stack:
         if address:
             client = stack.enter_context(_client(address))
             client.wait_for_workers(1, timeout=_PATIENCE)
         else:
-            cluster = stack.enter_context(LocalCluster(n_workers=jobs, **_LOCAL))
-            client = stack.enter_context(Client(cluster))
+            thread = stack.enter_context(ThreadPoolExecutor(1))  # Ctrl-C waits for all to start
+            start = thread.submit(LocalCluster, n_workers=jobs, **_LOCAL)
+            stack.callback(lambda: start.exception() or start.result().close())
+            client = stack.enter_context(Client(start.result()))
 
         def submit(count: int) -> list:
             new = islice(chunks, max(0, count))
@@ -114,22 +113,32 @@ def _on_dask(job: Job, chunks: Iterator[Chunk], jobs: int, address: str) -> Iter
 
 
 @contextmanager
-def _explained(address: str) -> Iterator[None]:
-    """Errors of Dask and of its workers, in a line with the remedy."""
+def _explained(address: str, chunks: Iterable[Chunk]) -> Iterator[Iterator[Chunk]]:
+    """The chunks; errors of Dask and of its workers, not of reading, in a line with the remedy."""
+    reading: list[Exception] = []
+
+    def read() -> Iterator[Chunk]:
+        try:
+            yield from chunks
+        except Exception as error:
+            reading.append(error)
+            raise
+
     try:
-        yield
+        yield read()
     except Exception as error:
-        known = isinstance(error, OSError | CancelledError | MemoryError | RuntimeError)
-        if not known and type(error).__module__.partition(".")[0] != "distributed":
+        known = isinstance(error, CancelledError | MemoryError | ConnectionError | TimeoutError)
+        dask = type(error) in (OSError, RuntimeError) or "distributed." in type(error).__module__
+        if not (known or dask) or error in reading:
             raise
         words = excerpt(conceal(f"{type(error).__name__}: {error}"))
         if address:
             words = f"the cluster at {conceal(address)} gave up ({words}). Remedy: see that its "
             words += "scheduler and a worker run, and the logs of its workers"
         else:
-            words = f"a worker died ({words}). Remedy: see that there is memory enough (fewer "
-            words += "--jobs, a smaller --chunk), and that a script of yours calls this below "
-            words += "`if __name__ == '__main__':`"
+            words = f"the workers gave up ({words}). Remedy: see that there is memory enough "
+            words += "(fewer --jobs, a smaller --chunk), and that a script of yours calls this "
+            words += "below `if __name__ == '__main__':`"
         raise TstmetaError(f"{words}; the same command goes on") from error
 
 

@@ -33,7 +33,10 @@ About = StrEnum("About", ["content", "style", "fluency"])
 
 @dataclass(frozen=True)
 class EvaluateOptions:
-    """What ``tstmeta evaluate`` takes: a field is an option."""
+    """The options of ``tstmeta evaluate``, which :func:`options.takes` hands to Typer.
+
+    As parameters of one function they would fill it before its first line.
+    """
 
     data: options.DataSets
     metric: options.Metrics = None
@@ -148,6 +151,13 @@ def evaluate(settings: EvaluateOptions) -> None:
     kind = render.format_of(settings.out, settings.format)
     check_options(settings)
     selected = list(select(settings))
+    unrated = ", ".join(data.name for data, _ in selected if not data.judged)
+    if settings.report and unrated:
+        raise mistake(
+            f"{unrated}: a report needs ratings. Remedy: columns such as content.r1 in the file, or"
+            " --ratings FILE (tstmeta data form makes a form for raters); --out describes the"
+            " scores without"
+        )
     evaluations, described = list["Evaluation"](), list[str]()
     for data, known in selected:
         dimensions = [str(name) for name in settings.dimension or data.judged]
@@ -195,12 +205,6 @@ def select(settings: EvaluateOptions) -> Iterator[tuple["Dataset", "pd.DataFrame
         data = rated(data, settings.ratings) if settings.ratings else data
         scores = read_scores(settings.scores, data) if settings.scores else schema.empty("scores")
         data = sample(chosen(data, settings.where or []), settings.limit, settings.seed)
-        if settings.report and not data.judged:
-            raise mistake(
-                f"{data.name}: a report needs ratings. Remedy: columns such as content.r1 in the"
-                " file, or --ratings FILE (tstmeta data form makes a form for raters); --out"
-                " describes the scores without"
-            )
         yield data, scores[scores["item_id"].isin(data.items["item_id"])]
 
 

@@ -71,8 +71,7 @@ def score(
 
     to_parts = out and Path(out).suffix.lower() in ("", ".parquet")
     if out and to_parts and limit is None and format in (None, "parquet") and is_location(data):
-        how = {"bases": basis, "jobs": jobs, "cluster": cluster, "chunk": chunk}
-        scores, failed = _score_chunks(data, metric, out, how)
+        scores, failed = _score_chunks(data, metric, basis, out, jobs, cluster, chunk)
     elif jobs or cluster or chunk:
         raise mistake(
             "--jobs, --cluster and --chunk are for a file, folder or address of yours scored into "
@@ -88,12 +87,18 @@ def score(
 
 
 def _score_chunks(
-    data: str, metrics: list[str] | None, out: str, how: dict[str, Any]
+    data: str,
+    metrics: list[str] | None,
+    bases: list[options.Basis] | None,
+    out: str,
+    jobs: int | None,
+    cluster: str,
+    chunk: int | None,
 ) -> tuple[int, int]:
     """Numbers of scores and of failed ones of a file, which are written as they come."""
     from .. import bulk
 
-    how["chunk"] = how["chunk"] or bulk.CHUNK
+    how: Any = {"bases": bases, "jobs": jobs, "cluster": cluster, "chunk": chunk or bulk.CHUNK}
     with waiting(f"{data}: scoring", bar=True):
         scored = bulk.score_file(data, metrics or bulk.DEFAULT, out, **how)
     for words in scored.failures:

@@ -32,10 +32,7 @@ _STRUCTURAL = {"meaning": "content", "simplicity": "style", "grammaticality": "f
 #: All are released as means; single ratings were released of the last.
 STUDIES = {
     "simplicity_da": ("simplicity_DA", ASPECTS),
-    "structural": (
-        "structural_simplicity",
-        _STRUCTURAL | {"structural_simplicity": "structure"},
-    ),
+    "structural": ("structural_simplicity", _STRUCTURAL | {"structural_simplicity": "structure"}),
 }
 #: Released metric -> (dimension it claims, basis).  Their averages with each other are left out.
 METRICS = {

@@ -12,7 +12,7 @@ import pandas as pd
 import yaml
 
 from .. import schema
-from ..schema import DataError, MissingData, Problem, TstmetaError
+from ..schema import MissingData, Problem, TstmetaError
 from . import paths
 
 #: Kinds of human values that a metric is compared with.
@@ -96,8 +96,7 @@ class Dataset:
                 for row, item in frame.loc[unknown, column].items():
                     what, remedy = f"no item is called {item!r}", "add the item or drop the row"
                     problems.append(Problem(f"{name} ({table})", row + 1, column, what, remedy))
-        if problems:
-            raise DataError(problems)
+        schema.check(problems)
         card = card or Card.read(name.partition("@")[0])
         return cls(name=name, card=card, known=known, **valid, **tables)
 

@@ -82,8 +82,7 @@ def format_span(span: Span) -> str:
 
 def tied(dataset: Dataset) -> Dataset:
     """Two of the four cells, as the set of pauli2025 has them: style and content tied together."""
-    cells = dataset.items["system"].isin(["strong", "light-error"])
-    return dataset.where(cells)
+    return dataset.where(dataset.items["system"].isin(["strong", "light-error"]))
 
 
 SUBSETS: Subsets = by_label("task", TASKS) | {"tied": tied}

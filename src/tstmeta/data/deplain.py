@@ -18,8 +18,7 @@ ASPECTS = {
     "grammaticality_simple": "fluency",
     "structural_simplicity": "structure",
 }
-DOMAINS = ("bible", "fiction", "language learner")
-SUBSETS = by_label("domain", (name.replace(" ", "-") for name in DOMAINS))
+SUBSETS = by_label("domain", ("bible", "fiction", "language-learner"))
 
 
 def load(root: Path) -> Dataset:

@@ -64,8 +64,7 @@ def _half(root: Path, direction: str) -> pd.DataFrame:
 
 
 def _reference0(dataset: Dataset) -> Dataset:
-    first = [texts[:1] for texts in dataset.items["references"]]
-    return with_references(dataset, first)
+    return with_references(dataset, dataset.items["references"].str[:1])
 
 
 SUBSETS: Subsets = {

@@ -33,8 +33,8 @@ def fetch(names: Sequence[str]) -> pd.DataFrame:
     """Download what is missing or wrong of data sets of the manifest; returns :func:`check` after.
 
     Raises:
-        FetchError: some files failed, or the network cannot be reached.  The others are in place,
-            and a repeated call leaves them alone.
+        FetchError: some files failed, or the network cannot be reached.  What arrived is in place,
+            and a repeated call leaves it alone.
     """
     entries = [entry for entry in manifest() if entry.dataset in names]
     missing = [entry for entry in entries if state(entry) != "ok"]
@@ -48,13 +48,14 @@ def fetch(names: Sequence[str]) -> pd.DataFrame:
             if offline in failed:  # no wait for each of its files
                 continue
             try:
-                retrying(RETRIES, PAUSE)(_download, client, entry)
+                with storage.locked(folder(entry.dataset).parent / ".fetch.lock", timeout=0):
+                    retrying(RETRIES, PAUSE)(_download, client, entry)
             except (httpx.ConnectError, httpx.ConnectTimeout):
                 failed.append(offline)
             except (Again, FetchError) as error:
                 failed.append(f"{entry.dataset}/{entry.path}: {error}")
     if failed:
-        end = "The others are in place; repeat the command to go on."
+        end = "What arrived is in place; repeat the command to go on."
         raise FetchError("\n".join(["some files could not be fetched:", *failed, end]))
     note(f"fetched {len(missing)} files")
     return check(names)
@@ -75,8 +76,12 @@ def _download(client: httpx.Client, entry: Entry) -> None:
     files = _members(entry, body) if entry.packed else {entry.path: body}
     if (wrong := verdict(entry, [*files.values()])) != "ok":
         raise FetchError(f"{wrong}: refused")
-    for name, content in files.items():
-        storage.write(folder(entry.dataset) / name, content)
+    try:
+        for name, content in files.items():
+            storage.write(folder(entry.dataset) / name, content)
+    except TstmetaError as error:  # its words may name a member, so the id of a person
+        reason = OSError(getattr(error.__cause__, "strerror", ""))
+        raise storage.cannot_write(folder(entry.dataset), reason) from None
 
 
 def _body(response: httpx.Response, limit: int) -> bytes:

@@ -68,26 +68,30 @@ def read_csv(
         unique: columns in which no two rows may agree.
     """
     checks = dict(columns) if isinstance(columns, Mapping) else dict.fromkeys(columns)
-    table = read_rows(path, checks, may_be_empty=True).fillna("").astype(str)
-    return checked(table, checks, path, unique).reset_index(drop=True)
+    part = read_part(path)
+    check([*part.problems, *missing_columns(part, checks)])
+    table = checked(part.table.fillna("").astype(str), checks, path, unique)
+    return table.reset_index(drop=True)
 
 
-def read_rows(
-    path: Path, needed: Iterable[str] = (), *, may_be_empty: bool = False
-) -> pd.DataFrame:
+def read_rows(path: Path, needed: Iterable[str] = ()) -> pd.DataFrame:
     """The rows of a file without faults, with the columns needed; see :class:`Part`.
 
     Raises:
         DataError: every fault of form, or that there are no rows.
     """
     part = read_part(path)
-    if not may_be_empty:
-        check_rows(part)
-    remedy = f"the file needs the columns {', '.join(needed)}"
-    lacking = [name for name in needed if name not in part.table]
-    problems = [fault(path, "missing column", None, name, remedy) for name in lacking]
-    check([*part.problems, *problems])
+    check_rows(part)
+    check([*part.problems, *missing_columns(part, needed)])
     return part.table
+
+
+def missing_columns(part: Part, needed: Iterable[str]) -> Iterator[Problem]:
+    """A problem for each column that is not there; none where no row could be read."""
+    remedy = f"the file needs the columns {', '.join(needed)}"
+    for name in needed if len(part.table.columns) or not part.problems else ():
+        if name not in part.table:
+            yield fault(part.file, "missing column", None, name, remedy)
 
 
 def check_rows(part: Part) -> None:
@@ -183,13 +187,13 @@ def _part(file: str, batch: list[tuple[int, Any]]) -> Part:
     """A part from pairs of row number (0: no row) and the row's cells by column, or its fault."""
     problems = [row for _, row in batch if isinstance(row, Problem)]
     rows = {number: row for number, row in batch if not isinstance(row, Problem)}
-    _check_names(file, [*set().union(*rows.values())])
+    names = [*dict.fromkeys(chain.from_iterable(rows.values()))]
+    _check_names(file, names)
     unfit = [problem for number, row in rows.items() for problem in _unfit(file, number, row)]
-    broken = {problem.row for problem in unfit}
+    broken = {0, *(problem.row for problem in unfit)}
     rows = {number: row for number, row in rows.items() if number not in broken}
-    table = pd.DataFrame([*rows.values()], [*rows], dtype=object)
-    table = table[table.index > 0] if 0 in rows else table.where(table.notna(), None)
-    return Part(file, table, problems + unfit)
+    table = pd.DataFrame([*rows.values()], [*rows], names, dtype=object)
+    return Part(file, table.where(table.notna(), None), problems + unfit)
 
 
 def _unfit(file: str, number: int, row: Mapping[str, Any]) -> Iterator[Problem]:
@@ -221,24 +225,25 @@ def _text(stream: Any, newline: str) -> io.TextIOWrapper:
 
 
 def _csv(stream: Any, file: str, delimiter: str = ",") -> Iterator[tuple[int, Any]]:
-    number = 0
+    number, names, is_bare = 0, list[str](), True
     try:
         with _text(stream, "") as text:
             rows = csv.reader(text, delimiter=delimiter, strict=True)
             names = _header(file, next(rows, None), delimiter)
             for number, cells in enumerate(rows, 1):
                 if len(cells) == len(names):
+                    is_bare = False
                     yield number, dict(zip(names, cells, strict=True))
                 elif cells:
                     what = f"{len(cells)} cells where the header has {len(names)}"
                     remedy = f"put a cell that contains {_DELIMITERS[delimiter]} in double quotes"
                     yield number, fault(file, what, number, "", remedy)
-            if number == 0:  # a header alone
-                yield 0, dict.fromkeys(names)
     except csv.Error as error:
         what = f"broken CSV ({error}); nothing below is read"
         remedy = "close each double quote, and write one inside a quoted cell twice"
         yield number, fault(file, what, number + 1, "", remedy)
+    if names and is_bare:  # a header without rows
+        yield 0, dict.fromkeys(names)
 
 
 def _header(file: str, cells: Sequence[str] | None, delimiter: str) -> list[str]:
@@ -263,11 +268,20 @@ def _json_lines(stream: Any, file: str) -> Iterator[tuple[int, Any]]:
             if not line.strip():
                 continue
             try:
-                value = json.loads(line)
+                value = json.loads(line, object_pairs_hook=_keyed)
                 what = "" if isinstance(value, dict) else "not a JSON object"
             except (ValueError, RecursionError) as error:
                 what = f"not JSON ({str(error)[:60]})"
             yield number, fault(file, what, number, "", remedy) if what else value
+
+
+def _keyed(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object, which has each key once: of two values one would be lost."""
+    keyed = dict(pairs)
+    if "" in keyed or len(keyed) < len(pairs):
+        [(key, count)] = Counter(key for key, _ in pairs).most_common(1)
+        raise ValueError(f"the key {key!r} comes twice" if count > 1 else "a key is empty")
+    return keyed
 
 
 def _parquet(stream: Any, file: str) -> Iterator[tuple[int, Any]]:

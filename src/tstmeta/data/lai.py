@@ -120,8 +120,7 @@ def _scores(root: Path, files: Mapping[str, pd.DataFrame], ids: pd.Series) -> li
 def _references4(dataset: Dataset) -> Dataset:
     more = [dataset.label(f"reference{number}") for number in (1, 2, 3)]
     first = dataset.items["references"].str[0]
-    lists = [list(texts) for texts in zip(first, *more, strict=True)]
-    return with_references(dataset, lists)
+    return with_references(dataset, map(list, zip(first, *more, strict=True)))
 
 
 #: Subset -> systems that are left out.  The 640 items of pauli2025 are seven systems and the

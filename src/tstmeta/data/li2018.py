@@ -122,9 +122,8 @@ def _forms(path: Path) -> pd.DataFrame:
         }
     ).explode(["output", "answer"], ignore_index=True)
     answers = forms.pop("answer").str.extract(_ANSWER).astype(float)
-    return forms.join(answers.set_axis(list(QUESTIONS.values()), axis=1)).assign(
-        place=forms.groupby("form").cumcount() + 1
-    )
+    forms["place"] = forms.groupby("form").cumcount() + 1
+    return forms.join(answers.set_axis([*QUESTIONS.values()], axis=1))
 
 
 def _matched(forms: pd.DataFrame, released: pd.DataFrame) -> pd.DataFrame:

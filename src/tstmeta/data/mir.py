@@ -70,9 +70,8 @@ def load(root: Path) -> Dataset:
 
 def _texts(folder: Path, suffix: str) -> list[str]:
     """Lines of both directions, negative sources first."""
-    return [
-        line for half in (0, 1) for line in read_lines(folder / f"sentiment.test.{half}{suffix}")
-    ]
+    files = [folder / f"sentiment.test.{half}{suffix}" for half in (0, 1)]
+    return [line for file in files for line in read_lines(file)]
 
 
 def _means(root: Path, dimension: str, system: str) -> np.ndarray:

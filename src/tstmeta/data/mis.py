@@ -77,9 +77,8 @@ def _civil(path: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 def _yelp(folder: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Items and comparisons; NaN stands for a text that was not released."""
-    table = pd.DataFrame(
-        [row for pair in PAIRS for row in read_json_lines(folder / f"yelp-{pair}.human.jsonl")]
-    )
+    files = [folder / f"yelp-{pair}.human.jsonl" for pair in PAIRS]
+    table = pd.DataFrame([row for file in files for row in read_json_lines(file)])
     table[["direction", "style"]] = [STYLES[style] for style in table["ori_style"]]
     sides = [table[["ori_sent", "direction", "style", f"model{k}", f"sent{k}"]] for k in (1, 2)]
     sides = [side.set_axis(_TEXTS, axis=1) for side in sides]

@@ -58,6 +58,4 @@ def _subset(dataset: Dataset, name: str) -> Dataset:
     return dataset.where(dataset.items["item_id"].str.startswith(f"{name}-"))
 
 
-SUBSETS: Subsets = {
-    name: partial(_subset, name=name) for name in (f"{study}-{code}" for study, code in FILES)
-}
+SUBSETS: Subsets = {name: partial(_subset, name=name) for name in map("-".join, FILES)}

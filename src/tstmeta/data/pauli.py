@@ -31,14 +31,16 @@ def load(root: Path) -> Dataset:
     system is the intention.  Raters are r1 to r5, the same person under the same name in all tasks;
     three of them rated each task.  Label ``step``: the text between source and output.
     """
-    frames = [
-        _read(root / "data" / f"syntest_anno{number}.csv", task)
-        for number, task in enumerate(TASKS, 1)
-    ]
-    raw = pd.concat(frames, ignore_index=True).fillna("")
+    files = [root / "data" / f"syntest_anno{number}.csv" for number in range(1, 7)]
+    raw = pd.concat(map(_read, files, TASKS), ignore_index=True).fillna("")
     sources = raw["task"] + "-" + raw["sample_id"]
     ids = sources + "-" + raw["intention"]
     exact = raw["intention"] == "style"
+    answers = [
+        (dimension, raw[f"prolificID_{slot}"], floats(raw[f"Answer{letter}_{slot}"]))
+        for letter, dimension in ANSWERS.items()
+        for slot in SLOTS
+    ]
     return assemble(
         NAME,
         item_id=ids,
@@ -48,7 +50,7 @@ def load(root: Path) -> Dataset:
         source=raw["input"],
         output=raw["output"],
         references=[[text] if text else [] for text in raw["reference"]],
-        ratings=_ratings(raw, ids),
+        ratings=long_ratings(NAME, ids, answers).sort_index(kind="stable"),  # item by item
         labels={
             **raw[["task", "corpus", "intention"]],
             "shift": np.where(exact, "strong", "light"),
@@ -57,16 +59,6 @@ def load(root: Path) -> Dataset:
             "step": raw["step"],
         },
     )
-
-
-def _ratings(raw: pd.DataFrame, ids: pd.Series) -> pd.DataFrame:
-    """Three ratings of each dimension, item by item."""
-    answers = [
-        (dimension, raw[f"prolificID_{slot}"], floats(raw[f"Answer{letter}_{slot}"]))
-        for letter, dimension in ANSWERS.items()
-        for slot in SLOTS
-    ]
-    return long_ratings(NAME, ids, answers).sort_index(kind="stable")
 
 
 def _read(path: Path, task: str) -> pd.DataFrame:

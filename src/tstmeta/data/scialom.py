@@ -85,8 +85,7 @@ def _human(dataset: Dataset) -> Dataset:
 
 def _alva_m(dataset: Dataset) -> Dataset:
     """System outputs with 11 ratings or more of every dimension; the first 11 in file order."""
-    keep = ~dataset.items["is_reference"] & _rated_by(dataset, ALVA_M)
-    subset = dataset.where(keep)
+    subset = dataset.where(~dataset.items["is_reference"] & _rated_by(dataset, ALVA_M))
     first = subset.ratings.groupby(["item_id", "dimension"], sort=False).head(ALVA_M)
     return replace(subset, ratings=first.reset_index(drop=True))
 

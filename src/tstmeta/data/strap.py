@@ -66,8 +66,7 @@ def load(root: Path) -> Dataset:
     aimed, fields = items[origin != ""], {"from": "krishna2020"}
     values = aimed["verdict"].map(VERDICTS)
     scores = scores_table(NAME, aimed["item_id"], values, fields=fields, **facts)
-    labels = {"task": items["task"]}
-    return assemble(NAME, items, ratings=ratings, labels=labels, scores=[scores])
+    return assemble(NAME, items, ratings=ratings, labels=dict(items[["task"]]), scores=[scores])
 
 
 def _read(folder: Path) -> tuple[pd.DataFrame, pd.DataFrame]:

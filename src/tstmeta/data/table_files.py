@@ -15,8 +15,10 @@ import hashlib
 import json
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -41,7 +43,7 @@ from ..schema import (
 )
 from ..secrecy import conceal
 from .base import Card, Dataset
-from .files import BROKEN, Part, check_rows, read_part, read_rows, read_text
+from .files import BROKEN, Part, check_rows, missing_columns, read_part, read_rows, read_text
 from .tables import items_table, labels_table, ratings_table, rename_raters
 
 #: Dimension -> (lowest, highest) possible rating.
@@ -61,12 +63,12 @@ _PERSON = re.compile(
 )
 _TRUTH = {"": False, "false": False, "0": False, "no": False, "true": True, "1": True, "yes": True}
 
-_TEXT = cell_check(lambda cell: isinstance(cell, str), "write a text or a number")
+_is_text = partial(cell_check, lambda cell: isinstance(cell, str))
+_TEXT, _QUOTED = _is_text("write a text or a number"), _is_text("put the text in quotes")
 _CHECKS: dict[str, Any] = {
     **dict.fromkeys(("source", "item_id", "source_id"), FILLED),
     **dict.fromkeys(("system", "style", "direction"), _TEXT),
-    "output": cell_check(
-        lambda cell: isinstance(cell, str),
+    "output": _is_text(
         'write a text, in quotes ("" if the system returned nothing), or drop the row',
     ),
     "language": cell_check(
@@ -210,7 +212,8 @@ def _roles(columns: Sequence[str]) -> tuple[_Roles, list[tuple[str, str, str]]]:
         elif dimension in DIMENSIONS and rater:
             roles.ratings[column] = (dimension, rater)
         elif dimension in DIMENSIONS or "." in column:
-            what = "a rating without a rater" if not rater else f"unknown dimension {dimension!r}"
+            is_known = dimension in DIMENSIONS
+            what = "a rating without a rater" if is_known else f"unknown dimension {dimension!r}"
             remedy = f"name it as content.r1 or content.{MEAN_RATER}: {', '.join(DIMENSIONS)}"
             faults.append((column, what, remedy))
         elif _PERSON.fullmatch(column):
@@ -259,7 +262,7 @@ def _checked(part: Part, scale: Scale, ratings_file: str = "") -> tuple[pd.DataF
     objects = [name for name in roles.labels if table[name].dtype == object]
     table[objects] = table[objects].map(_label)
     checks = {column: check for column, check in _CHECKS.items() if column in table}
-    checks |= dict.fromkeys([*roles.references, *objects], _TEXT)
+    checks |= dict.fromkeys(roles.references, _QUOTED) | dict.fromkeys(objects, _TEXT)
     for column, (dimension, _) in roles.ratings.items():
         checks[column] = numeric(*scale.get(dimension, ()), optional=True)
     try:
@@ -278,12 +281,13 @@ def _checked(part: Part, scale: Scale, ratings_file: str = "") -> tuple[pd.DataF
 
 
 def _text(cell: Any) -> Any:
-    """A cell as text, without blanks around it: whole numbers without a point, none as ``""``."""
-    if isinstance(cell, list):
-        return cell
+    """A text or number as text without blanks around it, 5.0 as "5", none as ""; others stay."""
+    if cell is None or cell != cell:
+        return ""
     if isinstance(cell, float) and cell.is_integer():  # an id that went through a float
         cell = int(cell)
-    return "" if cell is None or cell != cell else str(cell).strip()
+    is_text = isinstance(cell, str | int | float) and not isinstance(cell, bool)
+    return str(cell).strip() if is_text else cell
 
 
 def _list(cell: Any) -> Any:
@@ -309,31 +313,36 @@ def misspelt(name: str, known: Iterable[str]) -> str:
     return next(iter(difflib.get_close_matches(name.lower(), known, n=1, cutoff=0.8)), "")
 
 
-def _long(path: Path, table: str, needed: Sequence[str], ids: Iterable[str]) -> pd.DataFrame:
+def _long(path: Path, table: str, needed: Sequence[str]) -> pd.DataFrame:
     """A file with one value a row as columns of a table of ours; texts where it has no numbers.
 
     Raises:
-        DataError: faults of form, missing columns, unknown ones that look misspelt, unknown items.
+        DataError: faults of form, missing columns, unknown ones that look misspelt.
     """
-    frame, columns = read_rows(path, needed), schema.columns(table)
-    near = {name: misspelt(name, columns) for name in frame if name not in columns}
-    what = "unknown column that looks misspelt"
-    check(fault(path, what, None, name, f"write {meant}") for name, meant in near.items() if meant)
-    frame = frame.reindex(columns=columns)
+    part, columns = read_part(path), schema.columns(table)
+    check_rows(part)
+    near = {name: misspelt(name, columns) for name in part.table if name not in columns}
+    what, meant = "unknown column that looks misspelt", [name for name in near if near[name]]
+    faults = [fault(path, what, None, name, f"write {near[name]}") for name in meant]
+    check([*part.problems, *faults, *missing_columns(part, needed)])
+    frame = part.table.reindex(columns=columns)
     texts = [name for name in columns if name not in ("sample", "value")]
-    frame[texts] = frame[texts].map(_text)
-    known = set(ids)
-    item = cell_check(
+    return frame.assign(**frame[texts].map(_text))
+
+
+def _item_in(ids: Iterable[str]) -> Any:
+    """A check of the ids of items."""
+    known = {*ids}
+    return cell_check(
         lambda cell: isinstance(cell, str) and cell in known, "use an item_id of the data set"
     )
-    return checked(frame, {"item_id": item}, path)
 
 
 def _read_ratings(path: Path, dataset: str, ids: Iterable[str], scale: Scale) -> pd.DataFrame:
     """Ratings from a file with one rating a row; raters are as the file names them."""
-    table = _long(path, "ratings", _RATING, ids)
-    checks = {"dimension": member_of(DIMENSIONS), "rater": FILLED, "value": numeric()}
-    table = checked(table, checks, path, _RATING[:3])
+    checks = {"item_id": _item_in(ids), "dimension": member_of(DIMENSIONS), "rater": FILLED}
+    checks["value"] = numeric()
+    table = checked(_long(path, "ratings", _RATING), checks, path, _RATING[:3])
     for dimension, rows in table.groupby("dimension"):
         checked(rows, {"value": numeric(*scale.get(str(dimension), ()))}, path)
     check(_mixed(zip(table["dimension"], table["rater"], strict=True), str(path)))
@@ -350,14 +359,10 @@ def rated(dataset: Dataset, path: Path) -> Dataset:
 
 def _mixed(rated: Iterable[tuple[str, str]], file: str) -> list[Problem]:
     """Dimensions that have both single ratings and a mean, which would count people twice."""
-    raters: dict[str, set[str]] = {}
-    for dimension, rater in rated:
-        raters.setdefault(dimension, set()).add(rater)
-    return [
-        fault(file, f"{name} has single ratings and a mean", None, name, "drop the mean")
-        for name, known in raters.items()
-        if MEAN_RATER in known and len(known) > 1
-    ]
+    pairs, what = dict.fromkeys(rated), "single ratings and a mean"
+    raters = Counter(dimension for dimension, _ in pairs)
+    mixed = [name for name in raters if raters[name] > 1 and (name, MEAN_RATER) in pairs]
+    return [fault(file, f"{name} has {what}", None, name, "drop the mean") for name in mixed]
 
 
 def read_scores(path: Path, dataset: Dataset) -> pd.DataFrame:
@@ -368,7 +373,7 @@ def read_scores(path: Path, dataset: Dataset) -> pd.DataFrame:
     Without a signature the file's name and SHA-256 stand in for one.  A row whose status has no
     value (refused, invalid, error) needs none, and a value there does not count.
     """
-    table = _long(path, "scores", _SCORE, dataset.items["item_id"])
+    table = _long(path, "scores", _SCORE)
     for column, default in _DEFAULTS.items():
         empty = table[column].isna() | (table[column] == "")
         table[column] = table[column].mask(empty, default)
@@ -380,6 +385,7 @@ def read_scores(path: Path, dataset: Dataset) -> pd.DataFrame:
     failed = [str(status) for status in Status if not status.has_value]
     without = table["status"].map(lambda cell: cell in failed)
     checks = {
+        "item_id": _item_in(dataset.items["item_id"]),
         **dict.fromkeys(("metric", "signature"), FILLED),
         "detail": _TEXT,
         "dimension": member_of(DIMENSIONS),

@@ -11,7 +11,8 @@ import pandas as pd
 from .. import schema
 from .base import Dataset
 
-_RENAMED = re.compile(rf"r[1-9][0-9]{{0,3}}|{schema.MEAN_RATER}")
+#: Names that say nothing of a person.
+_NEUTRAL = re.compile(rf"r[1-9][0-9]{{0,3}}|{schema.MEAN_RATER}")
 
 
 def rater_names(raters: Iterable[str]) -> dict[str, str]:
@@ -21,7 +22,7 @@ def rater_names(raters: Iterable[str]) -> dict[str, str]:
     free ``r<number>`` in order of first appearance.
     """
     raters = list(dict.fromkeys(raters))
-    names = {rater: rater for rater in raters if _RENAMED.fullmatch(rater)}
+    names = {rater: rater for rater in raters if _NEUTRAL.fullmatch(rater)}
     free = (f"r{n}" for n in range(1, len(raters) + 1 + len(names)) if f"r{n}" not in names)
     return {rater: names.get(rater) or next(free) for rater in raters}
 

@@ -31,7 +31,7 @@ _REFUSAL = re.compile(
 #: Longest scale whose ratings are looked up among the tokens.
 _MOST = 1000
 #: Characters that may share a token with a rating, as in ``' 4'`` or ``'"4'``.
-_AROUND = " \t\r\n\"'`*:([{,}]).Ġ▁"
+_AROUND = " \t\r\n\"'`‘’“”*:([{,}]).Ġ▁"
 
 
 class Rating(NamedTuple):

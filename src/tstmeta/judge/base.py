@@ -29,7 +29,7 @@ OPTIONAL = {
 }
 _NEUTRAL = {"top_p": 1.0, "temperature": 1.0}
 _REMEDY = (
-    "see the API key (OPENAI_API_KEY, or the variable that was named) and the account's quota, "
+    "see the API key (OPENAI_API_KEY) and the account's quota, "
     "whether the URL ends where the interface starts (/v1 for most), and the model's name"
 )
 

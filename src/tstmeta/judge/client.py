@@ -15,7 +15,8 @@ class Served:
     Args:
         url: where the interface starts, such as ``http://localhost:8000/v1``.
         model: what the server calls the model; ``revision``: its weights, if you know.
-        key, timeout, retries: as of :class:`~tstmeta.models.connection.Connection`.
+        key: the API key; when None, that of ``OPENAI_API_KEY`` in the environment ("" sends none).
+        timeout, retries: as of :class:`~tstmeta.models.connection.Connection`.
 
     Attributes:
         server: the address as it is shown and hashed, without a query.

@@ -18,10 +18,12 @@ WORDS: Mapping[str, Mapping[str, float]] = {
     "yes-no": {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0},
     "first": {"1": 1.0, "rewrite 1": 1.0, "2": 0.0, "rewrite 2": 0.0, "tie": 0.5},
 }
-_DECOR = r"[\s*_\"'`#|()\[\]{}]{0,40}+"  # possessive: a line of signs is looked through once
+_DECOR = r"[\s*_\"'`‘’“”#|()\[\]{}]{0,40}+"  # possessive: a line of signs is looked through once
 _LABEL = rf"{_DECOR}(?P<label>[^\W\d_][^\n:=.,;!?]{{0,60}}[:=])?{_DECOR}"
 _NUMBER = r"(?<!\d)[-−+]?\d{1,12}(?:\.\d{1,12})?(?!\d)"
-#: Longest line that is looked at.
+#: A number in another form than was asked for, such as ``4 out of 5`` or ``80%``.
+_OTHER_FORM = r"\s?(?:%|(?:/|(?:out )?of)\s?\d{1,12}(?:\.\d{1,12})?)"
+#: Longest line that is looked at, without the blanks around it.
 _LONGEST = 200
 _OPENING = re.compile(r"[{\[]")
 #: What stands above the ratings of an output, and before its explanation, in labels.
@@ -47,6 +49,7 @@ class PlacedRating(NamedTuple):
 
 Row = dict[str, PlacedRating]
 _NO_NUMBER = PlacedRating(why="no number where the rating should be")
+_OTHER = PlacedRating(why="a rating in another form or on another scale")
 _CUT = PlacedRating(why="cut short, perhaps inside the rating")
 
 
@@ -73,12 +76,15 @@ def readings(text: str, prompt: Prompt, items: int, cut: bool = False) -> list[R
 def _read_lines(text: str, cut: bool, prompt: Prompt) -> PlacedRating:
     """The rating that is the first line, or the last one of a complete answer.
 
-    Other lines may quote what was judged: one that is another rating makes both invalid.
+    Other lines may quote what was judged: one that is another rating makes both invalid, and so
+    does one in another form, for what it says is not read.
     """
     lines = list(re.finditer(r"^[^\n]*[^`*_\s][^\n]*$", text, re.M))  # others are blank, or a fence
     is_alone = len(lines) == 1
     ratings = [_read_line(line[0], prompt, is_alone).moved(line.start()) for line in lines]
-    ends = ratings[:1] if cut else [*ratings[-1:], *ratings[:1]]
+    if any(rating.why == _OTHER.why for rating in ratings):
+        return _OTHER
+    ends = ratings[:1] if cut else [*ratings[:1], *ratings[-1:]]
     rating = next((rating for rating in ends if not rating.why), PlacedRating())
     if rating.why:
         return rating
@@ -98,19 +104,26 @@ def _line_pattern(answer: str, high: float) -> re.Pattern[str]:
     """A line that is nothing but an answer, perhaps behind a label: ``4``, ``**Rating:** 4/5``."""
     words = WORDS.get(answer)
     value = "|".join(words) if words else _NUMBER
-    scale = "" if words else rf"(?:\s?/\s?{high:g})?"
+    scale = "" if words else rf"(?:\s?/\s?{high:g}|(?P<other>{_OTHER_FORM}))?"
     return re.compile(rf"{_LABEL}(?P<value>{value}){scale}{_DECOR}(?P<dot>\.?){_DECOR}", re.I)
 
 
 def _read_line(line: str, prompt: Prompt, is_alone: bool) -> PlacedRating:
-    """The rating that a line is, if it is one; "1." beside other lines counts a list."""
-    pattern = _line_pattern(prompt.answer, prompt.high)
-    match = pattern.fullmatch(line) if len(line) <= _LONGEST else None
-    if not match or (match["dot"] and not match["label"] and not is_alone):
+    """The rating that a line is, if it is one; a number "1." beside other lines counts a list."""
+    bare, pattern = line.strip(), _line_pattern(prompt.answer, prompt.high)
+    match = pattern.fullmatch(bare) if len(bare) <= _LONGEST else None
+    words = WORDS.get(prompt.answer)
+    is_listed = match and match["dot"] and not (match["label"] or is_alone or words)
+    if not match or is_listed:
         return PlacedRating()
-    text, words = match["value"].casefold(), WORDS.get(prompt.answer)
-    value = words[text] if words else float(text.replace("−", "-"))
-    return PlacedRating(value, "", *match.span("value"))
+    text = match["value"].casefold()
+    if not words and match["other"]:
+        return _OTHER
+    # the pattern ignores case in more ways than casefold: "tıe" is no word
+    value = words.get(text) if words else float(text.replace("−", "-"))
+    if value is None:
+        return PlacedRating()
+    return PlacedRating(value, "", *match.span("value")).moved(line.find(bare))
 
 
 def json_of(text: str) -> tuple[Any, str]:

@@ -21,7 +21,7 @@ import numpy as np
 from ..extras import remedy
 from ..models.causal import Backbone
 from ..schema import Signature, Status, TstmetaError
-from .settings import MetricSettings
+from .settings import MetricSettings, VariantSettings
 
 Unit = Literal["item", "source", "corpus"]
 
@@ -46,13 +46,6 @@ class Score(NamedTuple):
     value: float
     status: Status = Status.OK
     detail: str = ""
-
-
-class VariantSettings(MetricSettings):
-    """The setting of a metric that has variants and no other settings."""
-
-    default_key = "variant"
-    variant: str = ""
 
 
 class PairMetric:
@@ -93,7 +86,7 @@ class PairMetric:
     stored: bool = True
 
     def __init__(self, variant: str = ""):
-        if self.Settings is VariantSettings and variant not in ("", *self.VARIANTS):
+        if issubclass(self.Settings, VariantSettings) and variant not in ("", *self.VARIANTS):
             known = ", ".join(self.VARIANTS)
             raise TstmetaError(f"{self.name} has no variant {variant!r}; it has: {known}")
         self.settings: Any = self.Settings.read(variant, self.models)

@@ -24,7 +24,7 @@ _FACTS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="u
 
 
 class _Lexical(PairMetric):
-    """A metric of texts in one spelling; ``lexical.toml`` has the facts of those with variants."""
+    """A metric of texts in one spelling; its facts, by variant, are in ``lexical.toml``."""
 
     max_tokens: int | None = None
     #: Its table in that file; the name by default.

@@ -24,7 +24,7 @@ from ..plugins import BrokenPlugin
 from ..schema import BASES, DIMENSIONS, TstmetaError
 from ..secrecy import conceal
 from .base import Metric, more_is_better, wrap
-from .settings import MetricSettings
+from .settings import SEPARATOR, MetricSettings
 
 GROUP = "tstmeta.metrics"
 
@@ -66,6 +66,22 @@ def _with_variants(stem: str) -> list[str]:
         return [stem]
 
 
+def canonical(name: str) -> str:
+    """A metric's name with its settings in the short spelling; any other name as it is."""
+    bracketed = re.fullmatch(r"([^:\[]+)\[(.*)\]", name)
+    stem, variant = bracketed.groups() if bracketed else name.partition(":")[::2]
+    point = plugins.points(GROUP).get(stem)
+    if point is None:
+        return name
+    words = re.split(r",(?=[^,=]+=)", variant) if bracketed else SEPARATOR.split(variant)
+    if bracketed or "=" in variant:
+        with plugins.guarded(point):
+            settings = getattr(plugins.load(point), "Settings", None)
+            if isinstance(settings, type) and issubclass(settings, MetricSettings):
+                words = [*map(settings.shortened, words)]
+    return f"{stem}:{'+'.join(words)}".removesuffix(":")
+
+
 def get(name: str, *, imports: bool = False) -> Metric:
     """The metric of that name.
 
@@ -79,27 +95,18 @@ def get(name: str, *, imports: bool = False) -> Metric:
     """
     if re.search(r"[\x00-\x1f\x7f\ud800-\udfff]", name):
         raise UnknownMetric(f"no metric is called {name!r:.100}: it holds control characters")
-    stem, _, variant = name.partition(":")
-    if bracketed := re.fullmatch(r"([^:\[]+)\[(.*)\]", name):
-        stem, variant = bracketed[1], bracketed[2]
+    stem, _, variant = canonical(name).partition(":")
     point = plugins.points(GROUP).get(stem)
     if point is None:
-        metric = _imported(*name.rpartition(":")[::2]) if imports else None
-        if metric is None:
-            no_module = imports and variant.isidentifier() and f"there is no module {stem!r:.100}"
-            raise _unknown(name, f", and {no_module} here" if no_module else "")
-        return metric
-    factory = plugins.load(point)
-    if bracketed:
-        variant = getattr(factory, "Settings", MetricSettings).shortened(variant)
-    if variant and not _accepts(factory, variant):
-        raise _unknown(name)
-    try:
+        if imports and (metric := _imported(*name.rpartition(":")[::2])) is not None:
+            return metric
+        absent = f", and there is no module {stem!r:.100} here"
+        raise _unknown(name, absent if imports and variant.isidentifier() else "")
+    with plugins.guarded(point):
+        factory = plugins.load(point)
+        if variant and not _accepts(factory, variant):
+            raise _unknown(name)
         metric = _metric(factory, stem, *filter(None, [variant]))
-    except (TstmetaError, OSError):
-        raise
-    except (Exception, SystemExit) as error:
-        raise plugins.broken(point, plugins.place(error)) from error
     metric.name = conceal(metric.name)  # a URL may hold a key
     return metric
 
@@ -172,9 +179,11 @@ def known(name: str) -> Metric | None:
     The name may come from anybody's file, so nothing is imported and no file or folder is opened:
     words that could name one are left out.
     """
+    with suppress(Exception):  # whatever a plug-in makes of words that a stranger wrote
+        name = canonical(name)
     stem, _, variant = name.partition(":")
     point = plugins.points(GROUP).get(stem)
-    with suppress(Exception):  # whatever a plug-in makes of words that a stranger wrote
+    with suppress(Exception):
         if point is None or (variant and not _accepts(plugins.load(point), variant)):
             return None
     words = [word for word in variant.split("+") if not re.search(r"[/\\=]|\.\w+(#|$)", word)]
@@ -191,7 +200,7 @@ def lower_is_better(name: str, basis: str) -> bool:
 
 
 def resolve(wanted: list[str] | tuple[str, ...], profile: str = "embedded") -> list[str]:
-    """Expand family names and ``all`` to metric names, without repeats, in order.
+    """Expand family names and ``all`` to canonical metric names, without repeats, in order.
 
     In the profile ``embedded`` such a name leaves out the metrics that need a model from a hub.
     What cannot be used here is left out with a warning.
@@ -199,7 +208,7 @@ def resolve(wanted: list[str] | tuple[str, ...], profile: str = "embedded") -> l
     stems = names()
     groups = {"all", *map(_family, stems)}
     expanded: list[str] = []
-    for name in wanted:
+    for name in map(canonical, wanted):
         if name in stems or name not in groups:
             expanded.append(name)
             continue

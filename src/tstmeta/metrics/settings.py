@@ -9,11 +9,20 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, ClassVar, NamedTuple, Self, get_args
 
-from pydantic import BaseModel, BeforeValidator, Field, ValidationError, ValidationInfo
-from pydantic import field_validator as validates
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+)
 
 from ..models.causal import Backbone, backbone
 from ..schema import TstmetaError
+
+#: What stands between the words of the short spelling; two signs in a row are of a path.
+SEPARATOR = re.compile(r"(?<=[^+])\+(?=[^+])")
 
 
 class Short(NamedTuple):
@@ -33,6 +42,8 @@ def existing(name: str, info: ValidationInfo) -> Path:
 
 #: The type of a setting that names a file.
 File = Annotated[Path | None, BeforeValidator(existing), Field(description="FILE")]
+#: How a flag is declared: it is there, or it is not.
+YES = Field(pattern="^yes$", description="yes")
 
 
 class MetricSettings(BaseModel, extra="forbid"):
@@ -56,13 +67,13 @@ class MetricSettings(BaseModel, extra="forbid"):
             TstmetaError: a word that is no setting, a setting given twice, or a wrong value.
         """
         pairs: dict[str, str] = {}
-        for word in filter(None, text.split("+")):
+        for word in filter(None, SEPARATOR.split(text)):
             key, value = cls.pair(word)
             if not key:
                 raise TstmetaError(f"{word!r} names no setting: use {cls.described()}")
-            if key in pairs and key != cls.default_key:
-                raise TstmetaError(f"{text!r} sets {key} twice, {pairs[key]} and {value}")
-            # a + may be a part of a path
+            if key in pairs and key in cls.model_fields and key != cls.default_key:
+                raise TstmetaError(f"{text!r} sets {key} twice")
+            # a + may be a part of a path; what is no field may have several values
             pairs[key] = f"{pairs[key]}+{value}" if key in pairs else value
         try:
             return cls.model_validate(pairs, context=models or {})
@@ -75,7 +86,8 @@ class MetricSettings(BaseModel, extra="forbid"):
     def pair(cls, word: str) -> tuple[str, str]:
         """The key and the value of a word, in either spelling."""
         key, equals, value = word.partition("=")
-        if equals and (key in cls.model_fields or cls.model_config["extra"] == "allow"):
+        free = cls.model_config["extra"] == "allow" and "/" not in key  # else a path or a URL
+        if equals and (free or key in cls.model_fields):
             return key, value
         for key, field in cls.model_fields.items():
             if word in get_args(field.annotation):
@@ -86,15 +98,11 @@ class MetricSettings(BaseModel, extra="forbid"):
         return cls.default_key, word
 
     @classmethod
-    def shortened(cls, text: str) -> str:
-        """``key=value,key=value`` in the short spelling."""
-        return "+".join(cls._shortest(word) for word in re.split(r",(?=[^,=]+=)", text))
-
-    @classmethod
-    def _shortest(cls, word: str) -> str:
+    def shortened(cls, word: str) -> str:
+        """A word in the short spelling, ``layer9`` for ``layer=9``."""
         key, value = cls.pair(word)
-        forms = (form for form in (value, key, key + value) if cls.pair(form) == (key, value))
-        return next(forms, word)
+        forms = (value, key, key + value) if value else ()
+        return next((form for form in forms if cls.pair(form) == (key, value)), word)
 
     @classmethod
     def described(cls) -> str:
@@ -105,13 +113,20 @@ class MetricSettings(BaseModel, extra="forbid"):
         )
 
 
+class VariantSettings(MetricSettings):
+    """The setting of a metric that has variants and no other settings."""
+
+    default_key = "variant"
+    variant: str = ""
+
+
 class ModelSettings(MetricSettings):
     """A model: by its name here, by ``hub/id`` or ``hub/id@revision``, or a folder."""
 
     default_key = "model"
     model: Annotated[Backbone | None, Field(description="MODEL")] = None
 
-    @validates("model", mode="before")
+    @field_validator("model", mode="before")
     @classmethod
     def _named(cls, name: str, info: ValidationInfo) -> Backbone:
         models: Mapping[str, Backbone] = info.context or {}

@@ -10,13 +10,12 @@ from importlib.metadata import version
 from typing import Annotated, ClassVar, NamedTuple
 
 import numpy as np
-from pydantic import Field
 
 from ..models import classifiers, hub
 from ..schema import Status, TstmetaError
 from .base import CorpusMetric, Request, Score, failed, scored
 from .batched import ModelMetric
-from .settings import ModelSettings, Short
+from .settings import SEPARATOR, YES, ModelSettings, Short
 
 #: Probabilities below this count as this in a divergence, which would else have no bound.
 FLOOR = 1e-12
@@ -39,13 +38,13 @@ class TextStyle(NamedTuple):
 
 
 class StyleSettings(ModelSettings, extra="allow"):
-    """A model; ``LABEL_1=positive`` says what it calls a style, and what the data do."""
+    """A model; ``LABEL_1=positive+LABEL_1=good`` says which styles of the data its label is."""
 
 
 class DistanceSettings(StyleSettings):
     """A model, and whether a distance has a sign."""
 
-    directed: Annotated[bool, Short("directed", "yes"), Field(description="yes")] = False
+    directed: Annotated[str, Short("directed", "yes"), YES] = ""
 
 
 class StyleConfidence(ModelMetric):
@@ -67,7 +66,8 @@ class StyleConfidence(ModelMetric):
 
     def __init__(self, variant: str = ""):
         super().__init__(variant)
-        renamed = {style: label for label, style in self.settings.model_extra.items()}
+        called = self.settings.model_extra.items()
+        renamed = {style: label for label, text in called for style in SEPARATOR.split(text)}
         #: What the data call a style -> what the model calls it.
         self.wordings = {**_WORDINGS.get(self.model.where, {}), **renamed}
 
@@ -78,7 +78,7 @@ class StyleConfidence(ModelMetric):
     def fields(self) -> dict[str, object]:
         called = {f"called:{style}": label for style, label in sorted(self.wordings.items())}
         libraries = {package: version(package) for package in classifiers.packages(self.model)}
-        directed = {"direction": "directed"} if getattr(self.settings, "directed", False) else {}
+        directed = {"direction": "directed"} if getattr(self.settings, "directed", "") else {}
         return {"model": hub.identity(self.model), **directed, **called, **libraries}
 
     def values(self, requests: Sequence[Request]) -> Sequence[Score]:
@@ -186,7 +186,7 @@ class StyleEmd(StyleConfidence):
 
     def __init__(self, variant: str = ""):
         super().__init__(variant)
-        self._directed = getattr(self.settings, "directed", False)
+        self._directed = bool(getattr(self.settings, "directed", ""))
         # with a direction more is stronger style, whatever the other text is
         self.flipped_bases = () if self._directed else ("reference",)
 

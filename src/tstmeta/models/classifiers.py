@@ -266,9 +266,6 @@ class TextCnn(StyleModel):
         return cls(about, model)
 
 
-# --------------------------------------------------------------------------------- files
-
-
 # ------------------------------------------------------------------------------- transformers
 
 #: Where ``config.json`` keeps what we know of a model: its task and temperature.
@@ -323,6 +320,9 @@ class Transformer(StyleModel):
             config.label2id = {style: number for number, style in config.id2label.items()}
         self.model.save_pretrained(folder)
         self.tokenizer.save_pretrained(folder)
+
+
+# --------------------------------------------------------------------------------- files
 
 
 def ours(model: Backbone) -> Path | None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import base64
 import os
-import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -55,7 +54,9 @@ class Address:
 
 
 def address(url: str) -> Address:
-    """Where an interface starts: ``/v1`` is added to a bare host, ``/completions`` taken off.
+    """Where an interface starts: ``/v1`` is added to a bare host, ``/chat/completions`` taken off.
+
+    Kept answers are found by it: another reading of the same URL would have them paid for again.
 
     Raises:
         ServerError: this is no URL of a server, or its password is too short to be masked.
@@ -75,10 +76,8 @@ def address(url: str) -> Address:
             f"the password in the URL has fewer than {LEAST} characters: where a server repeats "
             "it, it cannot be told from other words. Remedy: a longer one"
         )
-    path = re.sub("(/chat)?/completions$", "", parsed.path.rstrip("/"))
-    shown = parsed.copy_with(
-        username=None, password=None, path=path or "/v1", query=None, fragment=None
-    )
+    path = (parsed.path.rstrip("/").removesuffix("/completions") or "/v1").removesuffix("/chat")
+    shown = parsed.copy_with(username=None, password=None, path=path, query=None, fragment=None)
     return Address(str(shown), parsed.username, parsed.password)
 
 

@@ -162,7 +162,9 @@ def _answer(request: dict[str, Any]) -> dict[str, Any]:
                 line = process.stdout.readline()
         finally:
             if not line.endswith("\n"):  # Ctrl-C may have come between
-                os.killpg(process.pid, signal.SIGKILL)
+                # where it died: no such group, or, on macOS, one that may not be killed
+                with suppress(ProcessLookupError, PermissionError):
+                    os.killpg(process.pid, signal.SIGKILL)
                 process.communicate()  # lets go of it
                 _renderer.cache_clear()
     answer = json.loads(line) if line.endswith("\n") else {"code": process.returncode}

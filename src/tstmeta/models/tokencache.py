@@ -88,14 +88,16 @@ class Cached:
         yield self._stored(self._rows, places, requests)
 
     def _computed(self, requests: Requests, known: set[int], progress: bool) -> Answers:
-        left = len(requests) - len(known)
+        left = set(range(len(requests))) - known
         for batch in self.model.logprobs(requests, known=known, progress=progress):
             for place, values in batch:
                 check_answer(values, requests[place], self.identity)
-            left -= len(batch)
-            yield batch
+            # a model may answer what is known, too, or a place twice
+            fresh = [(place, values) for place, values in batch if place in left]
+            left -= {place for place, _ in fresh}
+            yield fresh
         if left:
-            raise TstmetaError(f"{self.identity} left {left} of {len(requests)} requests out")
+            raise TstmetaError(f"{self.identity} left {len(left)} of {len(requests)} requests out")
 
     @staticmethod
     def _stored(rows: Rows, places: dict[str, list[int]], requests: Requests) -> list[Answer]:

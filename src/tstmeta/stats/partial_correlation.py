@@ -47,7 +47,7 @@ def partial(
     results = np.full((len(y), len(weightings)), np.nan)
     for result, metric in zip(results, y, strict=True):
         sides = _complete(x, metric, z)
-        table = np.ones((len(sides), *sides.shape[:1], len(weightings)))
+        table = np.ones((len(sides), len(sides), len(weightings)))
         for place in range(len(sides) - 1):
             others = resampled(sides[place], sides[place + 1 :], Setting(statistic), weightings)
             table[place, place + 1 :] = table[place + 1 :, place] = others
@@ -212,7 +212,7 @@ def _checked(
     x, y, z = finite(human), finite(metrics), finite(controls)
     if not x.shape == y.shape[1:] == z.shape[1:]:
         raise ValueError(
-            "people [sources, systems], metrics and given variables [several, sources, systems] of"
-            f" one shape are needed, got {x.shape}, {y.shape} and {z.shape}"
+            "people [sources, systems], metrics and controls [several, sources, systems] of one"
+            f" shape are needed, got {x.shape}, {y.shape} and {z.shape}"
         )
     return x, y, z

@@ -139,9 +139,8 @@ def held_out(fits: Sequence[TieCalibrated]) -> TieFitted:
         return tuple(sums)
 
     base = acc_eq()
-    return TieFitted(
-        *(base.name, base.label, parts, base.finish), chance=base.chance, fits=tuple(fits)
-    )
+    words = base.name, base.label, parts, base.finish
+    return TieFitted(*words, chance=base.chance, ties_fitted=True, fits=tuple(fits))
 
 
 def _shares(x: Array, y: Array, thresholds: Array) -> Array:
