@@ -27,11 +27,17 @@ def browser() -> Iterator[walk.Browser]:
 
 @pytest.fixture(scope="module")
 def visits(browser: walk.Browser, address: str, request: pytest.FixtureRequest) -> walk.Visits:
-    """Every page at a desk and on a phone; of pages that one template makes all only nightly."""
+    """Every page at a desk and on a phone, in light and dark where a test asks for that.
+
+    Of pages that one template makes all only nightly.
+    """
+    schemes = [
+        s for s in ("light", "dark") if any(f"in {s}]" in i.name for i in request.session.items)
+    ]
     nightly = request.config.option.markexpr != "not nightly"
     visits = {}
     with walk.context(browser, walk.DESKTOP) as context:
         tab = context.new_page()
         for page in walk.pages() if nightly else sorted(walk.kinds() | walk.MACHINERY):
-            visits[page] = walk.visit(tab, address, page, whole=True)
+            visits[page] = walk.visit(tab, address, page, schemes)
     return visits

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shutil
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache, partial
@@ -211,10 +211,10 @@ def opened(browser: Browser, size: tuple[int, int], **options: Any) -> Iterator[
         yield fresh.new_page()
 
 
-def visit(tab: Page, address: str, page: str, whole: bool = False) -> Visit:
+def visit(tab: Page, address: str, page: str, schemes: Sequence[str] | None = None) -> Visit:
     """Open a page, wait until it is quiet, and note what it asked for, said and shows.
 
-    With ``whole`` in light and dark and on a phone, too; then the tab is as it was before.
+    With ``schemes`` of colours in these and on a phone, too; then the tab is as it was before.
     """
     seen = Visit(page)
 
@@ -235,16 +235,16 @@ def visit(tab: Page, address: str, page: str, whole: bool = False) -> Visit:
         tab.on(event, listener)
     settle(tab, f"{address}/{page}")
     seen.facts = tab.evaluate(_FACTS)
-    if whole:
-        look_on(tab, seen)
+    if schemes is not None:
+        look_on(tab, seen, schemes)
     for event, listener in heard.items():
         tab.remove_listener(event, listener)
     return seen
 
 
-def look_on(tab: Page, seen: Visit) -> None:
+def look_on(tab: Page, seen: Visit, schemes: Sequence[str]) -> None:
     """Hold the texts of an open page against what is behind them, and make a phone of the desk."""
-    for scheme in ("light", "dark") if seen.page in kinds() else ():
+    for scheme in schemes if seen.page in kinds() else ():
         tab.emulate_media(color_scheme=scheme)
         tab.wait_for_selector(f"html[data-theme={scheme}]", state="attached")
         seen.faint[scheme] = tab.evaluate(FAINT)
