@@ -268,20 +268,11 @@ def _json_lines(stream: Any, file: str) -> Iterator[tuple[int, Any]]:
             if not line.strip():
                 continue
             try:
-                value = json.loads(line, object_pairs_hook=_keyed)
+                value = json.loads(line)
                 what = "" if isinstance(value, dict) else "not a JSON object"
             except (ValueError, RecursionError) as error:
                 what = f"not JSON ({str(error)[:60]})"
             yield number, fault(file, what, number, "", remedy) if what else value
-
-
-def _keyed(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A JSON object, which has each key once: of two values one would be lost."""
-    keyed = dict(pairs)
-    if "" in keyed or len(keyed) < len(pairs):
-        [(key, count)] = Counter(key for key, _ in pairs).most_common(1)
-        raise ValueError(f"the key {key!r} comes twice" if count > 1 else "a key is empty")
-    return keyed
 
 
 def _parquet(stream: Any, file: str) -> Iterator[tuple[int, Any]]:

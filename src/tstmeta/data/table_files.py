@@ -20,10 +20,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import pandas as pd
-from pydantic import AfterValidator, BaseModel, Field, FiniteFloat, ValidationError
+from pydantic import BaseModel, FiniteFloat, ValidationError
 
 from .. import schema
 from ..schema import (
@@ -32,6 +32,7 @@ from ..schema import (
     FILLED,
     MEAN_RATER,
     DataError,
+    MissingData,
     Problem,
     Status,
     cell_check,
@@ -43,7 +44,7 @@ from ..schema import (
 )
 from ..secrecy import conceal
 from .base import Card, Dataset
-from .files import BROKEN, Part, check_rows, missing_columns, read_part, read_rows, read_text
+from .files import BROKEN, Part, check_rows, read_part, read_rows, read_text
 from .tables import items_table, labels_table, ratings_table, rename_raters
 
 #: Dimension -> (lowest, highest) possible rating.
@@ -55,6 +56,7 @@ _SCORE = ("item_id", "metric", "value")
 _DEFAULTS = {"dimension": "content", "basis": "source", "sample": 0, "status": "ok"}
 _NAMES = ("item_id", "source_id", "system", "style", "direction", "language")
 _ITEM = ("source", "output", *_NAMES, "references", "is_reference")
+_UNDERSTOOD = (*_ITEM, "dataset", "reference", *DIMENSIONS)
 _REFERENCE = re.compile(r"reference(?:_(\d{1,4}))?", re.ASCII)
 _LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 #: Columns that say who somebody is.  They must not become labels, which are stored and shown.
@@ -87,16 +89,7 @@ _CHECKS: dict[str, Any] = {
 }
 
 
-def _rising(limits: list[float]) -> list[float]:
-    if limits[0] >= limits[1]:
-        raise ValueError("the lowest rating comes first")
-    return limits
-
-
-_Limits = Annotated[list[FiniteFloat], Field(min_length=2, max_length=2), AfterValidator(_rising)]
-
-
-class _Facts(BaseModel, extra="forbid", strict=True):
+class _Facts(BaseModel, extra="forbid"):
     """What the file beside a data set may say."""
 
     title: str = ""
@@ -105,7 +98,7 @@ class _Facts(BaseModel, extra="forbid", strict=True):
     ratings: str = ""
     preferences: str = ""
     examples: bool = False
-    scale: dict[Literal[DIMENSIONS], _Limits] = {}  # type: ignore[valid-type]
+    scale: dict[Literal[DIMENSIONS], tuple[FiniteFloat, FiniteFloat]] = {}  # type: ignore[valid-type]
 
 
 class _Roles(NamedTuple):
@@ -150,6 +143,21 @@ def read(path: Path | str) -> Dataset:
         preferences=compared,
         labels=labels_table(name, ids, **table[roles.labels]),
     )
+
+
+def by_hand(path: Path) -> Dataset:
+    """A data set of others that cannot be fetched, from a file in the form of one's own.
+
+    Raises:
+        MissingData: the file is not here.
+    """
+    name = path.stem
+    if not path.is_file():
+        form = "in the form of a file of your own"
+        raise MissingData(
+            f"{path} is not here. Whom to ask, and what it holds, {form}: tstmeta data show {name}"
+        )
+    return replace(read(path), card=Card.read(name))
 
 
 def items(part: Part, name: str) -> pd.DataFrame:
@@ -201,10 +209,9 @@ def _facts(path: Path) -> dict[str, Any]:
 
 def _roles(columns: Sequence[str]) -> tuple[_Roles, list[tuple[str, str, str]]]:
     """The roles of columns; and the column, the fault and the remedy of those that have none."""
-    roles, faults, meant = _Roles([], {}, []), [], set(columns)
+    roles, faults = _Roles([], {}, []), []
     for column in columns:
         dimension, _, rater = column.partition(".")
-        near = misspelt(column, (*_ITEM, "dataset", "reference", *DIMENSIONS))
         if column in _ITEM or column == "dataset":
             continue
         if _REFERENCE.fullmatch(column):
@@ -219,14 +226,13 @@ def _roles(columns: Sequence[str]) -> tuple[_Roles, list[tuple[str, str, str]]]:
         elif _PERSON.fullmatch(column):
             remedy = "drop it; raters are r1, r2, ... in the names of the rating columns"
             faults.append((column, "looks like the identity of a person", remedy))
-        elif near:
-            remedy = f"rename it to {near!r}, or to something less like it if it is a label"
+        elif near := difflib.get_close_matches(column.lower(), _UNDERSTOOD, n=1, cutoff=0.8):
+            remedy = f"rename it to {near[0]!r}, or to something less like it if it is a label"
             faults.append((column, "unknown column that looks misspelt", remedy))
-            meant.add(near)
         else:
             roles.labels.append(column)
     for column, texts in (("source", "original texts"), ("output", "rewrites")):
-        if column not in meant:
+        if column not in columns:
             faults.append((column, "missing column", f"name the column of {texts} {column!r}"))
     if roles.references and "references" in columns:
         remedy = f"keep 'references' or {roles.references[0]!r}"
@@ -308,24 +314,10 @@ def _label(cell: Any) -> Any:
     return text.lower() if isinstance(cell, bool) else text
 
 
-def misspelt(name: str, known: Iterable[str]) -> str:
-    """The known name that another one most likely means, or an empty text."""
-    return next(iter(difflib.get_close_matches(name.lower(), known, n=1, cutoff=0.8)), "")
-
-
 def _long(path: Path, table: str, needed: Sequence[str]) -> pd.DataFrame:
-    """A file with one value a row as columns of a table of ours; texts where it has no numbers.
-
-    Raises:
-        DataError: faults of form, missing columns, unknown ones that look misspelt.
-    """
-    part, columns = read_part(path), schema.columns(table)
-    check_rows(part)
-    near = {name: misspelt(name, columns) for name in part.table if name not in columns}
-    what, meant = "unknown column that looks misspelt", [name for name in near if near[name]]
-    faults = [fault(path, what, None, name, f"write {near[name]}") for name in meant]
-    check([*part.problems, *faults, *missing_columns(part, needed)])
-    frame = part.table.reindex(columns=columns)
+    """A file with one value a row as columns of a table of ours; texts where it has no numbers."""
+    columns = schema.columns(table)
+    frame = read_rows(path, needed).reindex(columns=columns)
     texts = [name for name in columns if name not in ("sample", "value")]
     return frame.assign(**frame[texts].map(_text))
 
