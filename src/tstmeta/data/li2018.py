@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from .base import Dataset, Subsets, by_label, labelled, untransferred
+from .base import Dataset, Subsets, by_label, labelled
 from .raw import read_csv, read_lines
 from .tables import assemble, ratings_table
 
@@ -144,19 +144,10 @@ def _matched(forms: pd.DataFrame, released: pd.DataFrame) -> pd.DataFrame:
     return rated.assign(source=rated["source_id"].map(originals))  # blanks at its ends, too
 
 
-def _rated(dataset: Dataset, corpus: str = "") -> Dataset:
-    part = labelled(dataset, "corpus", corpus) if corpus else dataset
+def _rated(dataset: Dataset, corpus: str) -> Dataset:
+    part = labelled(dataset, "corpus", corpus)
     return part.where(part.items["item_id"].isin(part.ratings["item_id"]))
 
 
-def _untransferred(dataset: Dataset, corpus: str) -> Dataset:
-    return untransferred(labelled(dataset, "corpus", corpus))
-
-
-#: ``CORPUS-untransferred``: the sources as if they were outputs, with that corpus's references.
-SUBSETS: Subsets = {
-    **by_label("corpus", CORPORA),
-    "rated": _rated,
-    **{f"{corpus}-rated": partial(_rated, corpus=corpus) for corpus in CORPORA},
-    **{f"{corpus}-untransferred": partial(_untransferred, corpus=corpus) for corpus in CORPORA},
-}
+SUBSETS: Subsets = by_label("corpus", CORPORA)
+SUBSETS |= {f"{corpus}-rated": partial(_rated, corpus=corpus) for corpus in CORPORA}
