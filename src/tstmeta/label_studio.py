@@ -180,9 +180,9 @@ def read_export(
     answer are left out.
 
     Returns:
-        A ratings table, sorted by item (in item order), rater and dimension; values 1 to 5.  Of a
-        pairwise form a preferences table; ``item_a`` is of the system that is sorted first,
-        whichever was shown as A.
+        A ratings table, sorted by item, rater and dimension; values 1 to 5.  Of a pairwise form a
+        preferences table; ``item_a`` is of the system that is sorted first, whichever was shown as
+        A.
 
     Raises:
         DataError: all faults of the first file with any, by task (counted from 1), with remedies.
@@ -210,9 +210,7 @@ def read_export(
         table.loc[swapped, form.ids] = table.loc[swapped, form.ids[::-1]].to_numpy()
         table["value"] = table["value"].mask(swapped, table["value"].replace({"a": "b", "b": "a"}))
     rename_raters(table)
-    places = [pd.Index(items["item_id"]).get_indexer(table[name]) for name in form.ids[::-1]]
-    dimension = table["dimension"].map([*form.questions.values()].index)
-    table = table.iloc[np.lexsort((dimension, table["rater"].str[1:].astype(int), *places))]
+    table = table.sort_values([*form.ids, "rater", "dimension"])
     return validate(table, "preferences" if form is PAIRWISE else "ratings", dataset.name)
 
 

@@ -22,9 +22,9 @@ def folder(tmp_path, monkeypatch):
 
 
 def test_subsets_are_what_people_wrote_and_the_first_eleven_ratings_of_systems(folder):
-    full, some = dict.fromkeys(DIMENSIONS[:3], 13), dict.fromkeys(DIMENSIONS[:3], 2)
+    full, two = dict.fromkeys(DIMENSIONS[:3], 13), dict.fromkeys(DIMENSIONS[:3], 2)
     rows = [rewrite("a", full), rewrite("b", full | {"fluency": 10})]
-    rows += [rewrite("c", some, "human"), rewrite("d", {"content": 1}, "human")]
+    rows += [rewrite("c", two, "human"), rewrite("d", {"content": 1}, "human")]
     write_table(folder / "scialom/scialom.csv", rows)
     assert data.load("scialom").card.title.startswith("Simplification ratings")
     assert data.load("scialom@human").items["item_id"].tolist() == ["c"]

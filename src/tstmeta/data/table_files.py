@@ -33,7 +33,6 @@ from ..schema import (
     MEAN_RATER,
     DataError,
     MissingData,
-    Problem,
     Status,
     cell_check,
     check,
@@ -45,7 +44,7 @@ from ..schema import (
 from ..secrecy import conceal
 from .base import Card, Dataset
 from .files import BROKEN, Part, check_rows, read_part, read_rows, read_text
-from .tables import items_table, labels_table, ratings_table, rename_raters
+from .tables import assemble, items_table, rename_raters
 
 #: Dimension -> (lowest, highest) possible rating.
 Scale = Mapping[str, tuple[float, float]]
@@ -122,26 +121,22 @@ def read(path: Path | str) -> Dataset:
     path = Path(path)
     name, facts = path.stem, _facts(path)
     scale, file = facts.setdefault("scale", {}), facts.pop("ratings", "")
-    compared = schema.empty("preferences")
+    compared = None
     if beside := facts.pop("preferences", ""):
         other = path.parent / beside
         compared = read_rows(other).assign(dataset=name)
         compared = schema.validate(compared, "preferences", str(other))
     table, roles = _checked(read_part(path), scale, file)
-    ids = table["item_id"]
+    ratings: Any = {rated: table[column] for column, rated in roles.ratings.items()}
     if file:
-        ratings = _read_ratings(path.parent / file, name, ids, scale)
-    else:
-        columns = {rated: table[column] for column, rated in roles.ratings.items()}
-        ratings = ratings_table(name, ids, columns)
-    rename_raters(ratings, compared)
-    return Dataset.of(
+        ratings = _read_ratings(path.parent / file, name, table["item_id"], scale)
+    return assemble(
         name,
-        _items(name, table, roles),
-        Card(name, facts.get("title", name), {"name": name, **facts}),
+        **_columns(table, roles),
         ratings=ratings,
+        labels=dict(table[roles.labels]),
         preferences=compared,
-        labels=labels_table(name, ids, **table[roles.labels]),
+        card=Card(name, facts.get("title", name), {"name": name, **facts}),
     )
 
 
@@ -168,11 +163,11 @@ def items(part: Part, name: str) -> pd.DataFrame:
     Raises:
         DataError: everything that is wrong with the part.
     """
-    return _items(name, *_checked(part, {}))
+    return items_table(name, **_columns(*_checked(part, {})))
 
 
-def _items(name: str, table: pd.DataFrame, roles: _Roles) -> pd.DataFrame:
-    """The items table of checked cells."""
+def _columns(table: pd.DataFrame, roles: _Roles) -> dict[str, Any]:
+    """The columns of an items table from checked cells."""
     columns = dict(table[table.columns.intersection(_ITEM)])
     if "language" in columns:
         columns["language"] = columns["language"].replace("", "en")
@@ -181,7 +176,7 @@ def _items(name: str, table: pd.DataFrame, roles: _Roles) -> pd.DataFrame:
     if roles.references:
         rows = table[roles.references].itertuples(index=False)
         columns["references"] = [[text for text in row if text.strip()] for row in rows]
-    return items_table(name, **columns)
+    return columns
 
 
 def beside(path: Path) -> list[Path]:
@@ -245,7 +240,7 @@ def _checked(part: Part, scale: Scale, ratings_file: str = "") -> tuple[pd.DataF
     """The cells of a part without a fault, ratings as floats, with ``item_id`` and ``source_id``.
 
     Raises:
-        DataError: every fault of the part, in the order of its rows.
+        DataError: every fault of the columns, or else of the cells.
     """
     check_rows(part)
     table = part.table.copy(deep=False)
@@ -253,8 +248,8 @@ def _checked(part: Part, scale: Scale, ratings_file: str = "") -> tuple[pd.DataF
     if roles.ratings and ratings_file:
         what, remedy = f"ratings here and in {ratings_file}", "keep them in one place"
         faults.append((next(iter(roles.ratings)), what, remedy))
-    problems = [fault(part.file, what, None, column, remedy) for column, what, remedy in faults]
-    problems += [*part.problems, *_mixed(roles.ratings.values(), part.file)]
+    check(fault(part.file, what, None, column, remedy) for column, what, remedy in faults)
+    _check_mixed(roles.ratings.values(), part.file)
     for column in table.columns.intersection(_NAMES):
         table[column] = table[column].map(_text)
     if "is_reference" in table:
@@ -271,18 +266,13 @@ def _checked(part: Part, scale: Scale, ratings_file: str = "") -> tuple[pd.DataF
     checks |= dict.fromkeys(roles.references, _QUOTED) | dict.fromkeys(objects, _TEXT)
     for column, (dimension, _) in roles.ratings.items():
         checks[column] = numeric(*scale.get(dimension, ()), optional=True)
-    try:
-        table = checked(table, checks, part.file, unique=["item_id"])
-        if {"source", "source_id"} <= {*table}:
-            first = table.groupby("source_id")["source"].transform("first")
-            what = "the source_id of an earlier row with another source"
-            rows, remedy = table.index[table["source"] != first], "give each source its own id"
-            problems += [fault(part.file, what, row, "source_id", remedy) for row in rows]
-        elif "source" in table:
-            table["source_id"] = [f"s{n + 1}" for n in table["source"].factorize()[0]]
-    except DataError as error:
-        problems += error.problems
-    check(sorted(problems, key=lambda problem: problem.row or 0))
+    table = checked(table, checks, part.file, unique=["item_id"])
+    if "source_id" not in table:
+        table["source_id"] = [f"s{n + 1}" for n in table["source"].factorize()[0]]
+    first = table.groupby("source_id")["source"].transform("first")
+    what, remedy = "the source_id of an earlier row with another source", "give each source its id"
+    rows = table.index[table["source"] != first]
+    check(fault(part.file, what, row, "source_id", remedy) for row in rows)
     return table, roles
 
 
@@ -337,7 +327,7 @@ def _read_ratings(path: Path, dataset: str, ids: Iterable[str], scale: Scale) ->
     table = checked(_long(path, "ratings", _RATING), checks, path, _RATING[:3])
     for dimension, rows in table.groupby("dimension"):
         checked(rows, {"value": numeric(*scale.get(str(dimension), ()))}, path)
-    check(_mixed(zip(table["dimension"], table["rater"], strict=True), str(path)))
+    _check_mixed(zip(table["dimension"], table["rater"], strict=True), path)
     return table.assign(dataset=dataset)
 
 
@@ -349,12 +339,12 @@ def rated(dataset: Dataset, path: Path) -> Dataset:
     return replace(dataset, ratings=schema.validate(ratings, "ratings", name))
 
 
-def _mixed(rated: Iterable[tuple[str, str]], file: str) -> list[Problem]:
-    """Dimensions that have both single ratings and a mean, which would count people twice."""
+def _check_mixed(rated: Iterable[tuple[str, str]], file: Path | str) -> None:
+    """Refuse a dimension with both single ratings and a mean, which would count people twice."""
     pairs, what = dict.fromkeys(rated), "single ratings and a mean"
     raters = Counter(dimension for dimension, _ in pairs)
     mixed = [name for name in raters if raters[name] > 1 and (name, MEAN_RATER) in pairs]
-    return [fault(file, f"{name} has {what}", None, name, "drop the mean") for name in mixed]
+    check(fault(file, f"{name} has {what}", None, name, "drop the mean") for name in mixed)
 
 
 def read_scores(path: Path, dataset: Dataset) -> pd.DataFrame:
