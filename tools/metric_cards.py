@@ -3,6 +3,7 @@
 The labels of the four rewrites, one source of the contrast set, hold by construction.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
@@ -15,7 +16,7 @@ from tstmeta import data, scoring
 from tstmeta.analysis.synthesis import ACCURACY, PEOPLE
 from tstmeta.analysis.verdicts import FAMILIES, UNKNOWN
 from tstmeta.data import Card, Dataset, paths
-from tstmeta.data.contrast import parse_span
+from tstmeta.data.contrast import Span
 from tstmeta.metrics import Metric, catalogue
 
 Context = dict[str, Any]
@@ -27,6 +28,7 @@ FACTS = {
     **{"languages": "languages", "better": "better is", "max_tokens": "longest text, in words"},
     "profile": "profile",
 }
+_SPAN = re.compile(r"(?:\[-(?P<removed>.+?)-\])?(?:\{\+(?P<added>.+?)\+\})?", re.DOTALL)
 
 
 def card(name: str) -> Card:
@@ -164,6 +166,14 @@ def example() -> Dataset:
     """Four rewrites of one source of the contrast set: strong or light, with an error or not."""
     dataset = data.load("contrast")
     return dataset.where(dataset.items["source_id"] == EXAMPLE, "example")
+
+
+def parse_span(text: str) -> Span:
+    """Read the words taken out and put in from ``[-old-]{+new+}``."""
+    match = _SPAN.fullmatch(text)
+    if not text or not match:
+        raise ValueError(f"cannot read {text!r}")
+    return Span(match["removed"] or "", match["added"] or "")
 
 
 def rewrites(dataset: Dataset) -> tuple[Context, pd.DataFrame]:

@@ -1,13 +1,9 @@
-"""A data set as a folder for the Hugging Face hub: a card, a Parquet file a table, Croissant.
+"""A data set as a folder for the Hugging Face hub: a card and a Parquet file a table.
 
-``datasets.load_dataset(folder, "ratings")`` reads it, and so does any reader of Parquet.  Croissant
-1.0 (mlcommons.org/croissant) describes the files in JSON-LD.
+``datasets.load_dataset(folder, "ratings")`` reads it, and so does any reader of Parquet.
 """
 
-import hashlib
-import json
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import pyarrow as pa
@@ -23,25 +19,6 @@ from .storage import replacing, write
 
 #: Licences that the hub lists (in lower case) and SPDX, too.
 LICENCES = ("CC-BY-4.0", "CC-BY-SA-3.0", "CC-BY-SA-4.0", "CC0-1.0", "MIT")
-_TERMS = """
-citeAs column equivalentProperty extract field fileProperty fileObject fileSet format includes
-isLiveDataset jsonPath key md5 parentField path recordSet references regex repeated replace
-samplingRate separator source subField transform
-"""
-#: The context that the specification gives (mlcommons.org/croissant/1.0, "Context").
-CONTEXT = {
-    "@language": "en",
-    "@vocab": "https://schema.org/",
-    "sc": "https://schema.org/",
-    "cr": "http://mlcommons.org/croissant/",
-    "rai": "http://mlcommons.org/croissant/RAI/",
-    "dct": "http://purl.org/dc/terms/",
-    "conformsTo": "dct:conformsTo",
-    "data": {"@id": "cr:data", "@type": "@json"},
-    "examples": {"@id": "cr:examples", "@type": "@json"},
-    "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
-    **{name: f"cr:{name}" for name in _TERMS.split()},
-}
 
 
 def write_huggingface(
@@ -71,40 +48,18 @@ def write_huggingface(
     for name, frame in tables.items():
         with replacing(folder / f"{name}.parquet") as draft:
             pq.write_table(_typed(frame.drop(columns="dataset")), draft)
-    about = _about(data, texts)
-    write(folder / "README.md", _card(data, list(tables), about))
-    croissant = {
-        "@context": CONTEXT,
-        "@type": "sc:Dataset",
-        "conformsTo": "http://mlcommons.org/croissant/1.0",
-        **{key: text for key, text in about.items() if text},
-        "distribution": [_file(folder / f"{name}.parquet") for name in tables],
-        "recordSet": [_records(folder / f"{name}.parquet") for name in tables],
-    }
-    write(folder / "croissant.json", json.dumps(croissant, indent=1, ensure_ascii=False) + "\n")
-    return about["description"]
-
-
-def _about(data: Dataset, texts: bool) -> dict[str, str]:
-    """What the card and Croissant say: name, description, license, url, citeAs."""
-    facts = data.card.facts
-    licence = str(facts.get("licence") or "none stated")
-    spdx = licence.replace(" ", "-")
+    licence = str(data.card.facts.get("licence") or "none stated")
     words = "Without texts, which the data card does not say may be shown."
     if texts:
         words = "With texts: see to it that the licence lets them be passed on."
-    return {
-        "name": data.name,
-        "description": f"{data.card.title or data.name}. {words} Licence: {licence}.",
-        "license": f"https://spdx.org/licenses/{spdx}" if spdx in LICENCES else licence,
-        "url": str(facts.get("url") or ""),
-        "citeAs": _citation(str(facts.get("citation") or "")),
-    }
+    words = f"{data.card.title or data.name}. {words} Licence: {licence}."
+    write(folder / "README.md", _card(data, list(tables), licence, words))
+    return words
 
 
-def _card(data: Dataset, tables: list[str], about: dict[str, str]) -> str:
+def _card(data: Dataset, tables: list[str], licence: str, words: str) -> str:
     """README.md: front matter as the hub reads it, then what is in the folder."""
-    spdx = about["license"].rpartition("/")[2]
+    facts, spdx = data.card.facts, licence.replace(" ", "-")
     files = {name: [{"split": "test", "path": f"{name}.parquet"}] for name in tables}
     front = {
         "pretty_name": data.card.title or data.name,
@@ -116,11 +71,12 @@ def _card(data: Dataset, tables: list[str], about: dict[str, str]) -> str:
             for name, place in files.items()
         ],
     }
+    citation = _citation(str(facts.get("citation") or ""))
     parts = [
         f"---\n{yaml.safe_dump(front, sort_keys=False, allow_unicode=True)}---",
         f"# {front['pretty_name']}",
-        f"{about['description']} {about['url']}".strip(),
-        f"## Citation\n\n```bibtex\n{about['citeAs']}\n```" if about["citeAs"] else "",
+        f"{words} {facts.get('url') or ''}".strip(),
+        f"## Citation\n\n```bibtex\n{citation}\n```" if citation else "",
         data.card.body,
     ]
     return "\n\n".join(filter(None, parts)) + "\n"
@@ -141,37 +97,3 @@ def _citation(key: str) -> str:
     entries = file.read_text(encoding="utf-8").split("\n@") if file.is_file() else []
     fitting = (f"@{entry}" for entry in entries if entry.partition("{")[2].startswith(f"{key},"))
     return next(fitting, key).strip()
-
-
-def _file(path: Path) -> dict[str, str]:
-    content = path.read_bytes()
-    return {
-        "@type": "cr:FileObject",
-        "@id": path.name,
-        "name": path.name,
-        "contentUrl": path.name,
-        "contentSize": f"{len(content)} B",
-        "encodingFormat": "application/x-parquet",
-        "sha256": hashlib.sha256(content).hexdigest(),
-    }
-
-
-def _records(path: Path) -> dict[str, Any]:
-    """A record set: a field a column."""
-    fields = [
-        {
-            "@type": "cr:Field",
-            "@id": f"{path.stem}/{column.name}",
-            "name": column.name,
-            "dataType": _kind(column.type),
-            "source": {"fileObject": {"@id": path.name}, "extract": {"column": column.name}},
-            **({"repeated": True} if pa.types.is_list(column.type) else {}),
-        }
-        for column in pq.read_schema(path)
-    ]
-    return {"@type": "cr:RecordSet", "@id": path.stem, "name": path.stem, "field": fields}
-
-
-def _kind(column: pa.DataType) -> str:
-    kinds = {"bool": "sc:Boolean", "int64": "sc:Integer", "double": "sc:Float"}
-    return kinds.get(str(column), "sc:Text")

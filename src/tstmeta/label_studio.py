@@ -37,7 +37,7 @@ SCALE = (1, 5)
 #: The sheet of comparisons: one row a task, with an empty column for each question.
 SHEET = "comparisons.csv"
 #: Names of the files that a form may have.
-_FILES = ("label_*.xml", "tasks-*.json")
+_FILES = ("label_*.xml", "tasks-*.json", SHEET, "key.csv")
 
 
 class Form(NamedTuple):
@@ -158,17 +158,12 @@ def write_form(dataset: Dataset, folder: Path, seed: int = 0, form: Form = RATIN
         files[SHEET] = to_csv(sheet, for_people=True)
     key = table.rename(columns={form.key: "form_id"})[["form_id", "batch"]].reset_index()
     files["key.csv"] = to_csv(key[["form_id", *form.ids, "batch"]], for_people=True)
-    present = {*files} | {p.name for kind in _FILES for p in folder.glob(kind)}
-    differing = [
-        name
-        for name in sorted(present)  # the key of other raters, or a sheet that was filled in
-        if (path := folder / name).exists() and path.read_bytes() != files.get(name, "").encode()
-    ]
     for name in files:
         storage.no_input(folder / name)
-    if differing:
-        words = ", ".join(differing)
-        raise TstmetaError(f"{folder} holds another form, or answers ({words}): name an empty one")
+    # the key of other raters, or a sheet that was filled in
+    if present := sorted(path.name for kind in _FILES for path in folder.glob(kind)):
+        words = ", ".join(present)
+        raise TstmetaError(f"{folder} holds a form already ({words}): name an empty folder")
     for name, text in files.items():
         storage.write(folder / name, text)
     return [folder / name for name in files]
@@ -185,27 +180,19 @@ def read_export(
     answer are left out.
 
     Returns:
-        A ratings table, sorted by item (in item order), rater and dimension; values 1 to 5.  Of a
-        pairwise form a preferences table; ``item_a`` is of the system that is sorted first,
-        whichever was shown as A.
+        A ratings table, sorted by item, rater and dimension; values 1 to 5.  Of a pairwise form a
+        preferences table; ``item_a`` is of the system that is sorted first, whichever was shown as
+        A.
 
     Raises:
-        DataError: everything that is wrong with the files, with task (counted from 1) and remedy.
+        DataError: all faults of the first file with any, by task (counted from 1), with remedies.
     """
     files = [exports] if isinstance(exports, Path) else list(exports)
     items = dataset.with_texts("to be held against what raters saw")
     known = _compared(items) if form is PAIRWISE else items
     keys = [form_id(*ids) for ids in known[["dataset", *form.ids]].to_numpy()]
     known = known.set_axis(keys)
-    problems: list[Problem] = []
-    tables = []
-    for path in files:
-        try:
-            tables.append(_answers(path, form, known))
-        except DataError as error:
-            problems += error.problems
-    check(problems)
-    answers = pd.concat(tables)
+    answers = pd.concat([_answers(path, form, known) for path in files])
     if answers.empty:
         remedy = "export the project again, or fill in the sheet, once somebody has rated"
         check([fault(files[0], "no ratings", remedy=remedy)])
@@ -223,9 +210,7 @@ def read_export(
         table.loc[swapped, form.ids] = table.loc[swapped, form.ids[::-1]].to_numpy()
         table["value"] = table["value"].mask(swapped, table["value"].replace({"a": "b", "b": "a"}))
     rename_raters(table)
-    places = [pd.Index(items["item_id"]).get_indexer(table[name]) for name in form.ids[::-1]]
-    dimension = table["dimension"].map([*form.questions.values()].index)
-    table = table.iloc[np.lexsort((dimension, table["rater"].str[1:].astype(int), *places))]
+    table = table.sort_values([*form.ids, "rater", "dimension"])
     return validate(table, "preferences" if form is PAIRWISE else "ratings", dataset.name)
 
 

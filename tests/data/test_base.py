@@ -15,20 +15,6 @@ def test_a_row_that_speaks_of_no_item_is_reported():
         Dataset.of("toy", items, labels=labels)
 
 
-@pytest.mark.parametrize(
-    ("name", "file"),
-    [("cao", "ratings.csv"), ("scialom", "questeval_simplification_likert_ratings.csv")],
-)
-def test_a_folder_without_the_file_that_matters_is_not_available(tmp_path, monkeypatch, name, file):
-    monkeypatch.setenv("TSTMETA_DATA", str(tmp_path))
-    folder = tmp_path / name
-    folder.mkdir()
-    (folder / "notes.txt").touch()
-    assert not data.available(name)
-    (folder / file).touch()
-    assert data.available(name)
-
-
 def test_a_raw_file_that_is_not_as_published_is_to_be_fetched_again(tmp_path, monkeypatch):
     monkeypatch.setenv("TSTMETA_DATA", str(tmp_path))
     file = tmp_path / "pauli/data/syntest_anno1.csv"

@@ -46,7 +46,6 @@ def parquet(column, values, kind) -> pa.Table:
 BROKEN_CSV = {
     "an empty file": ("", None, "", "there are no rows", "add at least one row"),
     "a header alone": (HEAD, None, "", "there are no rows", "add at least one row"),
-    "a header and blank lines": (HEAD + "\n\n", None, "", "there are no rows", "at least one row"),
     "a blank first line": ("\n \n", None, "", "the first line is blank", "name the columns"),
     "no output column": ("source,style\na,b\n", None, "output", "missing column", "'output'"),
     "a missing source": (HEAD + "a,b,1,2\n,b,2,3\n", 2, "source", "missing value", "drop the"),
@@ -55,16 +54,10 @@ BROKEN_CSV = {
     "an empty id": ("item_id,source,output\n,a,b\n", 1, "item_id", "missing value", "fill it in"),
     "a source id for two sources": (
         "source_id,source,output\ns,a,b\ns,c,b\n",
-        *(2, "source_id", "an earlier row with another source", "its own id"),
+        *(2, "source_id", "an earlier row with another source", "its id"),
     ),
     "a column twice": ("source,output,source\na,b,c\n", None, "source", "2 times", "of its own"),
-    "a column without a name": (
-        ",source,output\n0,a,b\n",
-        None,
-        "",
-        "without a name",
-        "of its own",
-    ),
+    "an unnamed column": (",source,output\n0,a,b\n", None, "", "without a name", "of its own"),
     "an unknown dimension": (
         cell("contant.r1", 1),
         None,
@@ -72,17 +65,7 @@ BROKEN_CSV = {
         "'contant'",
         "content.mean",
     ),
-    "an unknown dimension without a rater": (
-        cell("foo.", 1),
-        *(None, "foo.", "unknown dimension 'foo'", "content.r1"),
-    ),
-    "a dimension without a rater": (
-        cell("content", 1),
-        None,
-        "content",
-        "without a",
-        "content.mean",
-    ),
+    "no rater": (cell("content", 1), None, "content", "without a", "content.mean"),
     "a mean beside its raters": (
         cell("style.r1,style.mean", "1,2"),
         *(None, "style", "single ratings and a mean", "drop the mean"),
@@ -93,13 +76,7 @@ BROKEN_CSV = {
     "a long row": (HEAD + "a, and b,c,1,2\n", 1, "", "5 cells", "in double quotes"),
     "an open quote": (HEAD + 'a,b,1,2\n"a,b,1,2\n', 2, "", "broken CSV", "close each double"),
     "a quote open for pages": (HEAD + '"a' + "b,1,2\n" * 30_000, 1, "", "unexpected end", "close"),
-    "a blank line counts": (
-        'source,output\n"a\nb",b\n\n,b\n',
-        3,
-        "source",
-        "missing",
-        "fill it in",
-    ),
+    "a blank line": ('source,output\n"a\nb",b\n\n,b\n', 3, "source", "missing", "fill it in"),
     "Latin-1": (HEAD.encode() + b"caf\xe9,b,1,2\n", 1, "source", "UTF-8 at character 4", "UTF-8"),
     "a broken header": (b"source,output,caf\xe9\na,b,c\n", None, "", "broken UTF-8", "as UTF-8"),
     "UTF-16": (GOOD.encode("utf-16"), None, "", "broken UTF-8", "as UTF-8"),
@@ -110,10 +87,7 @@ BROKEN_CSV = {
         cell("references", '"[""x"", "" ""]"'),
         *(1, "references", "['x', ' ']", "none of them empty"),
     ),
-    "references in two forms": (
-        cell("references,reference_1", ",x"),
-        *(None, "references", "two forms", "keep"),
-    ),
+    "two forms": (cell("references,reference_1", ",x"), None, "references", "two forms", "keep"),
     "a doubtful is_reference": (cell("is_reference", "maybe"), 1, "is_reference", "'maybe'", "or"),
     "a language by name": (cell("language", "English"), 1, "language", "'English'", "such as en"),
 }
@@ -126,18 +100,14 @@ BROKEN_JSON = {
         "\n" + key("system", "A") + '{"source": "a"}\n',
         *(3, "output", "missing value", 'write a text, in quotes ("" if'),
     ),
-    "a key twice": ('{"source": "a", "source": "b"}', 1, "", "'source' comes twice", "one"),
-    "an empty key": ('{"source": "a", "": "b"}', 1, "", "a key is empty", "one complete JSON"),
+    "an empty key": ('{"source": "a", "": "b"}', None, "", "without a name", "of its own"),
     "an object as source": (key("source", {"a": 1}), 1, "source", "an object", "a text"),
     "a reference that is no text": (key("references", ["x", 1]), 1, "references", "1]", '["first"'),
     "a number as reference": (key("reference_1", 5), 1, "reference_1", "value 5", "in quotes"),
     "a truth value as id": (key("item_id", True), 1, "item_id", "value True", "write a text"),
-    "a truth value as system": (key("system", False), 1, "system", "value False", "a text or a nu"),
     "a list as id": (key("item_id", [1]), 1, "item_id", "[1]", "write a text"),
     "half a character": (key("system", HALF), 1, "system", "broken UTF-8", "as UTF-8"),
-    "half a character in a name": (key(HALF, 1), None, "", "broken UTF-8 in", "as UTF-8"),
     "a list as label": (key("mood", ["x"]), 1, "mood", "['x']", "a text or a number"),
-    "a list within a list": (key("mood", [["x"]]), 1, "mood", "within a list", "write a text"),
 }
 BROKEN_PARQUET = {
     "no Parquet": ("source\n", None, "", "not readable as Parquet", "anew"),
@@ -152,10 +122,6 @@ BROKEN_PARQUET = {
     "bytes that are no text": (
         pa.table({"source": ["a"], "output": [b"\xff"]}),
         *(1, "output", "bad value b'", "write a text"),
-    ),
-    "bytes as source id": (
-        parquet("source_id", [b"q1", b"q2"], pa.binary())[:1],
-        *(1, "source_id", "bad value b'q1'", "write a text"),
     ),
     "a time as system": (
         parquet("system", [0, 1], pa.timestamp("s"))[:1],
@@ -200,10 +166,12 @@ def test_a_broken_file_is_reported_by_row_column_and_remedy(
         assert_reported(problem, path, row, column, what, remedy)
 
 
-def test_all_faults_of_a_file_come_in_one_report_in_order_of_rows(write):
-    text = "Source,output,content.ann,contnt.r1\nx,y,bad,1\na,b\n,z,inf,2\n"
-    places = [(None, "Source"), (None, "contnt.r1"), (1, "content.ann")]
-    places += [(2, ""), (3, "content.ann")]
+def test_all_faults_of_columns_come_in_one_report_and_all_of_cells_in_order_of_rows(write):
+    text = "Source,output,content.ann,contnt.r1\nx,y,bad,1\n\n,z,inf,2\n"
+    places = [(None, "Source"), (None, "contnt.r1"), (None, "source")]
+    assert [(p.row, p.column) for p in problems(read, write(text))] == places
+    text = text.replace("Source", "source").replace("contnt", "style")
+    places = [(1, "content.ann"), (3, "source"), (3, "content.ann")]
     assert [(p.row, p.column) for p in problems(read, write(text))] == places
 
 
@@ -220,17 +188,7 @@ def test_no_file_whatever_ends_in_a_traceback(tmp_path_factory, ending, content)
 
 
 BROKEN_LONG = {
-    "no dimension": (
-        "item_id,rater,value\nx,r1,1\n",
-        None,
-        "dimension",
-        "missing column",
-        "item_id",
-    ),
-    "a misspelt column": (
-        LONG.replace("\n", ",ratr\n") + "x1,style,r1,1,n\n",
-        *(None, "ratr", "misspelt", "write rater"),
-    ),
+    "no dimension": ("item_id,rater,value\nx,r1,1\n", None, "dimension", "missing", "item_id"),
     "an unknown item": (LONG + "x11,style,r1,1\n", 1, "item_id", "'x11'", "use an item_id of"),
     "an unknown dimension": (LONG + "x1,mood,r1,1\n", 1, "dimension", "'mood'", "use one of"),
     "no rater": (LONG + "x1,style,,1\n", 1, "rater", "missing value", "fill it in"),
@@ -260,9 +218,6 @@ def test_all_faults_of_a_long_file_come_in_one_report(write):
     write(LONG + "x11,style,r1,1\nx1,mood,r1,1\nx1,style,,2\nx1,style,r1,good\n", "ratings.csv")
     places = [(1, "item_id"), (2, "dimension"), (3, "rater"), (4, "value")]
     assert [(p.row, p.column) for p in problems(read, items)] == places
-    write("item_id,dimension,ratr,value\nx1,style,r1,1\n1\n", "ratings.csv")
-    places = [(2, ""), (None, "ratr"), (None, "rater")]
-    assert [(p.row, p.column) for p in problems(read, items)] == places
 
 
 def test_ratings_in_two_places_are_a_fault(write):
@@ -284,12 +239,11 @@ def test_a_rating_off_its_scale_is_a_fault(write):
 @pytest.mark.parametrize(
     ("text", "column", "what"),
     [
-        ("scale = [1, 5]", "scale", "valid dictionary"),
+        ("scale = 5", "scale", "valid dictionary"),
         ("title = 5", "title", "valid string"),
         ("scales = 5", "scales", "not permitted"),
         ("scale.contant = [1, 5]", "scale.contant.[key]", "should be 'content', 'style'"),
-        ("scale.content = [5, 1]", "scale.content", "lowest rating comes first"),
-        ("scale.content = [1]", "scale.content", "at least 2 items"),
+        ("scale.content = [1]", "scale.content.1", "Field required"),
         ("scale.content = [1, inf]", "scale.content.1", "finite number"),
         ("scale: 5", "", "not TOML"),
         ("title = " + DEEP, "", "not TOML"),
@@ -315,7 +269,6 @@ def column(name, cell):
 
 BROKEN_SCORES = {
     "no item ids": ("metric,value\nm,1\n", None, "item_id", "missing column", "item_id, metric"),
-    "a misspelt column": (column("bassis", "none"), None, "bassis", "misspelt", "write basis"),
     "an unknown item": (SCORES + "1,m,1\n9,m,1\n", 2, "item_id", "'9'", "use an item_id"),
     "no metric": (SCORES + "1, ,1\n", 1, "metric", "missing value", "fill it in"),
     "no value": (SCORES + "1,m,\n", 1, "value", "missing value", "or give a status"),

@@ -1,13 +1,13 @@
-"""Corpora and unrated sets: yelp, xformal, paradetox, mukherjee; and the form asked for by cao."""
+"""Corpora and unrated sets: yelp, xformal, paradetox, mukherjee."""
 
 import pytest
 
 from tests.data.raw import write, write_rows
 from tests.helpers import needs
 from tstmeta import data
-from tstmeta.data import cao, mukherjee, paradetox, paths, xformal, yelp
+from tstmeta.data import mukherjee, paradetox, paths, xformal, yelp
 from tstmeta.data.tables import CORPUS
-from tstmeta.schema import MissingData, TstmetaError
+from tstmeta.schema import TstmetaError
 
 
 @pytest.mark.parametrize("name", ["yelp", "xformal"])
@@ -116,35 +116,4 @@ def test_items_of_five_files(outputs):
         *("sentiment-mag-s1", "parallel", "negative", "pos2neg", "mag", "", [f"ref {SOUP['mag']}"])
     ]
     assert items.loc["detoxification-hi-1", ["style", "direction"]].tolist() == ["non-toxic", ""]
-    for name, subset in mukherjee.SUBSETS.items():
-        part = subset(loaded)
-        assert part.items["item_id"].tolist() == [f"{name}-1", f"{name}-2"]
-        assert set(part.label("study")) == {name.partition("-")[0]}
-
-
-@pytest.fixture
-def private(tmp_path):
-    rows = [
-        ("a", "Take it.", "Take one pill, a.", "sys", "expert2layman", "4.5", "1"),
-        ("b", "Take it.", "Take one pill, b.", "sys", "expert2layman", "", "5"),
-        ("c", "Have it.", "Take one pill, c.", "sys", "layman2expert", "2", " "),
-    ]
-    write_rows(tmp_path / cao.FILE, " ".join(cao.COLUMNS), rows)
-    return tmp_path
-
-
-def test_means_of_cao_are_ratings_and_empty_cells_are_none(private):
-    loaded = cao.load(private)
-    assert set(loaded.ratings["rater"]) == {"mean"}
-    expected = [["a", "style", 4.5], ["a", "content", 1], ["b", "content", 5], ["c", "style", 2]]
-    assert loaded.ratings[["item_id", "dimension", "value"]].to_numpy().tolist() == expected
-    assert loaded.items["style"].tolist() == ["layman", "layman", "expert"]
-    sources = ["expert2layman-1", "expert2layman-1", "layman2expert-1"]
-    assert loaded.items["source_id"].tolist() == sources
-
-
-def test_without_the_file_of_cao_we_say_whom_to_ask_and_the_card_shows_the_form(tmp_path):
-    with pytest.raises(MissingData, match=r"private.*Ask the authors.*tstmeta data show cao"):
-        cao.load(tmp_path)
-    body = data.Card.read("cao").body
-    assert all(f"`{name}`" in body for name in [*cao.COLUMNS, *cao.DIRECTIONS])
+    assert loaded.label("study")["sentiment-mag-2"] == "sentiment"

@@ -31,14 +31,3 @@ def test_items_carry_four_references_and_the_common_source(root):
         *("pos2neg-1", "DualRL", "negative", "pos2neg", "the marzipan 1", "DualRL é"),
         [f"décor {number} 1" for number in range(4)],
     ]
-
-
-def test_subsets_take_the_first_reference_and_the_sources(root):
-    loaded = dualrl.load(root)
-    first = dualrl.SUBSETS["reference0"](loaded)
-    assert first.items["references"].iloc[0] == ["plain 0 0"]
-    copied = dualrl.SUBSETS["untransferred"](loaded)
-    assert copied.items["output"].tolist() == [
-        *("source 0 0 ,", "the marzipan 0", "source 1 0 ,", "the marzipan 1")
-    ]
-    assert copied.items["references"].iloc[3] == ["décor 0 1"]

@@ -244,13 +244,6 @@ def test_a_second_run_into_the_same_folder_is_turned_away(server, get, tmp_path)
     get()
 
 
-def test_a_folder_that_cannot_be_written_is_named_with_a_way_out(server, get, tmp_path):
-    server.files = {"a": b"x"}
-    (tmp_path / "raw").write_text("a file where the folder should be")
-    with pytest.raises(TstmetaError, match=r"cannot write .*raw/.*a folder that may be written"):
-        get()
-
-
 def test_our_manifest_pins_every_file_to_a_commit_and_a_hash():
     entries = manifest()
     assert len(entries) == len({(e.dataset, e.path) for e in entries})

@@ -29,7 +29,7 @@ def output(corpus, ending, number, system):
 
 def form(corpus, ending, number):
     """One worker's row: systems in reverse order, the human's text edited in every second one."""
-    _, target = li2018.CORPORA[corpus].directions[ending]
+    _, target = li2018.DIRECTIONS[corpus][ending]
     texts = [output(corpus, ending, number, system).strip() for system in li2018.SYSTEMS][::-1]
     if number == 1:
         texts[0] = "edited on its way"
@@ -41,24 +41,25 @@ def form(corpus, ending, number):
 @pytest.fixture
 def root(tmp_path):
     """Three sources a direction and corpus, of which two were rated."""
-    for name, corpus in li2018.CORPORA.items():
+    for name, directions in li2018.DIRECTIONS.items():
+        references, human_ending = li2018.FILES[name]
         folder = tmp_path / "evaluation"
-        for end in corpus.directions:
+        for end in directions:
             texts = [source(name, end, n) for n in range(3)]
             human = [f"{text}\t{output(name, end, n, 'Human')}" for n, text in enumerate(texts)]
             # As on Amazon, references come in another order.
-            write(tmp_path / "data" / corpus.folder / f"reference.{end}", human[::-1])
+            write(tmp_path / "data" / references / f"reference.{end}", human[::-1])
             for system, ending in li2018.SYSTEMS.items():
                 stem = folder / "outputs" / name / f"sentiment.test.{end}"
                 lines = [f"{t}\t{output(name, end, n, system)}\t{end}" for n, t in enumerate(texts)]
                 gap = (name, system) == ("amazon", "DeleteOnly")
                 if system == "Human":
-                    ending, lines = corpus.human, human
+                    ending, lines = human_ending, human
                 write(stem.with_name(f"{stem.name}.{ending}"), lines[: len(lines) - gap])
         path = folder / "human_ratings" / f"ratings-{name}.csv"
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("w", newline="", encoding="utf-8") as file:
-            rows = [form(name, end, n) for n in (0, 1) for end in corpus.directions]
+            rows = [form(name, end, n) for n in (0, 1) for end in directions]
             csv.writer(file, quoting=csv.QUOTE_ALL).writerows([HEADER, *rows])
     return tmp_path
 
@@ -108,10 +109,6 @@ def test_every_corpus_has_its_subsets(root):
     loaded = li2018.load(root)
     parts = {name: subset(loaded) for name, subset in li2018.SUBSETS.items()}
     assert {name: len(part.items) for name, part in parts.items()} == {
-        **{"yelp": 50, "amazon": 48, "captions": 50, "rated": 96},
-        **{f"{corpus}-rated": 32 for corpus in li2018.CORPORA},
-        **{f"{corpus}-untransferred": 6 for corpus in li2018.CORPORA},
+        **{"yelp": 50, "amazon": 48, "captions": 50},
+        **{f"{corpus}-rated": 32 for corpus in li2018.DIRECTIONS},
     }
-    copied = parts["captions-untransferred"].items
-    assert (copied["output"] == copied["source"]).all()
-    assert copied["references"].iloc[0] == ["captions 0 Human on 0 . "]

@@ -32,7 +32,8 @@ def root(tmp_path, monkeypatch):
     for name in ("content_preservation", "style_transfer_intensity", "naturalness"):
         (human / name).mkdir(parents=True)
     relative = np.array([Trap(), "B", None, "A"], dtype=object)
-    for number, (system, folder) in enumerate(mir.SYSTEMS.items()):
+    for number, system in enumerate(mir.SYSTEMS):
+        folder = system.replace("_", "/", 1)
         for half in (0, 1):
             path = tmp_path / "transfer_model_outputs" / folder / f"sentiment.test.{half}.tsf"
             write(path, [f"{system} {half} {n}" for n in (0, 1)])

@@ -1,97 +1,52 @@
-"""The archive that nobody here has seen: the form that we expect, on a file that we made up."""
+"""Sets that cannot be fetched, in the form of one's own: scialom with its subsets, and cao."""
 
 import pytest
 
 from tests.data.raw import write_table
 from tstmeta import data
-from tstmeta.data import scialom
-from tstmeta.data.raw import UnverifiedForm
-from tstmeta.schema import DataError, MissingData
-
-PEOPLE = [f"made-up-worker-{n}" for n in range(13)]
-INSIDE = scialom.PLACES[0]
+from tstmeta.schema import DIMENSIONS, DataError, MissingData
 
 
-def rating(**cells: object):
-    """One raw row: what is not given is a system's output about a café."""
-    return {
-        **{"source": "The café, shut since May, reopened.", "simplification": "The café is open."},
-        **{"sentence_id": 3, "simplification_type": "system", "system_name": "ACCESS"},
-        **{"aspect": "meaning", "worker_id": PEOPLE[0], "rating": 50},
-        "references": "['The café opened again.', 'It is open.']",
-        **cells,
-    }
-
-
-def rows():
-    """One human output (2 ratings an aspect), one with an aspect missing, three system outputs."""
-    human = {"system_name": "", "simplification_type": "asset", "references": ""}
-    for aspect in scialom.ASPECTS:
-        for place in (0, 1):
-            yield rating(aspect=aspect, worker_id=PEOPLE[place], rating=80 + place, **human)
-        for place in range(13):
-            cells = {"aspect": aspect, "worker_id": PEOPLE[place], "rating": place}
-            yield rating(**cells)
-            if aspect != "fluency" or place < 10:
-                yield rating(simplification="Open now.", **cells)
-        yield rating(aspect=aspect, system_name="NTS v2", sentence_id=4)
-    yield rating(simplification="It's open.", **human)
+def rewrite(item: str, ratings: dict[str, int], system: str = "ACCESS") -> dict[str, object]:
+    """A row with so many ratings of each dimension: 0, 1, 2, ... of raters r1, r2, r3, ..."""
+    texts = {"source": "The café, shut since May, reopened.", "output": f"The café ({item})."}
+    cells = {f"{d}.r{n + 1}": n for d, count in ratings.items() for n in range(count)}
+    human = {"is_reference": system == "human"}
+    return {"item_id": item, **texts, "system": system, "style": "simplified", **human, **cells}
 
 
 @pytest.fixture
-def folder(tmp_path):
-    write_table(tmp_path / INSIDE, list(rows()), encoding="latin-1")
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("TSTMETA_DATA", str(tmp_path))
     return tmp_path
 
 
-def load(root):
-    """Load; the warning is part of the form."""
-    with pytest.warns(UnverifiedForm, match="never seen"):
-        return scialom.load(root)
+def test_subsets_are_what_people_wrote_and_the_first_eleven_ratings_of_systems(folder):
+    full, two = dict.fromkeys(DIMENSIONS[:3], 13), dict.fromkeys(DIMENSIONS[:3], 2)
+    rows = [rewrite("a", full), rewrite("b", full | {"fluency": 10})]
+    rows += [rewrite("c", two, "human"), rewrite("d", {"content": 1}, "human")]
+    write_table(folder / "scialom/scialom.csv", rows)
+    assert data.load("scialom").card.title.startswith("Simplification ratings")
+    assert data.load("scialom@human").items["item_id"].tolist() == ["c"]
+    part = data.load("scialom@alva-m")
+    assert part.items["item_id"].tolist() == ["a"]
+    assert part.ratings.groupby("dimension").size().tolist() == [11] * 3
+    assert part.means.loc["a", "content"] == sum(range(11)) / 11
 
 
-def test_items_are_distinct_texts(folder):
-    items = load(folder).items.set_index("item_id")
-    assert list(items.index) == ["3-human-1", "3-ACCESS-1", "3-ACCESS-2", "4-NTS-v2-1", "3-human-2"]
-    assert items["system"].tolist() == ["human", "ACCESS", "ACCESS", "NTS v2", "human"]
-    assert items["is_reference"].tolist() == [True, False, False, False, True]
-    assert items.loc["3-ACCESS-1", "source"] == "The café, shut since May, reopened."
-    assert items.loc["3-ACCESS-1", "references"] == ["The café opened again.", "It is open."]
-    assert items.loc["3-human-1", "references"] == []
-    assert set(items["source_id"]) == {"sentence-3", "sentence-4"}
+def test_a_rating_off_the_scale_of_the_card_is_refused(folder):
+    write_table(folder / "cao/cao.csv", [{**rewrite("a", {}), "content.mean": 7}])
+    with pytest.raises(DataError, match="column content: ratings from 7 to 7"):
+        data.load("cao")
 
 
-@pytest.mark.filterwarnings("ignore::tstmeta.data.raw.UnverifiedForm")
-def test_a_rating_off_the_scale_of_the_card_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setenv("TSTMETA_DATA", str(tmp_path))
-    write_table(
-        tmp_path / "scialom" / INSIDE, [rating(rating=50), rating(rating=800, worker_id="b")]
-    )
-    with pytest.raises(DataError, match="column content: ratings from 50 to 800"):
-        data.load("scialom")
-
-
-def test_raters_keep_their_identity_across_dimensions(folder):
-    loaded = load(folder)
-    for dimension in scialom.ASPECTS.values():
-        row = loaded.raters(dimension).loc["3-ACCESS-1"].dropna()
-        assert row.to_dict() == {f"r{n + 1}": float(n) for n in range(13)}
-
-
-def test_human_has_what_people_wrote_and_all_aspects_rate(folder):
-    human = scialom.SUBSETS["human"](load(folder))
-    assert human.means.T.to_dict("list") == {"3-human-1": [80.5] * 3}
-
-
-def test_alva_m_has_the_first_eleven_ratings_of_each_aspect(folder):
-    subset = scialom.SUBSETS["alva-m"](load(folder))
-    assert subset.items["item_id"].tolist() == ["3-ACCESS-1"]
-    assert subset.ratings.groupby("dimension").size().to_dict() == dict.fromkeys(
-        ("content", "fluency", "style"), 11
-    )
-    assert subset.means.loc["3-ACCESS-1", "content"] == sum(range(11)) / 11
-
-
-def test_a_missing_or_packed_file_says_how_to_get_it(tmp_path):
-    with pytest.raises(MissingData, match=r"Unpack .*tstmeta data show scialom"):
-        scialom.load(tmp_path)
+@pytest.mark.parametrize("name", ["cao", "scialom"])
+def test_without_the_file_the_set_is_not_available_and_its_card_says_what_to_do(folder, name):
+    (folder / name).mkdir()
+    (folder / name / "notes.txt").touch()
+    assert not data.available(name)
+    with pytest.raises(MissingData, match=rf"{name}\.csv is not here.*tstmeta data show {name}"):
+        data.load(name)
+    assert f"data/external/{name}/{name}.csv" in data.Card.read(name).body
+    (folder / name / f"{name}.csv").touch()
+    assert data.available(name)

@@ -46,21 +46,3 @@ def test_sets_that_share_more_than_a_hundredth_of_their_sources_are_one_family()
 def normalised(texts: pd.Series) -> set[str]:
     """Texts in lower case, letters and digits alone, so that tokenisation does not tell."""
     return {*texts.str.lower().str.replace(r"\W", "", regex=True)} - {""}
-
-
-def test_each_set_stands_once_and_is_pooled_in_the_stress_panel_or_out_for_a_reason():
-    assert TABLE["set"].is_unique
-    assert {*TABLE["panel"]} == {"pool", "stress", "out"}
-    assert {*TABLE["level"]} == {"same-source", "pooled", ""}
-    assert (TABLE.loc[TABLE["panel"] != "pool", "reason"] != "").all()
-    assert (JUDGED[["family", "level", "task", "dimensions"]] != "").all(axis=None)
-    kinds = ["rules", "recurrent networks", "fine-tuned pretrained models"]
-    assert {*TABLE["outputs"]} <= {*kinds, "large language models", "people"}
-    assert TABLE["year"].between(2015, 2030).all()
-
-
-def test_what_a_metric_was_trained_on_is_near_to_known_families():
-    trained = pd.read_csv(paths.project("metric_cards", "trained_on.csv"), keep_default_na=False)
-    near = {name for text in trained["near"] for name in text.split("; ")}
-    assert near <= {"", "any", *TABLE["family"]}
-    assert (trained[["metrics", "trained"]] != "").all(axis=None)

@@ -7,7 +7,6 @@ from tests.data.raw import write_table
 from tests.helpers import needs
 from tstmeta import data
 from tstmeta.data import ziegen, ziegen_editing
-from tstmeta.data.raw import UnverifiedForm
 
 PEOPLE = ["made-up-judge-a", "made-up-judge-b"]
 ITEMS, RESULTS = str(ziegen.ITEMS), str(ziegen.RESULTS)
@@ -42,7 +41,7 @@ def rated(root):
 
 
 def load(root):
-    with pytest.warns(UnverifiedForm, match="inferred, never seen"):
+    with pytest.warns(UserWarning, match="inferred, never seen"):
         return ziegen.load(root)
 
 

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from experiments.training.splits import key
+from tools.metric_cards import parse_span
 from tools.world import words
 from tools.world.conversations import (
     fact_words,
@@ -18,7 +19,7 @@ from tools.world.scenes import ALL_TASKS, LEVELS, scene
 from tools.world.testset import small_world, span_between
 from tools.world.words import Choices, is_held_out
 from tstmeta.data import load, paths
-from tstmeta.data.contrast import Span, parse_span
+from tstmeta.data.contrast import Span
 
 PATH = paths.project("world", "world.csv")
 FRAME = pd.read_csv(PATH, dtype=str, keep_default_na=False)

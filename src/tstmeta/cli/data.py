@@ -105,8 +105,7 @@ def data_export(
 ) -> None:
     """Write one of the five tables of a data set, or all of it in a format of others.
 
-    huggingface is a folder for the Hugging Face hub, with a description in Croissant and the scores
-    of the metrics named.
+    huggingface is a folder for the Hugging Face hub, with the scores of the metrics named.
 
     \b
     Examples:

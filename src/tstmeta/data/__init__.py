@@ -2,8 +2,8 @@
 
 Data sets are entry points of the group ``tstmeta.datasets``.  Each names a module with a function
 ``load(root: Path) -> Dataset`` and, if it likes, a dict ``SUBSETS`` of functions ``Dataset ->
-Dataset``, ``RAW = False`` (no raw files: ``root`` is ours) and ``ready(root: Path) -> bool``
-(whether the file that matters is in the folder).  One with ``CORPUS = True`` has no ``load``, but
+Dataset``, ``RAW = False`` (no raw files: ``root`` is ours) and ``FILE`` (the name of the one file
+that matters in the folder).  One with ``CORPUS = True`` has no ``load``, but
 ``corpus(root: Path)`` of single sentences, see :data:`.tables.CORPUS`.
 """
 
@@ -48,7 +48,7 @@ def has_texts(name: str) -> bool:
     """Whether the files of a data set, with its texts, are on this machine."""
     base = name.partition("@")[0]
     try:
-        return getattr(_module(base), "ready", Path.is_dir)(root(base))
+        return (root(base) / getattr(_module(base), "FILE", "")).exists()
     except MissingData:
         return False
 

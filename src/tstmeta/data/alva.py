@@ -59,18 +59,15 @@ def load(root: Path) -> Dataset:
     files = [root / _DATASET / f"asset.test.simp.{number}" for number in range(10)]
     texts = zip(*map(read_lines, files), strict=True)
     sentences = list(zip(originals, map(list, texts), strict=True))
-    collections = {
-        "asset": _asset(root, sentences),
-        **{name: _study(root, name, sentences) for name in STUDIES},
-        "preferences": _preferences(root, sentences),
-    }
+    studies = [_study(root, name, sentences) for name in STUDIES]
+    collections = [_asset(root, sentences), *studies, _preferences(root, sentences)]
     tables = {
-        name: pd.concat([tables[name] for tables in collections.values() if name in tables])
+        name: pd.concat([tables[name] for tables in collections if name in tables])
         for name in ("items", "ratings", "preferences", "scores")
     }
-    parts = [name for name, tables in collections.items() for _ in tables["items"].index]
     items, scores = tables.pop("items"), [tables.pop("scores")]
-    return assemble(NAME, items, labels={"collection": parts}, scores=scores, **tables)
+    labels = {"collection": items["item_id"].str.partition("-")[0]}
+    return assemble(NAME, items, labels=labels, scores=scores, **tables)
 
 
 def _bare(text: str) -> str:

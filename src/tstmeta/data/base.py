@@ -232,19 +232,3 @@ def by_label(label: str, values: Iterable[str]) -> Subsets:
 def without_systems(*systems: str) -> Callable[[Dataset], Dataset]:
     """A subset: the items of other systems."""
     return lambda dataset: dataset.where(~dataset.items["system"].isin(systems))
-
-
-def with_references(dataset: Dataset, references: Iterable[list[str]]) -> Dataset:
-    """The data set with other references: one list an item, in item order."""
-    dataset.with_texts("for other references")
-    lists = pd.Series([list(texts) for texts in references], dtype=object)
-    return replace(dataset, items=dataset.items.assign(references=lists))
-
-
-def untransferred(dataset: Dataset) -> Dataset:
-    """One item a source whose output is the source itself; nobody rated these."""
-    dataset.with_texts("for untransferred sources")
-    first = dataset.items.drop_duplicates("source_id")
-    ids = first["source_id"] + "-untransferred"
-    facts = {"system": "untransferred", "output": first["source"], "is_reference": False}
-    return Dataset.of(dataset.name, first.assign(item_id=ids, **facts), card=dataset.card)

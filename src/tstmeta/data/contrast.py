@@ -9,7 +9,6 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-from ..schema import DataError, Problem
 from .base import Dataset, Subsets, by_label
 from .raw import read_csv
 from .tables import items_table
@@ -38,17 +37,6 @@ class Span(NamedTuple):
 
     removed: str
     added: str
-
-
-_SPAN = re.compile(r"(?:\[-(?P<removed>.+?)-\])?(?:\{\+(?P<added>.+?)\+\})?", re.DOTALL)
-
-
-def parse_span(text: str) -> Span:
-    """Read ``[-old-]{+new+}``."""
-    match = _SPAN.fullmatch(text)
-    if not text or not match:
-        raise DataError([Problem("span", None, "span", f"cannot read {text!r}", "[-old-]{+new+}")])
-    return Span(match["removed"] or "", match["added"] or "")
 
 
 def span_of(right: str, wrong: str) -> Span:

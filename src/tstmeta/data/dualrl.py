@@ -1,16 +1,16 @@
 """Yelp outputs of eleven systems and four human rewrites, gathered by Luo et al. (2019), unrated.
 
 1,000 sources; every item has four references, tokenised and lower-cased.  Table 6 of pang2019:
-its Template and Delete/Retrieve rows are ``li2018@yelp``, its untransferred row is
-``dualrl@untransferred`` (reference 0 alone).  DualRL read its sources with rare words as ``<unk>``;
-its items carry those of the other systems.
+its Template and Delete/Retrieve rows are ``li2018@yelp``, its untransferred row is the sources with
+the first reference alone.  DualRL read its sources with rare words as ``<unk>``; its items carry
+those of the other systems.
 """
 
 from pathlib import Path
 
 import pandas as pd
 
-from .base import Dataset, Subsets, untransferred, with_references
+from .base import Dataset
 from .raw import read_lines, read_tabs
 from .tables import items_table
 
@@ -61,13 +61,3 @@ def _half(root: Path, direction: str) -> pd.DataFrame:
         references=[groups[number] for number in table["number"]],
         is_reference=table["system"].isin(HUMANS),
     )
-
-
-def _reference0(dataset: Dataset) -> Dataset:
-    return with_references(dataset, dataset.items["references"].str[:1])
-
-
-SUBSETS: Subsets = {
-    "reference0": _reference0,
-    "untransferred": lambda dataset: untransferred(_reference0(dataset)),
-}

@@ -1,7 +1,7 @@
 """Files of rows that users write: CSV, TSV, JSON Lines or Parquet.
 
-Reading goes on after a fault where it can.  Rows count from 1 below the header, blank ones too; in
-JSON Lines a row is a line.  A location may be a folder or an address that fsspec opens: ``hf://``,
+Rows count from 1 below the header, blank ones too; in JSON Lines a row is a line.  Reading ends at
+the first row that is broken.  A location may be a folder or an address that fsspec opens: ``hf://``,
 ``s3://``, ``https://`` work where the package for them is installed.
 """
 
@@ -11,7 +11,7 @@ import json
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
@@ -36,7 +36,7 @@ csv.field_size_limit(2**27)
 
 
 class Part(NamedTuple):
-    """Rows of a file, and the faults met while reading them.
+    """Rows of a file.
 
     ``table`` is indexed by row number; its cells are texts, numbers, truth values, lists of these,
     or None for what is not there; those of CSV and TSV are texts.
@@ -44,7 +44,6 @@ class Part(NamedTuple):
 
     file: str
     table: pd.DataFrame
-    problems: list[Problem]
 
 
 def read_text(path: Path) -> str:
@@ -69,43 +68,37 @@ def read_csv(
     """
     checks = dict(columns) if isinstance(columns, Mapping) else dict.fromkeys(columns)
     part = read_part(path)
-    check([*part.problems, *missing_columns(part, checks)])
+    check_columns(part, checks)
     table = checked(part.table.fillna("").astype(str), checks, path, unique)
     return table.reset_index(drop=True)
 
 
-def read_rows(path: Path, needed: Iterable[str] = ()) -> pd.DataFrame:
-    """The rows of a file without faults, with the columns needed; see :class:`Part`.
-
-    Raises:
-        DataError: every fault of form, or that there are no rows.
-    """
+def read_rows(path: Path, needed: Collection[str] = ()) -> pd.DataFrame:
+    """The rows of a file, at least one, with the columns needed; see :class:`Part`."""
     part = read_part(path)
     check_rows(part)
-    check([*part.problems, *missing_columns(part, needed)])
+    check_columns(part, needed)
     return part.table
 
 
-def missing_columns(part: Part, needed: Iterable[str]) -> Iterator[Problem]:
-    """A problem for each column that is not there; none where no row could be read."""
+def check_columns(part: Part, needed: Collection[str]) -> None:
+    """Raise a DataError with each column that is not there."""
+    missing = [name for name in needed if name not in part.table]
     remedy = f"the file needs the columns {', '.join(needed)}"
-    for name in needed if len(part.table.columns) or not part.problems else ():
-        if name not in part.table:
-            yield fault(part.file, "missing column", None, name, remedy)
+    check(fault(part.file, "missing column", None, name, remedy) for name in missing)
 
 
 def check_rows(part: Part) -> None:
     """Raise a DataError if a part has no rows."""
     if part.table.empty:
-        remedy = "add at least one row"
-        check(part.problems or [fault(part.file, "there are no rows", remedy=remedy)])
+        check([fault(part.file, "there are no rows", remedy="add at least one row")])
 
 
 def read_part(path: Path) -> Part:
-    """All rows of a file and its faults.
+    """All rows of a file.
 
     Raises:
-        DataError: nothing can be read.
+        DataError: the file cannot be read; with the row where one is broken.
     """
     if not paths.regular(path).is_file():
         check([fault(path, "there is no such file", remedy="check the name and the folder")])
@@ -118,8 +111,7 @@ def read_part(path: Path) -> Part:
     ]
     names = dict.fromkeys(chain.from_iterable(part.table for part in parts))
     tables = [p.table.assign(**dict.fromkeys(names.keys() - {*p.table})) for p in parts]
-    table = pd.concat(tables)[[*names]] if tables else pd.DataFrame()
-    return Part(str(path), table, [problem for part in parts for problem in part.problems])
+    return Part(str(path), pd.concat(tables)[[*names]] if tables else pd.DataFrame())
 
 
 def _packed(cells: pd.Series) -> pd.Series:
@@ -183,17 +175,14 @@ def read_parts(start: Callable[[], Any], path: str, size: int) -> Iterator[Part]
         ) from error
 
 
-def _part(file: str, batch: list[tuple[int, Any]]) -> Part:
-    """A part from pairs of row number (0: no row) and the row's cells by column, or its fault."""
-    problems = [row for _, row in batch if isinstance(row, Problem)]
-    rows = {number: row for number, row in batch if not isinstance(row, Problem)}
-    names = [*dict.fromkeys(chain.from_iterable(rows.values()))]
+def _part(file: str, batch: Sequence[tuple[int, Mapping[str, Any]]]) -> Part:
+    """A part from pairs of row number (0: no row) and the row's cells by column."""
+    names = [*dict.fromkeys(chain.from_iterable(row for _, row in batch))]
     _check_names(file, names)
-    unfit = [problem for number, row in rows.items() for problem in _unfit(file, number, row)]
-    broken = {0, *(problem.row for problem in unfit)}
-    rows = {number: row for number, row in rows.items() if number not in broken}
+    check(problem for number, row in batch for problem in _unfit(file, number, row))
+    rows = {number: row for number, row in batch if number}
     table = pd.DataFrame([*rows.values()], [*rows], names, dtype=object)
-    return Part(file, table.where(table.notna(), None), problems + unfit)
+    return Part(file, table.where(table.notna(), None))
 
 
 def _unfit(file: str, number: int, row: Mapping[str, Any]) -> Iterator[Problem]:
@@ -224,7 +213,7 @@ def _text(stream: Any, newline: str) -> io.TextIOWrapper:
     return io.TextIOWrapper(stream, "utf-8-sig", errors="surrogateescape", newline=newline)
 
 
-def _csv(stream: Any, file: str, delimiter: str = ",") -> Iterator[tuple[int, Any]]:
+def _csv(stream: Any, file: str, delimiter: str = ",") -> Iterator[tuple[int, dict[str, Any]]]:
     number, names, is_bare = 0, list[str](), True
     try:
         with _text(stream, "") as text:
@@ -237,11 +226,10 @@ def _csv(stream: Any, file: str, delimiter: str = ",") -> Iterator[tuple[int, An
                 elif cells:
                     what = f"{len(cells)} cells where the header has {len(names)}"
                     remedy = f"put a cell that contains {_DELIMITERS[delimiter]} in double quotes"
-                    yield number, fault(file, what, number, "", remedy)
+                    raise DataError([fault(file, what, number, "", remedy)])
     except csv.Error as error:
-        what = f"broken CSV ({error}); nothing below is read"
         remedy = "close each double quote, and write one inside a quoted cell twice"
-        yield number, fault(file, what, number + 1, "", remedy)
+        raise DataError([fault(file, f"broken CSV ({error})", number + 1, "", remedy)]) from error
     if names and is_bare:  # a header without rows
         yield 0, dict.fromkeys(names)
 
@@ -260,7 +248,7 @@ def _header(file: str, cells: Sequence[str] | None, delimiter: str) -> list[str]
     return names
 
 
-def _json_lines(stream: Any, file: str) -> Iterator[tuple[int, Any]]:
+def _json_lines(stream: Any, file: str) -> Iterator[tuple[int, dict[str, Any]]]:
     """Lines end in a newline; other ends of lines may stand in texts."""
     remedy = 'write one complete JSON object a line: {"source": ..., "output": ...}'
     with _text(stream, "\n") as lines:
@@ -268,23 +256,15 @@ def _json_lines(stream: Any, file: str) -> Iterator[tuple[int, Any]]:
             if not line.strip():
                 continue
             try:
-                value = json.loads(line, object_pairs_hook=_keyed)
+                value = json.loads(line)
                 what = "" if isinstance(value, dict) else "not a JSON object"
             except (ValueError, RecursionError) as error:
                 what = f"not JSON ({str(error)[:60]})"
-            yield number, fault(file, what, number, "", remedy) if what else value
+            check([fault(file, what, number, "", remedy)] if what else [])
+            yield number, value
 
 
-def _keyed(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A JSON object, which has each key once: of two values one would be lost."""
-    keyed = dict(pairs)
-    if "" in keyed or len(keyed) < len(pairs):
-        [(key, count)] = Counter(key for key, _ in pairs).most_common(1)
-        raise ValueError(f"the key {key!r} comes twice" if count > 1 else "a key is empty")
-    return keyed
-
-
-def _parquet(stream: Any, file: str) -> Iterator[tuple[int, Any]]:
+def _parquet(stream: Any, file: str) -> Iterator[tuple[int, dict[str, Any]]]:
     """The index that pandas adds is left out."""
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -303,8 +283,8 @@ def _parquet(stream: Any, file: str) -> Iterator[tuple[int, Any]]:
         raise DataError([fault(file, what, remedy=remedy)]) from error
 
 
-#: Ending -> generator of rows: the number from 1, then the cells by column or a fault.
-_READERS: dict[str, Callable[[Any, str], Iterator[tuple[int, Any]]]] = {
+#: Ending -> generator of rows: the number from 1, then the cells by column.
+_READERS: dict[str, Callable[[Any, str], Iterator[tuple[int, dict[str, Any]]]]] = {
     ".csv": _csv,
     ".tsv": partial(_csv, delimiter="\t"),
     ".jsonl": _json_lines,

@@ -9,12 +9,13 @@ the text files alone hold have ``file:txt`` in their signature.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from .base import Dataset, Subsets, with_references, without_systems
+from .base import Dataset, Subsets, without_systems
 from .raw import floats, read_json_lines, read_lines, read_tabs
 from .tables import assemble, scores_table
 
@@ -118,9 +119,10 @@ def _scores(root: Path, files: Mapping[str, pd.DataFrame], ids: pd.Series) -> li
 
 
 def _references4(dataset: Dataset) -> Dataset:
+    dataset.with_texts("for other references")
     more = [dataset.label(f"reference{number}") for number in (1, 2, 3)]
-    first = dataset.items["references"].str[0]
-    return with_references(dataset, map(list, zip(first, *more, strict=True)))
+    lists = zip(dataset.items["references"].str[0], *more, strict=True)
+    return replace(dataset, items=dataset.items.assign(references=[*map(list, lists)]))
 
 
 #: Subset -> systems that are left out.  The 640 items of pauli2025 are seven systems and the

@@ -34,12 +34,12 @@ def load(root: Path) -> Dataset:
     ``references`` are all human-written outputs of the source, the item's own among them.  The
     label ``sentence_type`` of ``simpda_2022`` is what the rewrite should do: split, delete, …
     """
-    tables = {name: _survey(root, name) for name in SURVEYS} | {"simpeval_past": _past(root)}
-    overall, types = _overall_2022(root, tables["simpda_2022"][0])
-    items = pd.concat([items for items, _ in tables.values()], ignore_index=True)
-    ratings = pd.concat([*(rated for _, rated in tables.values()), overall])
+    tables = [*(_survey(root, name) for name in SURVEYS), _past(root)]
+    items = pd.concat([items for items, _ in tables], ignore_index=True)
+    overall, types = _overall_2022(root, items)
+    ratings = pd.concat([*(rated for _, rated in tables), overall])
     labels = {
-        "collection": [name for name, (rows, _) in tables.items() for _ in rows.index],
+        "collection": items["item_id"].str.partition("-")[0],
         "sentence_type": items["item_id"].map(types).fillna(""),
     }
     return assemble(NAME, items, ratings=ratings, labels=labels)

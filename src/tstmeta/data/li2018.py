@@ -11,11 +11,10 @@ raters: it is an item of its own with system ``""``.
 
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 import pandas as pd
 
-from .base import Dataset, Subsets, by_label, labelled, untransferred
+from .base import Dataset, Subsets, by_label, labelled
 from .raw import read_csv, read_lines
 from .tables import assemble, ratings_table
 
@@ -37,21 +36,13 @@ QUESTIONS = {"grammaticality": "fluency", "sentiment": "style", "topic": "conten
 _ANSWER = " ".join(f"{question}=([1-5])" for question in QUESTIONS)
 
 
-class Corpus(NamedTuple):
-    """What is particular to a corpus."""
-
-    folder: str  # of the references
-    human: str  # ending of the human outputs
-    directions: dict[str, tuple[str, str]]  # ending of files -> name, raters' word for the style
-
-
 _SENTIMENT = {"0": ("neg2pos", "positive"), "1": ("pos2neg", "negative")}
 _CAPTIONS = {"0": ("factual2romantic", "romantic"), "1": ("factual2humorous", "humorous")}
-CORPORA = {
-    "yelp": Corpus("yelp", "human", _SENTIMENT),
-    "amazon": Corpus("amazon", "human", _SENTIMENT),
-    "captions": Corpus("imagecaption", "target", _CAPTIONS),
-}
+#: Corpus -> ending of files -> direction, raters' word for the style.
+DIRECTIONS = {"yelp": _SENTIMENT, "amazon": _SENTIMENT, "captions": _CAPTIONS}
+#: Corpus -> folder of the references, ending of the human outputs.
+FILES = {"yelp": ("yelp", "human"), "amazon": ("amazon", "human")}
+FILES |= {"captions": ("imagecaption", "target")}
 
 
 def load(root: Path) -> Dataset:
@@ -62,8 +53,8 @@ def load(root: Path) -> Dataset:
     is the human rewrite, also for the system ``Human``.
     """
     tables, rated = [], []
-    for name, corpus in CORPORA.items():
-        released = pd.concat([_released(root, name, ending) for ending in corpus.directions])
+    for name, directions in DIRECTIONS.items():
+        released = pd.concat([_released(root, name, ending) for ending in directions])
         path = root / "evaluation" / "human_ratings" / f"ratings-{name}.csv"
         rated.append(_matched(_forms(path), released))
         tables += [released, rated[-1][rated[-1]["system"] == ""]]
@@ -86,12 +77,12 @@ def load(root: Path) -> Dataset:
 
 def _released(root: Path, name: str, ending: str) -> pd.DataFrame:
     """The outputs of all systems in one direction, joined by source: orders of files differ."""
-    corpus = CORPORA[name]
-    direction, target = corpus.directions[ending]
+    direction, target = DIRECTIONS[name][ending]
+    folder, human = FILES[name]
     stem = root / "evaluation" / "outputs" / name / f"sentiment.test.{ending}"
-    words = SYSTEMS | {HUMAN: corpus.human}
+    words = SYSTEMS | {HUMAN: human}
     outputs = {name: _pairs(Path(f"{stem}.{word}")) for name, word in words.items()}
-    references = _pairs(root / "data" / corpus.folder / f"reference.{ending}")
+    references = _pairs(root / "data" / folder / f"reference.{ending}")
     rows = [
         (f"{name}-{direction}-{number}", system, source, pairs[source], references[source])
         for number, source in enumerate(outputs[HUMAN])
@@ -144,19 +135,10 @@ def _matched(forms: pd.DataFrame, released: pd.DataFrame) -> pd.DataFrame:
     return rated.assign(source=rated["source_id"].map(originals))  # blanks at its ends, too
 
 
-def _rated(dataset: Dataset, corpus: str = "") -> Dataset:
-    part = labelled(dataset, "corpus", corpus) if corpus else dataset
+def _rated(dataset: Dataset, corpus: str) -> Dataset:
+    part = labelled(dataset, "corpus", corpus)
     return part.where(part.items["item_id"].isin(part.ratings["item_id"]))
 
 
-def _untransferred(dataset: Dataset, corpus: str) -> Dataset:
-    return untransferred(labelled(dataset, "corpus", corpus))
-
-
-#: ``CORPUS-untransferred``: the sources as if they were outputs, with that corpus's references.
-SUBSETS: Subsets = {
-    **by_label("corpus", CORPORA),
-    "rated": _rated,
-    **{f"{corpus}-rated": partial(_rated, corpus=corpus) for corpus in CORPORA},
-    **{f"{corpus}-untransferred": partial(_untransferred, corpus=corpus) for corpus in CORPORA},
-}
+SUBSETS: Subsets = by_label("corpus", DIRECTIONS)
+SUBSETS |= {f"{corpus}-rated": partial(_rated, corpus=corpus) for corpus in DIRECTIONS}

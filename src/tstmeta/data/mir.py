@@ -18,16 +18,12 @@ from .tables import assemble
 NAME = "mir"
 #: Sources a direction: ``sentiment.test.0`` is negative, ``sentiment.test.1`` positive.
 HALF = 122
-#: System -> folder of its outputs; system names are those of the rating files.
-SYSTEMS = {
-    f"{model}_{setting}": f"{model}/{setting}"
-    for model, settings in {
-        "ARAE": ("lambda_1", "lambda_5", "lambda_10"),
-        "CAAE": ("rho_0_01", "rho_0_1", "rho_0_5", "rho_1", "rho_5"),
-        "DAR": ("gamma_0_1", "gamma_1", "gamma_15", "gamma_500"),
-    }.items()
-    for setting in settings
-}
+#: Systems as the rating files name them; the outputs of ``ARAE_lambda_1`` are in ``ARAE/lambda_1``.
+_SYSTEMS = """
+ARAE_lambda_1 ARAE_lambda_5 ARAE_lambda_10 CAAE_rho_0_01 CAAE_rho_0_1 CAAE_rho_0_5 CAAE_rho_1
+CAAE_rho_5 DAR_gamma_0_1 DAR_gamma_1 DAR_gamma_15 DAR_gamma_500
+"""
+SYSTEMS = tuple(_SYSTEMS.split())
 #: Systems without naturalness ratings.
 NOT_NATURAL = ("DAR_gamma_0_1", "DAR_gamma_1", "DAR_gamma_500")
 #: Direction -> target style.
@@ -47,17 +43,15 @@ def load(root: Path) -> Dataset:
     """
     sources = _texts(root / "data", "")
     folder = root / "transfer_model_outputs"
-    outputs = [_texts(folder / name, ".tsf") for name in SYSTEMS.values()]
+    outputs = [_texts(folder / name.replace("_", "/", 1), ".tsf") for name in SYSTEMS]
     direction = [way for way in STYLES for _ in range(HALF)]
     names = [f"{way}-{number}" for number, way in enumerate(direction)]
     rows = pd.DataFrame({"source_id": names, "source": sources, "direction": direction})
-    rows = rows.merge(pd.Series([*SYSTEMS], name="system"), how="cross")
-    means = {
-        (dimension, MEAN_RATER): np.column_stack(
-            [_means(root, dimension, system) for system in SYSTEMS]
-        ).ravel()
-        for dimension in RATINGS
-    }
+    rows = rows.merge(pd.Series(SYSTEMS, name="system"), how="cross")
+    means = {}
+    for dimension in RATINGS:
+        columns = [_means(root, dimension, system) for system in SYSTEMS]
+        means[dimension, MEAN_RATER] = np.column_stack(columns).ravel()
     return assemble(
         NAME,
         rows,

@@ -3,12 +3,11 @@
 Outputs drawn for human evaluation, each with one human reference.  The ratings are not public.
 """
 
-from functools import partial
 from pathlib import Path
 
 import pandas as pd
 
-from .base import Dataset, Subsets
+from .base import Dataset
 from .raw import read_csv
 from .tables import assemble, items_table
 
@@ -52,10 +51,3 @@ def _items(path: Path, study: str, language: str) -> pd.DataFrame:
         language=language,
         references=[[text] for text in table["trg"]],
     )
-
-
-def _subset(dataset: Dataset, name: str) -> Dataset:
-    return dataset.where(dataset.items["item_id"].str.startswith(f"{name}-"))
-
-
-SUBSETS: Subsets = {name: partial(_subset, name=name) for name in map("-".join, FILES)}

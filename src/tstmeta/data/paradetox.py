@@ -1,15 +1,13 @@
 """ParaDetox: toxic sentences with one to three human rewrites each (Logacheva et al., 2022).
 
-Not rated.  Each rewrite is an item and a reference at once; the sentences also make a corpus.
+Not rated.  Each rewrite is an item and a reference at once.
 """
 
 from pathlib import Path
 
-import pandas as pd
-
 from .base import Dataset
 from .raw import read_csv
-from .tables import assemble, corpus_table
+from .tables import assemble
 
 NAME = "paradetox"
 STYLE = "non-toxic"
@@ -22,7 +20,7 @@ def load(root: Path) -> Dataset:
     Items: ``item_id`` is ``source_id-number`` with the number of the rewrite, ``source_id`` is
     ``detox-1`` …, the row of the file.  ``references`` are all rewrites of the source.
     """
-    table = _read(root)
+    table = read_csv(root / "paradetox" / "paradetox.tsv", sep="\t")
     table["source_id"] = [f"detox-{row}" for row in range(1, len(table) + 1)]
     table["references"] = [[t for t in texts if t] for texts in table[REWRITES].to_numpy()]
     keys = ["source_id", "source", "references"]
@@ -31,15 +29,3 @@ def load(root: Path) -> Dataset:
     rows = rows[rows["output"] != ""].sort_index(kind="stable")
     ids = rows["source_id"] + "-" + rows["variable"].str.removeprefix("neutral")
     return assemble(NAME, rows, item_id=ids, system="human", style=STYLE, is_reference=True)
-
-
-def corpus(root: Path) -> pd.DataFrame:
-    """Toxic sentences, then their rewrites; columns of :data:`.tables.CORPUS`."""
-    table = _read(root)
-    rewrites = [text for cells in table[REWRITES].to_numpy() for text in cells if text]
-    parts = [corpus_table(table["toxic"], "toxic"), corpus_table(rewrites, STYLE)]
-    return pd.concat(parts, ignore_index=True)
-
-
-def _read(root: Path) -> pd.DataFrame:
-    return read_csv(root / "paradetox" / "paradetox.tsv", sep="\t")

@@ -18,7 +18,6 @@ NAME = "pauli"
 #: Tasks in the order of the files 1 to 6; the first two were written by hand, the rest generated.
 TASKS = ("sentiment", "detoxify", "catchy", "polite", "persuasive", "formal")
 MANUAL = TASKS[:2]
-SLOTS = (1, 2, 3)
 #: Letter of the answer columns -> dimension.
 ANSWERS = {"A": "style", "B": "content"}
 SUBSETS = by_label("task", TASKS)
@@ -39,7 +38,7 @@ def load(root: Path) -> Dataset:
     answers = [
         (dimension, raw[f"prolificID_{slot}"], floats(raw[f"Answer{letter}_{slot}"]))
         for letter, dimension in ANSWERS.items()
-        for slot in SLOTS
+        for slot in (1, 2, 3)
     ]
     return assemble(
         NAME,

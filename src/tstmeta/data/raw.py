@@ -1,26 +1,11 @@
 """Reading published files, whose SHA-256 the manifest pins: what is wrong with one shows there."""
 
 import json
-import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
-
-
-class UnverifiedForm(UserWarning):
-    """A file was read by a form that was inferred, because the file could not be had."""
-
-
-def warn_unverified(path: Path, name: str) -> None:
-    """Warn that the form of a file is unverified; the warning points at the caller of a loader."""
-    warnings.warn(
-        f"{path.name}: the form of this file was inferred, never seen; hold the correlations "
-        f"against the published ones (tstmeta data show {name}) before you use them",
-        UnverifiedForm,
-        stacklevel=3,
-    )
 
 
 def read_lines(path: Path, encoding: str = "utf-8") -> list[str]:

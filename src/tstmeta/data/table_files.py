@@ -20,10 +20,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import pandas as pd
-from pydantic import AfterValidator, BaseModel, Field, FiniteFloat, ValidationError
+from pydantic import BaseModel, FiniteFloat, ValidationError
 
 from .. import schema
 from ..schema import (
@@ -32,7 +32,7 @@ from ..schema import (
     FILLED,
     MEAN_RATER,
     DataError,
-    Problem,
+    MissingData,
     Status,
     cell_check,
     check,
@@ -43,8 +43,8 @@ from ..schema import (
 )
 from ..secrecy import conceal
 from .base import Card, Dataset
-from .files import BROKEN, Part, check_rows, missing_columns, read_part, read_rows, read_text
-from .tables import items_table, labels_table, ratings_table, rename_raters
+from .files import BROKEN, Part, check_rows, read_part, read_rows, read_text
+from .tables import assemble, items_table, rename_raters
 
 #: Dimension -> (lowest, highest) possible rating.
 Scale = Mapping[str, tuple[float, float]]
@@ -55,6 +55,7 @@ _SCORE = ("item_id", "metric", "value")
 _DEFAULTS = {"dimension": "content", "basis": "source", "sample": 0, "status": "ok"}
 _NAMES = ("item_id", "source_id", "system", "style", "direction", "language")
 _ITEM = ("source", "output", *_NAMES, "references", "is_reference")
+_UNDERSTOOD = (*_ITEM, "dataset", "reference", *DIMENSIONS)
 _REFERENCE = re.compile(r"reference(?:_(\d{1,4}))?", re.ASCII)
 _LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 #: Columns that say who somebody is.  They must not become labels, which are stored and shown.
@@ -87,16 +88,7 @@ _CHECKS: dict[str, Any] = {
 }
 
 
-def _rising(limits: list[float]) -> list[float]:
-    if limits[0] >= limits[1]:
-        raise ValueError("the lowest rating comes first")
-    return limits
-
-
-_Limits = Annotated[list[FiniteFloat], Field(min_length=2, max_length=2), AfterValidator(_rising)]
-
-
-class _Facts(BaseModel, extra="forbid", strict=True):
+class _Facts(BaseModel, extra="forbid"):
     """What the file beside a data set may say."""
 
     title: str = ""
@@ -105,7 +97,7 @@ class _Facts(BaseModel, extra="forbid", strict=True):
     ratings: str = ""
     preferences: str = ""
     examples: bool = False
-    scale: dict[Literal[DIMENSIONS], _Limits] = {}  # type: ignore[valid-type]
+    scale: dict[Literal[DIMENSIONS], tuple[FiniteFloat, FiniteFloat]] = {}  # type: ignore[valid-type]
 
 
 class _Roles(NamedTuple):
@@ -129,27 +121,38 @@ def read(path: Path | str) -> Dataset:
     path = Path(path)
     name, facts = path.stem, _facts(path)
     scale, file = facts.setdefault("scale", {}), facts.pop("ratings", "")
-    compared = schema.empty("preferences")
+    compared = None
     if beside := facts.pop("preferences", ""):
         other = path.parent / beside
         compared = read_rows(other).assign(dataset=name)
         compared = schema.validate(compared, "preferences", str(other))
     table, roles = _checked(read_part(path), scale, file)
-    ids = table["item_id"]
+    ratings: Any = {rated: table[column] for column, rated in roles.ratings.items()}
     if file:
-        ratings = _read_ratings(path.parent / file, name, ids, scale)
-    else:
-        columns = {rated: table[column] for column, rated in roles.ratings.items()}
-        ratings = ratings_table(name, ids, columns)
-    rename_raters(ratings, compared)
-    return Dataset.of(
+        ratings = _read_ratings(path.parent / file, name, table["item_id"], scale)
+    return assemble(
         name,
-        _items(name, table, roles),
-        Card(name, facts.get("title", name), {"name": name, **facts}),
+        **_columns(table, roles),
         ratings=ratings,
+        labels=dict(table[roles.labels]),
         preferences=compared,
-        labels=labels_table(name, ids, **table[roles.labels]),
+        card=Card(name, facts.get("title", name), {"name": name, **facts}),
     )
+
+
+def by_hand(path: Path) -> Dataset:
+    """A data set of others that cannot be fetched, from a file in the form of one's own.
+
+    Raises:
+        MissingData: the file is not here.
+    """
+    name = path.stem
+    if not path.is_file():
+        form = "in the form of a file of your own"
+        raise MissingData(
+            f"{path} is not here. Whom to ask, and what it holds, {form}: tstmeta data show {name}"
+        )
+    return replace(read(path), card=Card.read(name))
 
 
 def items(part: Part, name: str) -> pd.DataFrame:
@@ -160,11 +163,11 @@ def items(part: Part, name: str) -> pd.DataFrame:
     Raises:
         DataError: everything that is wrong with the part.
     """
-    return _items(name, *_checked(part, {}))
+    return items_table(name, **_columns(*_checked(part, {})))
 
 
-def _items(name: str, table: pd.DataFrame, roles: _Roles) -> pd.DataFrame:
-    """The items table of checked cells."""
+def _columns(table: pd.DataFrame, roles: _Roles) -> dict[str, Any]:
+    """The columns of an items table from checked cells."""
     columns = dict(table[table.columns.intersection(_ITEM)])
     if "language" in columns:
         columns["language"] = columns["language"].replace("", "en")
@@ -173,7 +176,7 @@ def _items(name: str, table: pd.DataFrame, roles: _Roles) -> pd.DataFrame:
     if roles.references:
         rows = table[roles.references].itertuples(index=False)
         columns["references"] = [[text for text in row if text.strip()] for row in rows]
-    return items_table(name, **columns)
+    return columns
 
 
 def beside(path: Path) -> list[Path]:
@@ -201,10 +204,9 @@ def _facts(path: Path) -> dict[str, Any]:
 
 def _roles(columns: Sequence[str]) -> tuple[_Roles, list[tuple[str, str, str]]]:
     """The roles of columns; and the column, the fault and the remedy of those that have none."""
-    roles, faults, meant = _Roles([], {}, []), [], set(columns)
+    roles, faults = _Roles([], {}, []), []
     for column in columns:
         dimension, _, rater = column.partition(".")
-        near = misspelt(column, (*_ITEM, "dataset", "reference", *DIMENSIONS))
         if column in _ITEM or column == "dataset":
             continue
         if _REFERENCE.fullmatch(column):
@@ -219,14 +221,13 @@ def _roles(columns: Sequence[str]) -> tuple[_Roles, list[tuple[str, str, str]]]:
         elif _PERSON.fullmatch(column):
             remedy = "drop it; raters are r1, r2, ... in the names of the rating columns"
             faults.append((column, "looks like the identity of a person", remedy))
-        elif near:
-            remedy = f"rename it to {near!r}, or to something less like it if it is a label"
+        elif near := difflib.get_close_matches(column.lower(), _UNDERSTOOD, n=1, cutoff=0.8):
+            remedy = f"rename it to {near[0]!r}, or to something less like it if it is a label"
             faults.append((column, "unknown column that looks misspelt", remedy))
-            meant.add(near)
         else:
             roles.labels.append(column)
     for column, texts in (("source", "original texts"), ("output", "rewrites")):
-        if column not in meant:
+        if column not in columns:
             faults.append((column, "missing column", f"name the column of {texts} {column!r}"))
     if roles.references and "references" in columns:
         remedy = f"keep 'references' or {roles.references[0]!r}"
@@ -239,7 +240,7 @@ def _checked(part: Part, scale: Scale, ratings_file: str = "") -> tuple[pd.DataF
     """The cells of a part without a fault, ratings as floats, with ``item_id`` and ``source_id``.
 
     Raises:
-        DataError: every fault of the part, in the order of its rows.
+        DataError: every fault of the columns, or else of the cells.
     """
     check_rows(part)
     table = part.table.copy(deep=False)
@@ -247,8 +248,8 @@ def _checked(part: Part, scale: Scale, ratings_file: str = "") -> tuple[pd.DataF
     if roles.ratings and ratings_file:
         what, remedy = f"ratings here and in {ratings_file}", "keep them in one place"
         faults.append((next(iter(roles.ratings)), what, remedy))
-    problems = [fault(part.file, what, None, column, remedy) for column, what, remedy in faults]
-    problems += [*part.problems, *_mixed(roles.ratings.values(), part.file)]
+    check(fault(part.file, what, None, column, remedy) for column, what, remedy in faults)
+    _check_mixed(roles.ratings.values(), part.file)
     for column in table.columns.intersection(_NAMES):
         table[column] = table[column].map(_text)
     if "is_reference" in table:
@@ -265,18 +266,13 @@ def _checked(part: Part, scale: Scale, ratings_file: str = "") -> tuple[pd.DataF
     checks |= dict.fromkeys(roles.references, _QUOTED) | dict.fromkeys(objects, _TEXT)
     for column, (dimension, _) in roles.ratings.items():
         checks[column] = numeric(*scale.get(dimension, ()), optional=True)
-    try:
-        table = checked(table, checks, part.file, unique=["item_id"])
-        if {"source", "source_id"} <= {*table}:
-            first = table.groupby("source_id")["source"].transform("first")
-            what = "the source_id of an earlier row with another source"
-            rows, remedy = table.index[table["source"] != first], "give each source its own id"
-            problems += [fault(part.file, what, row, "source_id", remedy) for row in rows]
-        elif "source" in table:
-            table["source_id"] = [f"s{n + 1}" for n in table["source"].factorize()[0]]
-    except DataError as error:
-        problems += error.problems
-    check(sorted(problems, key=lambda problem: problem.row or 0))
+    table = checked(table, checks, part.file, unique=["item_id"])
+    if "source_id" not in table:
+        table["source_id"] = [f"s{n + 1}" for n in table["source"].factorize()[0]]
+    first = table.groupby("source_id")["source"].transform("first")
+    what, remedy = "the source_id of an earlier row with another source", "give each source its id"
+    rows = table.index[table["source"] != first]
+    check(fault(part.file, what, row, "source_id", remedy) for row in rows)
     return table, roles
 
 
@@ -308,24 +304,10 @@ def _label(cell: Any) -> Any:
     return text.lower() if isinstance(cell, bool) else text
 
 
-def misspelt(name: str, known: Iterable[str]) -> str:
-    """The known name that another one most likely means, or an empty text."""
-    return next(iter(difflib.get_close_matches(name.lower(), known, n=1, cutoff=0.8)), "")
-
-
 def _long(path: Path, table: str, needed: Sequence[str]) -> pd.DataFrame:
-    """A file with one value a row as columns of a table of ours; texts where it has no numbers.
-
-    Raises:
-        DataError: faults of form, missing columns, unknown ones that look misspelt.
-    """
-    part, columns = read_part(path), schema.columns(table)
-    check_rows(part)
-    near = {name: misspelt(name, columns) for name in part.table if name not in columns}
-    what, meant = "unknown column that looks misspelt", [name for name in near if near[name]]
-    faults = [fault(path, what, None, name, f"write {near[name]}") for name in meant]
-    check([*part.problems, *faults, *missing_columns(part, needed)])
-    frame = part.table.reindex(columns=columns)
+    """A file with one value a row as columns of a table of ours; texts where it has no numbers."""
+    columns = schema.columns(table)
+    frame = read_rows(path, needed).reindex(columns=columns)
     texts = [name for name in columns if name not in ("sample", "value")]
     return frame.assign(**frame[texts].map(_text))
 
@@ -345,7 +327,7 @@ def _read_ratings(path: Path, dataset: str, ids: Iterable[str], scale: Scale) ->
     table = checked(_long(path, "ratings", _RATING), checks, path, _RATING[:3])
     for dimension, rows in table.groupby("dimension"):
         checked(rows, {"value": numeric(*scale.get(str(dimension), ()))}, path)
-    check(_mixed(zip(table["dimension"], table["rater"], strict=True), str(path)))
+    _check_mixed(zip(table["dimension"], table["rater"], strict=True), path)
     return table.assign(dataset=dataset)
 
 
@@ -357,12 +339,12 @@ def rated(dataset: Dataset, path: Path) -> Dataset:
     return replace(dataset, ratings=schema.validate(ratings, "ratings", name))
 
 
-def _mixed(rated: Iterable[tuple[str, str]], file: str) -> list[Problem]:
-    """Dimensions that have both single ratings and a mean, which would count people twice."""
+def _check_mixed(rated: Iterable[tuple[str, str]], file: Path | str) -> None:
+    """Refuse a dimension with both single ratings and a mean, which would count people twice."""
     pairs, what = dict.fromkeys(rated), "single ratings and a mean"
     raters = Counter(dimension for dimension, _ in pairs)
     mixed = [name for name in raters if raters[name] > 1 and (name, MEAN_RATER) in pairs]
-    return [fault(file, f"{name} has {what}", None, name, "drop the mean") for name in mixed]
+    check(fault(file, f"{name} has {what}", None, name, "drop the mean") for name in mixed)
 
 
 def read_scores(path: Path, dataset: Dataset) -> pd.DataFrame:

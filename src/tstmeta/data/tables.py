@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from .. import schema
-from .base import Dataset
+from .base import Card, Dataset
 
 #: Names that say nothing of a person.
 _NEUTRAL = re.compile(rf"r[1-9][0-9]{{0,3}}|{schema.MEAN_RATER}")
@@ -48,14 +48,12 @@ def items_table(dataset: str, frame: pd.DataFrame | None = None, **columns: Any)
     default["references"] = [[] for _ in columns["item_id"]]
     values = {**default, **columns, "dataset": dataset}
     values["references"] = [list(texts) for texts in values["references"]]
-    plain = {name: v if isinstance(v, str | bool) else _array(v) for name, v in values.items()}
-    return pd.DataFrame(plain)
+    return pd.DataFrame({name: _without_index(column) for name, column in values.items()})
 
 
-def _array(values: Any) -> Any:
-    """Values without an index; texts stay packed."""
-    packed = isinstance(values, pd.Series) and isinstance(values.dtype, pd.StringDtype)
-    return values.array if packed else list(values)
+def _without_index(column: Any) -> Any:
+    """One value for all rows as it is, else the values as an array; texts stay packed."""
+    return column if isinstance(column, str | bool) else pd.Series(column).array
 
 
 def assemble(
@@ -66,6 +64,7 @@ def assemble(
     labels: Mapping[str, Iterable[object]] | None = None,
     preferences: pd.DataFrame | None = None,
     scores: Iterable[pd.DataFrame] = (),
+    card: Card | None = None,
     **columns: Any,
 ) -> Dataset:
     """A data set from the rows and columns of its items, see :func:`items_table`.
@@ -83,6 +82,7 @@ def assemble(
     return Dataset.of(
         name,
         items,
+        card,
         ratings=ratings,
         labels=labels_table(name, items["item_id"], **(labels or {})),
         preferences=preferences,
@@ -100,7 +100,7 @@ def long_ratings(
     facts, tables = {"dataset": dataset, "item_id": list(item_ids)}, []
     for dimension, rater, value in columns:
         rating = {"dimension": dimension, "rater": rater, "value": value}
-        plain = {name: c if isinstance(c, str) else list(c) for name, c in rating.items()}
+        plain = {name: _without_index(cells) for name, cells in rating.items()}
         tables.append(pd.DataFrame(facts | plain))
     return pd.concat(tables or [schema.empty("ratings")]).dropna(subset="value")
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 
 from .base import Dataset, by_label
-from .tables import items_table, labels_table, long_ratings
+from .tables import assemble, long_ratings
 
 NAME = "wu_arase"
 #: Name in the files -> system.
@@ -28,30 +28,29 @@ def load(root: Path) -> Dataset:
     ``asset``, which has the same sentences, or ``simpa-number``.  Labels: ``collection`` and, where
     errors were looked for, ``errors``: names in small letters, joined by ``; ``, or ``no error``.
     """
-    answers = {
-        (ours, f"r{slot}"): f"label_annotations.annotator_{slot}.{aspect}"
-        for aspect, ours in ASPECTS.items()
-        for slot in (1, 2, 3)
-    }
     table = _read(root, "likert")
     first = table["source_file"].replace("asset", "turk") + "-" + table["number"]
     letters = table["source"].str.lower().str.replace("[^a-z0-9]", "", regex=True)
-    items = items_table(
+    rated = [
+        (ours, f"r{slot}", table[f"label_annotations.annotator_{slot}.{aspect}"])
+        for aspect, ours in ASPECTS.items()
+        for slot in (1, 2, 3)
+    ]
+    marked = _read(root, "error")
+    kinds = [dict.fromkeys(span["annotation"].lower() for span in row) for row in marked["label"]]
+    errors = dict(zip(marked["item_id"], map("; ".join, kinds), strict=True))
+    return assemble(
         NAME,
         table.rename(columns={"simple": "output"}),
         source_id=first.groupby(letters).transform("first"),
         system=table["model"].map(MODELS),
         style="simplified",
+        ratings=long_ratings(NAME, table["item_id"], rated),
+        labels={
+            "collection": table["source_file"],
+            "errors": table["item_id"].map(errors).fillna(""),
+        },
     )
-    rated = [(*pair, table[column]) for pair, column in answers.items()]
-    ratings = long_ratings(NAME, table["item_id"], rated)
-    marked = _read(root, "error")
-    kinds = [dict.fromkeys(span["annotation"].lower() for span in row) for row in marked["label"]]
-    labels = [
-        labels_table(NAME, table["item_id"], collection=table["source_file"]),
-        labels_table(NAME, marked["item_id"], errors=map("; ".join, kinds)),
-    ]
-    return Dataset.of(NAME, items, ratings=ratings, labels=pd.concat(labels, ignore_index=True))
 
 
 def _read(root: Path, kind: str) -> pd.DataFrame:
