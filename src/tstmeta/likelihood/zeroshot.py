@@ -1,8 +1,8 @@
 """The likelihood method as two metrics: ``likelihood`` (content) and ``likelihood-style``.
 
 Both take the same tokens' log-probabilities, which are in the score store.
-``likelihood[model=8b,variant=released]``, short ``likelihood:8b+released``, names a model and a
-variant of the method (:class:`LikelihoodSettings`).  A model beside a server names the tokenizer.
+``likelihood:8b+released`` names a model and a variant of the method
+(:class:`LikelihoodSettings`).  A model beside a server names the tokenizer.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class Likelihood(ModelMetric):
     """Content preservation, Pauli et al. (2025), Eq. 1: <= 0, higher is better.
 
     Args:
-        variant: the settings, in the short spelling.
+        variant: the settings.
         model: the model as an object; it wins over that of the settings.
         name: what tables call it, for instance ``likelihood:mine``; the settings by default.
     """

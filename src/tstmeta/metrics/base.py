@@ -21,7 +21,7 @@ import numpy as np
 from ..extras import remedy
 from ..models.causal import Backbone
 from ..schema import Signature, Status, TstmetaError
-from .settings import MetricSettings, VariantSettings
+from .settings import MetricSettings
 
 Unit = Literal["item", "source", "corpus"]
 
@@ -75,10 +75,10 @@ class PairMetric:
     #: The value when a text is blank (nothing matches), unless :meth:`value` scores that, too.
     empty_value: float = 0.0
     accepts_empty: bool = False
-    #: Variants that are listed, as settings in the short spelling.
+    #: Variants that are listed.
     VARIANTS: ClassVar[tuple[str, ...]] = ()
-    #: What can be set in its name, and the models that have a name there.
-    Settings: ClassVar[type[MetricSettings]] = VariantSettings
+    #: What can be set in its name, if more than a variant, and the models that have a name there.
+    Settings: ClassVar[type[MetricSettings] | None] = None
     models: ClassVar[Mapping[str, Backbone]] = {}
     #: What changes a value, as words such as ``tok:13a sacrebleu``: facts, and names of libraries.
     facts: str = ""
@@ -86,10 +86,7 @@ class PairMetric:
     stored: bool = True
 
     def __init__(self, variant: str = ""):
-        if issubclass(self.Settings, VariantSettings) and variant not in ("", *self.VARIANTS):
-            known = ", ".join(self.VARIANTS)
-            raise TstmetaError(f"{self.name} has no variant {variant!r}; it has: {known}")
-        self.settings: Any = self.Settings.read(variant, self.models)
+        self.settings: Any = self.Settings and self.Settings.read(variant, self.models)
         self.variant = variant
         self.name = f"{self.name}:{variant}" if variant else self.name
 

@@ -34,11 +34,6 @@ class BatchedMetric(PairMetric):
     _folder: Path | None = None
     _progress: bool = False
 
-    @staticmethod
-    def accepts_variant(variant: str) -> bool:
-        """Any settings; the constructor refuses those that it does not understand."""
-        return bool(variant)
-
     def keep_in(self, folder: Path, progress: bool) -> None:
         self._folder, self._progress = folder, progress
 
@@ -114,7 +109,7 @@ class ModelMetric(BatchedMetric):
     The signature stands under the bare name, for a setting may be a path.
     """
 
-    Settings: ClassVar[type[MetricSettings]] = ModelSettings
+    Settings: ClassVar[type[MetricSettings] | None] = ModelSettings
     #: The name of the model that is used by default.
     default: ClassVar[str] = ""
 

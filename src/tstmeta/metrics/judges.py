@@ -6,6 +6,7 @@ any metric go.  What a paper's judge takes is listed by :mod:`.catalogue`.
 
 from ..schema import TstmetaError
 from .batched import BatchedMetric
+from .settings import MetricSettings
 
 
 class Judge(BatchedMetric):
@@ -16,6 +17,7 @@ class Judge(BatchedMetric):
     bases = ("source",)
     profile = "real"
     facts = "model:none answer:number"
+    Settings = MetricSettings
 
     def __init__(self, words: str = ""):
         if words:
