@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from ..metrics.base import Request, Score
-from ..metrics.batched import ModelMetric, installed
+from ..metrics.base import Request, Score, installed
+from ..metrics.batched import ModelMetric
 from ..metrics.settings import ModelSettings, Short
 from ..models import hub
 from ..models.causal import BACKBONES, Backbone, LanguageModel, backbone, described

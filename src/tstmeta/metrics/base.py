@@ -1,9 +1,7 @@
 """What a metric declares, what it is given, what it returns.
 
 A metric is given *units*, tuples of requests: mostly of one rewrite, for a judge that rates all
-rewrites of a source together, of those.  A function makes a metric::
-
-    shared = wrap(lambda source, output: len({*source.split()} & {*output.split()}), "shared")
+rewrites of a source together, of those.
 """
 
 import hashlib
@@ -11,7 +9,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from types import CodeType
 from typing import Any, ClassVar, Literal, NamedTuple
@@ -101,7 +99,7 @@ class PairMetric:
     def fields(self) -> dict[str, object]:
         """What, besides the basis, changes a value: variant, tokenizer, library version, ..."""
         words = (word.partition(":") for word in self.facts.split())
-        return {name: fact if colon else version(name) for name, colon, fact in words}
+        return {name: fact if colon else installed(name) for name, colon, fact in words}
 
     def value(self, request: Request) -> float:
         """The best :meth:`pair` over the texts compared with; none is blank or too long."""
@@ -227,6 +225,14 @@ class _Wrapped(PairMetric):
             return float(value)
         except (TypeError, ValueError):
             raise TstmetaError(f"the function returned {value!r:.60}, which is no number") from None
+
+
+def installed(package: str) -> str:
+    """The version of a package, or ``none``."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "none"
 
 
 def failed(reason: str | Exception) -> Score:

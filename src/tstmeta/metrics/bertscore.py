@@ -16,8 +16,8 @@ from ..models.causal import Backbone
 from ..models.encoders import DECIMALS, ENCODERS, MINILM, TokenVectors
 from ..models.forest import batches
 from ..schema import Status, TstmetaError
-from .base import Score, scored
-from .batched import ModelMetric, Pair, cut_note, installed
+from .base import Score, installed, scored
+from .batched import ModelMetric, Pair, cut_note
 from .settings import YES, ModelSettings, Short, existing
 
 #: The layers of encoders that have a name here: what the bert-score library found best

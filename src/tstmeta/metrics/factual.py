@@ -20,8 +20,8 @@ from pydantic import BeforeValidator, Field
 from ..models import hub, sequence
 from ..models.causal import Backbone, backbone
 from ..models.sequence import Prompt, Written
-from .base import Score, scored
-from .batched import BatchedMetric, ModelMetric, Pair, cut_note, installed
+from .base import Score, installed, scored
+from .batched import BatchedMetric, ModelMetric, Pair, cut_note
 from .bertscore import BertScore
 from .learned import absent
 from .settings import MetricSettings
@@ -160,12 +160,11 @@ class QuestEval(ModelMetric):
 
     def _alike(self, pairs: Iterable[Pair]) -> dict[Pair, float]:
         """How alike the words expected and answered are; NaN where the rule does not ask."""
-        if self.alike is None:
-            return dict.fromkeys(pairs, math.nan)
-        values = dict.fromkeys(pairs, 0.0)
-        if full := [pair for pair in values if pair[1].strip()]:
-            for pair, answer in zip(full, self.alike.pairs(full), strict=True):
-                values[pair] = answer.value
+        values = dict.fromkeys(pairs, 0.0 if self.alike else math.nan)
+        full = [pair for pair in values if pair[1].strip()]
+        if self.alike and full:
+            scores = self.alike.pairs(full)
+            values |= {pair: score.value for pair, score in zip(full, scores, strict=True)}
         return values
 
     def _write(self, use: str, prompts: Sequence[Prompt]) -> dict[Prompt, Written]:

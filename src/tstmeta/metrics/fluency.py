@@ -16,8 +16,8 @@ from ..models import hub, lm
 from ..models.causal import described
 from ..models.tokencache import Cached
 from ..schema import Status, TstmetaError
-from .base import CorpusMetric, Request, Score, scored
-from .batched import ModelMetric, cut_note, installed
+from .base import CorpusMetric, Request, Score, installed, scored
+from .batched import ModelMetric, cut_note
 from .settings import ModelSettings
 
 

@@ -6,12 +6,11 @@ A graph is a set of triples: labels of nodes, attributes and relations.  Smatch 
 
 from random import Random
 from types import SimpleNamespace
-from typing import ClassVar
 
 from ..models import parses
 from ..models.parses import Graph, Parser, Tree
-from .base import Score, scored
-from .batched import cut_note, installed
+from .base import Score, installed, scored
+from .batched import cut_note
 from .trees import ParseMetric
 
 #: Random starts after the first one, which maps nodes of equal labels (the library's own default),
@@ -19,6 +18,7 @@ from .trees import ParseMetric
 RESTARTS, SEED = 4, 0
 #: Nodes of a graph that are used; the search takes seconds beyond, and grows with the third power.
 MAX_NODES = 64
+_SEARCH = f"seed:{SEED} restarts:{RESTARTS} refs:max max_nodes:{MAX_NODES}"
 
 
 def matched(output: Graph, text: Graph) -> int:
@@ -75,21 +75,10 @@ class SmatchDep(ParseMetric):
 
     name = "smatch-dep"
     modules = ("smatch",)
-    #: What of the graphs changes a value.
-    labelled: ClassVar[dict[str, object]] = {"label": "form"}
+    facts = f"measure:f1 search:climb label:form {_SEARCH}"
 
     def fields(self) -> dict[str, object]:
-        return {
-            "measure": "f1",
-            "search": "climb",
-            **self.labelled,
-            "seed": SEED,
-            "restarts": RESTARTS,
-            "refs": "max",
-            "max_nodes": MAX_NODES,
-            "parses": self.identity,
-            "smatch": installed("smatch"),
-        }
+        return {**super().fields(), "parses": self.identity, "smatch": installed("smatch")}
 
     def find(self, text: str) -> Graph:
         return tree_graph(super().find(text))
@@ -108,7 +97,7 @@ class SmatchAmr(SmatchDep):
     """
 
     name = "smatch-amr"
-    labelled: ClassVar[dict[str, object]] = {}
+    facts = f"measure:f1 search:climb {_SEARCH}"
     remedy = (
         "parse the texts with an AMR parser and name the file in PENMAN notation, each graph under "
         "its text (# ::snt The text.), as in {name}:/path/parsed.amr"

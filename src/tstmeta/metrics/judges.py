@@ -1,8 +1,4 @@
-"""Judges: language models that are asked for a rating.
-
-``tstmeta judge run`` asks them, with limits and in bulk; its file of scores goes where scores of
-any metric go.  What a paper's judge takes is listed by :mod:`.catalogue`.
-"""
+"""The place of judges in the list: ``tstmeta judge run`` asks them and writes a file of scores."""
 
 from ..schema import TstmetaError
 from .batched import BatchedMetric

@@ -8,7 +8,7 @@ from ..extras import lacking
 from ..models import classifiers, hub
 from ..models.causal import ENGLISH, Backbone, MissingModel
 from .base import Score, scored
-from .batched import BatchedMetric, ModelMetric, Pair, cut_note, installed
+from .batched import BatchedMetric, ModelMetric, Pair, cut_note
 
 #: The model of Pauli et al. (2025), converted to PyTorch.
 BLEURT = Backbone(
@@ -28,18 +28,14 @@ class Bleurt(ModelMetric):
     name = "bleurt"
     models: ClassVar = {BLEURT.name: BLEURT}
     default = BLEURT.name
+    facts = "refs:max dtype:float32 transformers"
 
     @property
     def missing(self) -> str:
         return absent(self.model, "bleurt:FOLDER", BLEURT)
 
     def fields(self) -> dict[str, object]:
-        return {
-            "model": hub.identity(self.model),
-            "refs": "max",
-            "dtype": "float32",
-            "transformers": installed("transformers"),
-        }
+        return {"model": hub.identity(self.model), **super().fields()}
 
     def pairs(self, pairs_: Sequence[Pair]) -> list[Score]:
         model: Any = classifiers.load(self.model)

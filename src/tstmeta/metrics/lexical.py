@@ -4,9 +4,7 @@ Values are those of the upstream libraries, on their scale; texts in Devanagari 
 are spelt in one way first.  What each variant is for stands in its card, ``data/metric_cards``.
 """
 
-import math
 import tomllib
-from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import product
@@ -278,26 +276,14 @@ class EditSimilarity(_Lexical):
 
 
 def nltk_bleu(references: Sequence[Sequence], hypothesis: Sequence) -> float:
-    """NLTK's ``sentence_bleu`` with smoothing method 1, bit for bit, at twice its speed.
+    """NLTK's ``sentence_bleu`` with smoothing 1 (Chen and Cherry, 2014), in [0, 1].
 
-    Texts are sequences of hashables: token tuples, or strings, whose n-grams are then characters.
-    Up to 4-grams; where none of an order matches, 0.1 counts as matched (Chen and Cherry, 2014,
-    smoothing 1).  In [0, 1]; 0 when no unigram is shared.
+    Texts are sequences of words, or strings, whose n-grams are then characters.
     """
-    length = len(hypothesis)
-    logs = []
-    for n in range(1, 5):
-        counts = Counter(_ngrams(hypothesis, n))
-        limits = Counter(_ngrams(references[0], n))
-        for reference in references[1:]:
-            limits |= Counter(_ngrams(reference, n))
-        matched = sum([min(k, limits[gram]) for gram, k in counts.items() if gram in limits])
-        if n == 1 and not matched:
-            return 0.0
-        logs.append(0.25 * math.log((matched or 0.1) / max(1, length - n + 1)))
-    closest = min((abs(len(text) - length), len(text)) for text in references)[1]
-    brevity = 1.0 if length > closest else math.exp(1 - closest / length)
-    return brevity * math.exp(math.fsum(logs))
+    from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
+
+    smooth = SmoothingFunction().method1
+    return float(sentence_bleu(references, hypothesis, smoothing_function=smooth))
 
 
 def _ngrams(tokens: Sequence, n: int) -> zip:

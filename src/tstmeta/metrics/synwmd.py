@@ -16,8 +16,8 @@ import numpy as np
 from ..models.parses import Parser, Tree
 from ..models.vectors import Vectors
 from ..schema import TstmetaError
-from .base import Request, Score, scored
-from .batched import cut_note, installed
+from .base import Request, Score, installed, scored
+from .batched import cut_note
 from .semantic import NOWHERE_TO_TRAVEL, WORDLESS, WordMetric, WordSettings
 from .trees import ParseMetric, ParseSettings, first
 
@@ -162,6 +162,10 @@ class SynWmd(ParseMetric):
     name = "synwmd"
     higher_is_better = False
     modules = ("ot",)
+    facts = (
+        f"parts:full refs:min hops:{HOPS} damping:{DAMPING} left-out:closed-class "
+        f"max_words:{MAX_WORDS}"
+    )
     remedy = (
         "parse the texts with UDPipe, Stanza or another parser and name the CoNLL-U file, as in "
         "{name}:/path/parses.conllu"
@@ -182,17 +186,8 @@ class SynWmd(ParseMetric):
         return super().missing or self._words.missing
 
     def fields(self) -> dict[str, object]:
-        return {
-            "parts": "full",
-            "refs": "min",
-            "hops": HOPS,
-            "damping": DAMPING,
-            "left-out": "closed-class",
-            "max_words": MAX_WORDS,
-            "parses": self.identity,
-            **self._words.fields(),
-            "POT": installed("POT"),
-        }
+        files = {"parses": self.identity, **self._words.fields()}
+        return {**super().fields(), **files, "POT": installed("POT")}
 
     def read(self) -> Parser:
         """The parses of a file: a model has no sentences to weigh words by."""

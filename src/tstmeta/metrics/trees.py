@@ -162,17 +162,10 @@ class Ted(ParseMetric):
 
     name = "ted"
     higher_is_better = False
+    facts = f"label:form scale:edits refs:min case:lower costs:1 max_words:{MAX_WORDS}"
 
     def fields(self) -> dict[str, object]:
-        return {
-            "label": "form",
-            "scale": "edits",
-            "refs": "min",
-            "case": "lower",
-            "costs": 1,
-            "max_words": MAX_WORDS,
-            "parses": self.identity,
-        }
+        return {**super().fields(), "parses": self.identity}
 
     def find(self, text: str) -> Tree:
         return super().find(text) if text.strip() else ()
