@@ -24,7 +24,7 @@ SPELLINGS = [
     ("perplexity:gpt2+word", "perplexity:model=gpt2+per=word"),
     ("masked-cosine:sentiment+labse", "masked-cosine:lexicon=sentiment+model=labse"),
     ("style-emd:directed+LABEL_1=x", "style-emd:LABEL_1=x+directed=yes"),
-    ("likelihood:8b+released+cpu", "likelihood:device=cpu+variant=released+model=8b"),
+    ("likelihood:8b+released", "likelihood:variant=released+model=8b"),
 ]
 
 
@@ -68,7 +68,7 @@ REFUSED = [
     ("style-accuracy:http://h/?k=a", "'http://h/' names no setting and no model"),
     ("bertscore:layer=nine", "layer=nine is no setting"),
     ("bertscore:size=3", "'size=3' names no setting and no model"),
-    ("likelihood:device=abacus", "device=abacus is no setting"),
+    ("likelihood:8b+cuda:1", "'8b.cuda:1' names no setting and no model"),
     ("bertscore:idf=/no/such/file", "which is no file"),
     ("bertscore:idf+layer3+roberta-large", "idf=FILE, one text a line"),
     ("bertscore:owner/unknown", "name it, as in bertscore:layer9"),

@@ -32,11 +32,9 @@ from .tokens import VARIANTS
 if TYPE_CHECKING:
     from ..models.connection import Address
 
-_DEVICE = "cpu|mps|cuda(:[0-9]{1,3})?"
-
 
 class LikelihoodSettings(ModelSettings):
-    """The model, the variant of the method, and where the model runs."""
+    """The model, the variant of the method, and the server that runs the model."""
 
     variant: Literal["equation", "released"] = "equation"
     instructions: Annotated[
@@ -46,10 +44,6 @@ class LikelihoodSettings(ModelSettings):
     ] = "paper"
     server: Annotated[
         str, Short("https?://.+"), Field(pattern="^https?://.", description="https://HOST")
-    ] = ""
-    dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
-    device: Annotated[
-        str, Short(_DEVICE), Field(pattern=f"^({_DEVICE})$", description="cpu|mps|cuda:N")
     ] = ""
 
 
@@ -122,8 +116,7 @@ class Likelihood(ModelMetric):
         self.profile = self.model.profile if isinstance(self.model, Backbone) else "real"
         self.languages = getattr(self.model, "languages", ())
         # The demonstration model is small: a CPU gives everybody the same bytes.
-        self._device = self.settings.device or ("cpu" if self.profile == "embedded" else "auto")
-        self._dtype = self.settings.dtype
+        self._device = "cpu" if self.profile == "embedded" else "auto"
 
     @property
     def missing(self) -> str:
@@ -143,15 +136,14 @@ class Likelihood(ModelMetric):
         if not isinstance(self.model, Backbone):
             return self.model.identity
         # to ask for devices takes seconds
-        device = hub.device_of("auto") if self._device == "auto" else self._device
-        dtype = hub.dtype_of(self._dtype, device)
+        dtype = hub.dtype_of("auto", "cpu" if self._device == "cpu" else hub.device_of("auto"))
         return described(hub.identity(self.model), dtype, self.method.rounded)
 
     def scorer(self) -> Scorer:
         """Its model is loaded when something new is asked."""
         model: LanguageModel
         if isinstance(self.model, Backbone):
-            model = _loaded(self.model, self._device, self._dtype, rounded=self.method.rounded)
+            model = _loaded(self.model, self._device, rounded=self.method.rounded)
         elif isinstance(self.model, Server):
             model = _connected(self.model)
         else:
