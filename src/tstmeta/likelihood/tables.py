@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +13,7 @@ from ..data import paths
 from ..schema import TstmetaError
 from .instructions import TASKS
 from .scorer import Rewrite, Scorer, TokenScores
+from .tokens import every_column
 from .zeroshot import Likelihood
 
 if TYPE_CHECKING:
@@ -120,15 +120,12 @@ def with_parts(tokens: pd.DataFrame) -> pd.DataFrame:
 def _rows(scorer: Scorer, rewrite: Rewrite, scores: TokenScores) -> Iterator[tuple]:
     if not scores.status.has_value:
         return
-    variant = scorer.variant
-    # all columns, rounded as the variant rounds; an end of turn that was cut off has none
-    columns = replace(variant, skip_first=False, end_of_turn=True).columns(scores.logprobs).T
+    columns = every_column(scores.logprobs, scorer.released).T
     places = spans(scorer.model.tokenizer, rewrite.output, scores.tokens)
     n = len(places)
     texts = [rewrite.output[start:end] for start, end in places] + [END] * (len(columns) - n)
     for place, (text, logprobs) in enumerate(zip(texts, columns, strict=True)):
-        counts = place >= variant.skip_first and (place < n or variant.end_of_turn)
-        yield place, text, *logprobs, counts
+        yield place, text, *logprobs, place > 0 if scorer.released else place < n
 
 
 def spans(tokenizer: Any, text: str, ids: Sequence[int]) -> list[tuple[int, int]]:

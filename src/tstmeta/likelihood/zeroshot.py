@@ -27,7 +27,6 @@ from ..secrecy import conceal
 from . import instructions as sets
 from .instructions import shipped
 from .scorer import Rewrite, Scorer, TokenScores
-from .tokens import VARIANTS
 
 if TYPE_CHECKING:
     from ..models.connection import Address
@@ -112,7 +111,7 @@ class Likelihood(ModelMetric):
         self.name = name or conceal(f"{self.name}:{variant}" if variant else self.name)
         self.model = backbone(model) if isinstance(model, str) else model or named
         self.instructions = sets.get(self.settings.instructions)
-        self.method = VARIANTS[self.settings.variant]
+        self.released = self.settings.variant == "released"
         self.profile = self.model.profile if isinstance(self.model, Backbone) else "real"
         self.languages = getattr(self.model, "languages", ())
         # The demonstration model is small: a CPU gives everybody the same bytes.
@@ -125,7 +124,7 @@ class Likelihood(ModelMetric):
     def fields(self) -> dict[str, object]:
         return {
             "model": self._identity().replace("|", " "),
-            "variant": self.method.name,
+            "variant": self.settings.variant,
             "instructions": f"{self.instructions.name}@{self.instructions.hash}",
             "styles": sets.hash_of(sets.wordings()),
             "date": DATE,
@@ -137,18 +136,18 @@ class Likelihood(ModelMetric):
             return self.model.identity
         # to ask for devices takes seconds
         dtype = hub.dtype_of("auto", "cpu" if self._device == "cpu" else hub.device_of("auto"))
-        return described(hub.identity(self.model), dtype, self.method.rounded)
+        return described(hub.identity(self.model), dtype, self.released)
 
     def scorer(self) -> Scorer:
         """Its model is loaded when something new is asked."""
         model: LanguageModel
         if isinstance(self.model, Backbone):
-            model = _loaded(self.model, self._device, rounded=self.method.rounded)
+            model = _loaded(self.model, self._device, rounded=self.released)
         elif isinstance(self.model, Server):
             model = _connected(self.model)
         else:
             model = self.model
-        return Scorer(model, self.instructions, self.method.name, self._folder)
+        return Scorer(model, self.instructions, self.settings.variant, self._folder)
 
     def values(self, requests: Sequence[Request]) -> list[Score]:
         """One score a rewrite; see :meth:`Scorer.judge` for empty and long texts."""
