@@ -174,10 +174,9 @@ class LikelihoodStyle(Likelihood):
 
 
 def read(words: str) -> tuple[Backbone | Server, LikelihoodSettings]:
-    """The settings of a variant, and the model or the server that they name.
+    """The model or the server that words name, and their settings.
 
-    A password and a query are in no message: words are read without them, and the address of the
-    server alone holds them.
+    A password and a query are in no message, for words are read without them.
     """
     if re.search(r"\?[^#]*\+", words):
         raise TstmetaError(

@@ -125,10 +125,9 @@ class BertScore(ModelMetric):
 
     @cached_property
     def _weights(self) -> np.ndarray:
-        """The weight of each token of the vocabulary, float32.
+        """The weight of each token of the vocabulary, float32; 0 for what begins and ends a text.
 
-        Without idf 1, and 0 for what begins and ends a text; with it the library's log((N + 1) /
-        (n + 1)) of a token in n of N texts.
+        With idf it is the library's log((N + 1) / (n + 1)) of a token in n of N texts.
         """
         encoder = encoders.load(self.model)
         size = max(len(encoder.tokenizer), int(encoder.config.vocab_size))
@@ -185,11 +184,8 @@ def greedy(
     """How well the tokens of each output and of the text it is compared with match.
 
     Zhang et al. (2020), Section 3: precision is the mean, over the output's tokens, of the largest
-    cosine with a token of the other text; recall the same the other way round.
-
-    Args:
-        compared, outputs: the two texts of each pair, as the same encoder has them.
-        weights: of each token of the vocabulary, >= 0; means are weighted by them.
+    cosine with a token of the other text; recall the same the other way round.  Means are weighted
+    by ``weights`` of the vocabulary's tokens, >= 0.
     """
     import torch
 

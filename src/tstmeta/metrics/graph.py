@@ -52,11 +52,9 @@ def _named(graph: Graph, prefix: str) -> tuple[list, list, list]:
 
 
 def tree_graph(tree: Tree) -> Graph:
-    """A dependency tree as a graph.
+    """A dependency tree of n words as a graph of 2 n triples, by a rule of ours.
 
-    The rule is ours: a word is a node with its form as label, a dependency a relation from the head
-    to the word with the dependency's name, and the root of a sentence has the attribute TOP, as in
-    AMR.  A text of n words has 2 n triples.
+    Words are nodes, dependencies relations from head to word, and a root has TOP, as in AMR.
     """
     words = list(enumerate(tree))
     return Graph(

@@ -57,7 +57,7 @@ class Comet(BatchedMetric):
     profile = "real"
 
     def __init__(self, name: str, model: str):
-        self.name, self.model = name, model
+        self.name, self.model, self.facts = name, model, f"model:{model}"
 
     @property
     def missing(self) -> str:
@@ -67,9 +67,6 @@ class Comet(BatchedMetric):
             f"tstmeta evaluate --scores comet.csv (columns item_id, metric, value); of the data "
             f"set lai the released scores are there as released:{self.name}"
         )
-
-    def fields(self) -> dict[str, object]:
-        return {"model": self.model}
 
 
 #: COMET as submitted to WMT 2020 (estimator trained on direct assessments), and to WMT 2022.
