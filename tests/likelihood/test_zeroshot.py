@@ -33,10 +33,7 @@ DATA = scored.dataset(*ROWS)
 
 
 def both(model):
-    return [
-        Likelihood(model=model, name="likelihood:m"),
-        LikelihoodStyle(model=model, name="likelihood-style:m"),
-    ]
+    return [Likelihood(model=model), LikelihoodStyle(model=model)]
 
 
 def run(data, wanted, store: Path):
@@ -47,7 +44,7 @@ def test_scores_are_those_of_the_scorer(tmp_path):
     table = run(DATA, both(small.engine()), tmp_path)
     scorer = Scorer(small.engine())
     file = scorer.judge([Rewrite(row["source"], row["output"], row["style"]) for row in ROWS])
-    for name, value in (("likelihood:m", scorer.content), ("likelihood-style:m", scorer.style)):
+    for name, value in (("likelihood", scorer.content), ("likelihood-style", scorer.style)):
         rows = table[table["metric"] == name]
         np.testing.assert_allclose(rows["value"], [value(scores) for scores in file])
         assert rows["status"].tolist() == ["ok", "ok", "empty", "invalid", "ok", "ok"]
@@ -104,7 +101,7 @@ def test_each_setting_that_changes_a_value_changes_the_signature(tmp_path):
     file.write_text(
         '[paper]\nsystem=""\nstyle="{style}{source}"\nparaphrase="{source}"\nrepeat="{source}"'
     )
-    assert signature(model=model, name="likelihood:other") == signature("equation", model=model)
+    assert signature(model=model) == signature("equation", model=model)
     changed = {signature(words, model=model) for words in ("", "released", "emphasis", str(file))}
     changed |= {signature(model=other), signature(model=small.engine(rounded=True))}
     words = ("", "8b", "released", "emphasis")

@@ -80,7 +80,6 @@ class Likelihood(ModelMetric):
     Args:
         variant: the settings.
         model: the model as an object; it wins over that of the settings.
-        name: what tables call it, for instance ``likelihood:mine``; the settings by default.
     """
 
     name = "likelihood"
@@ -100,15 +99,9 @@ class Likelihood(ModelMetric):
         "nothing. Name a real model, for instance likelihood:3b"
     )
 
-    def __init__(
-        self,
-        variant: str = "",
-        *,
-        model: Backbone | LanguageModel | str | None = None,
-        name: str = "",
-    ):
+    def __init__(self, variant: str = "", *, model: Backbone | LanguageModel | str | None = None):
         named, self.settings = read(variant)
-        self.name = name or conceal(f"{self.name}:{variant}" if variant else self.name)
+        self.name = conceal(f"{self.name}:{variant}" if variant else self.name)
         self.model = backbone(model) if isinstance(model, str) else model or named
         self.instructions = sets.get(self.settings.instructions)
         self.released = self.settings.variant == "released"
