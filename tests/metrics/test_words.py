@@ -20,10 +20,10 @@ from tstmeta.schema import TstmetaError
 SPELLINGS = [
     ("bertscore:idf+p", "bertscore:part=p+idf=yes"),
     ("bertscore:layer9+p+mbert", "bertscore:layer=9+part=p+model=mbert"),
-    ("bertscore:rescaled+roberta-large", "bertscore:rescaled=yes+model=roberta-large"),
+    ("bertscore:rescaled+roberta-large", "bertscore:scale=rescaled+model=roberta-large"),
     ("perplexity:gpt2+word", "perplexity:model=gpt2+per=word"),
     ("masked-cosine:sentiment+labse", "masked-cosine:lexicon=sentiment+model=labse"),
-    ("style-emd:directed+LABEL_1=x", "style-emd:LABEL_1=x+directed=yes"),
+    ("style-emd:directed+LABEL_1=x", "style-emd:LABEL_1=x+sign=directed"),
     ("likelihood:8b+released", "likelihood:variant=released+model=8b"),
 ]
 
@@ -61,8 +61,7 @@ REFUSED = [
         r"use model=MODEL, part=p\|r\|f1, .*layer=N; MODEL is all.*, an id",
     ),
     ("bertscore:part=x", r"part=x is no setting: use .*part=p\|r\|f1"),
-    ("style-emd:directed=true", "directed=true is no setting: use model=MODEL, directed=yes"),
-    ("bertscore:rescaled=no", "rescaled=no is no setting"),
+    ("style-emd:sign=yes", r"sign=yes is no setting: use model=MODEL, sign=none\|directed"),
     ("bleu:variant=intl", "no metric is called 'bleu:variant=intl'; did you mean bleu:intl"),
     ("bertscore:model=", "'' names no setting and no model"),
     ("style-accuracy:http://h/?k=a", "'http://h/' names no setting and no model"),

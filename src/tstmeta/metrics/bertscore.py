@@ -18,7 +18,7 @@ from ..models.forest import batches
 from ..schema import Status, TstmetaError
 from .base import Score, installed, scored
 from .batched import ModelMetric, Pair, cut_note
-from .settings import YES, ModelSettings, Short, existing
+from .settings import ModelSettings, Short, existing
 
 #: The layers of encoders that have a name here: what the bert-score library found best
 #: on WMT16.  The embedded one is not in its table and gets what that gives to six-layer BERTs.
@@ -44,7 +44,7 @@ class BertScoreSettings(ModelSettings):
     """``idf`` is yes, or a file with texts, one a line, or a table of ``tstmeta train idf``."""
 
     part: Literal["p", "r", "f1"] = "f1"
-    rescaled: Annotated[str, Short("rescaled", "yes"), YES] = ""
+    scale: Literal["plain", "rescaled"] = "plain"
     idf: Annotated[
         Path | None,
         *(Short("idf", "yes"), BeforeValidator(_counts), Field(description="yes|FILE")),
@@ -82,7 +82,7 @@ class BertScore(ModelMetric):
             )
         layer = self.settings.layer
         self.layer = _layer(self.model) if layer is None else layer
-        self.rescaled = bool(self.settings.rescaled)
+        self.rescaled = self.settings.scale == "rescaled"
         here = self.rescaled and find_spec("bert_score")
         self.baseline = _baseline(self.model, self.layer) if here else None
 

@@ -7,7 +7,6 @@ import json
 import math
 from collections.abc import Sequence
 from functools import cached_property
-from pathlib import Path
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -81,10 +80,6 @@ class Perplexity(ModelMetric):
         device = "cpu" if self.profile == "embedded" else "auto"
         model = lm.loaded(self.model, hub.identity(self.model), device, "auto")
         return lm.Reader(model if self._folder is None else Cached(model, self._folder))
-
-    def keep_in(self, folder: Path, progress: bool) -> None:
-        super().keep_in(folder, progress)
-        self.__dict__.pop("reader", None)
 
     def values(self, requests: Sequence[Request]) -> Sequence[Score]:
         texts = [request.output for request in requests if request.output.strip()]

@@ -41,8 +41,6 @@ def existing(name: str, info: ValidationInfo) -> Path:
 
 #: The type of a setting that names a file.
 File = Annotated[Path | None, BeforeValidator(existing), Field(description="FILE")]
-#: How a flag is declared: it is there, or it is not.
-YES = Field(pattern="^yes$", description="yes")
 
 
 class MetricSettings(BaseModel, extra="forbid"):
