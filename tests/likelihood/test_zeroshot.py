@@ -166,9 +166,9 @@ def test_words_are_understood_in_any_order(words, kinds, tmp_path, monkeypatch):
 BAD = {
     "relased": "'relased' names no setting and no model: use model=MODEL, variant=equation|rel",
     "8b+3b": "'8b+3b' names no setting and no model",
-    "released+equation": "sets variant twice, released and equation",
-    "paper+my.toml": "sets instructions twice, paper and my.toml",
-    "http://a/v1+https://b/v1": "sets server twice, http://a/v1 and https://b/v1",
+    "released+equation": "'released+equation' sets variant twice",
+    "paper+my.toml": "sets instructions twice",
+    "http://a/v1+https://b/v1": "sets server twice",
     "http://h/v1": "which model does http://h/v1 run? Write http://h/v1#NAME",
     "http://h/v1#served": "no model is called 'served'",
 }
