@@ -37,6 +37,22 @@ def test_short_words_are_settings_and_their_order_does_not_matter(short, spelt_o
         assert registry.lower_is_better(short, basis) is not more_is_better(metric, basis)
 
 
+BRACKETS = [
+    ("bleu[variant=intl]", "bleu:intl"),
+    ("bleu[]", "bleu"),
+    ("bertscore[layer=9,part=p,model=mbert]", "bertscore:layer=9+part=p+model=mbert"),
+    ("synwmd[parses=/a+b,c/d]", "synwmd:parses=/a+b,c/d"),
+    ("likelihood[server=http://h/v1#m,model=8b]", "likelihood:server=http://h/v1#m+model=8b"),
+]
+
+
+@pytest.mark.parametrize(("brackets", "name"), BRACKETS)
+def test_settings_in_brackets_are_those_after_a_colon(brackets, name):
+    assert registry.get(brackets).name == name
+    assert registry.resolve([brackets, name]) == [name]
+    assert registry.known(brackets).name == registry.known(name).name
+
+
 @pytest.mark.parametrize("path", ["/data/c++/p.conllu", "c++", "+a", "a+b", "/a+b/c++/d", "a=b/c"])
 def test_a_path_keeps_its_signs(path):
     assert registry.get(f"ted:{path}").file == path
@@ -68,6 +84,9 @@ REFUSED = [
     ("bertscore:layer=nine", "layer=nine is no setting"),
     ("bertscore:size=3", "'size=3' names no setting and no model"),
     ("likelihood:8b+cuda:1", "'8b.cuda:1' names no setting and no model"),
+    ("foo[bar]", r"no metric is called 'foo\[bar\]'; "),
+    ("bleu[variant=none]", r"no metric is called 'bleu\[variant=none\]'"),
+    ("bertscore[size=3]", "'size=3' names no setting and no model"),
     ("bertscore:idf=/no/such/file", "which is no file"),
     ("bertscore:idf+layer3+roberta-large", "idf=FILE, one text a line"),
     ("bertscore:owner/unknown", "name it, as in bertscore:layer9"),

@@ -250,17 +250,25 @@ def scored(value: float, cut: str = "", detail: str = "") -> Score:
     return Score(float(value), status, f"{cut}; {detail}" if cut and detail else cut or detail)
 
 
-def wrap(function: Callable[[str, str], float], name: str | None = None) -> Metric:
-    """Make a metric of content of a function ``(source, output) -> float``; higher is better.
+def wrap(
+    function: Callable[[str, str], float],
+    name: str | None = None,
+    *,
+    dimension: str = "content",
+    bases: tuple[str, ...] = ("source", "reference"),
+    higher_is_better: bool = True,
+) -> Metric:
+    """Make a metric of a function ``(source, output) -> float``.
 
     On the basis reference it gets each reference in the source's place, and the best value counts.
     A hash of the compiled code is part of the signature, so that an edited function is scored anew.
-    What else it is can be set: ``dimensions``, ``bases``, ``higher_is_better``.
     """
     code = getattr(function, "__code__", None)
     facts = _facts(code) if code else re.sub(r" at 0x[0-9a-fA-F]+", "", repr(function))
     version = hashlib.sha256(facts.encode()).hexdigest()[:8]
-    return _Wrapped(function, name or function.__name__, version)
+    metric = _Wrapped(function, name or function.__name__, version)
+    metric.dimensions, metric.bases, metric.higher_is_better = (dimension,), bases, higher_is_better
+    return metric
 
 
 def _facts(code: object) -> str:

@@ -2,6 +2,7 @@
 
 An entry point names a class or a factory that takes an optional variant, as in ``bleu:pauli2025``,
 or a function ``(source, output) -> float``.  ``./file.py:function`` names such a thing in a file.
+Settings may stand in brackets, too, ``bertscore[layer=9,part=p]``.
 """
 
 import difflib
@@ -63,6 +64,15 @@ def _with_variants(stem: str) -> list[str]:
         return [stem]
 
 
+def colon_form(name: str) -> str:
+    """``bertscore:layer=9+part=p`` for ``bertscore[layer=9,part=p]``; any other name as it is."""
+    bracketed = re.fullmatch(r"([\w.-]+)\[(.*)\]", name)
+    if not bracketed:
+        return name
+    words = "+".join(re.split(r",(?=[^,=]+=)", bracketed[2])).removeprefix("variant=")
+    return f"{bracketed[1]}:{words}".removesuffix(":")
+
+
 def get(name: str, *, imports: bool = False) -> Metric:
     """The metric of that name.
 
@@ -76,7 +86,7 @@ def get(name: str, *, imports: bool = False) -> Metric:
     """
     if re.search(r"[\x00-\x1f\x7f\ud800-\udfff]", name):
         raise UnknownMetric(f"no metric is called {name!r:.100}: it holds control characters")
-    stem, _, variant = name.partition(":")
+    stem, _, variant = colon_form(name).partition(":")
     point = plugins.points(GROUP).get(stem)
     if point is None:
         file, _, attribute = name.rpartition(":")
@@ -160,7 +170,7 @@ def known(name: str) -> Metric | None:
     The name may come from anybody's file, so nothing is imported and no file or folder is opened:
     words that could name one are left out.
     """
-    stem, _, variant = name.partition(":")
+    stem, _, variant = colon_form(name).partition(":")
     point = plugins.points(GROUP).get(stem)
     with suppress(Exception):  # whatever a plug-in makes of words that a stranger wrote
         if point is None or (variant and not _accepts(plugins.load(point), variant)):
@@ -187,7 +197,7 @@ def resolve(wanted: list[str] | tuple[str, ...], profile: str = "embedded") -> l
     stems = names()
     groups = {"all", *map(_family, stems)}
     expanded: list[str] = []
-    for name in wanted:
+    for name in map(colon_form, wanted):
         if name in stems or name not in groups:
             expanded.append(name)
             continue
