@@ -44,7 +44,9 @@ def length_difference(source: str, output: str) -> float:
 def named(name: str) -> Metric:
     """A fresh metric with empty memories."""
     if name == TRIVIAL:
-        return wrap(length_difference, name, bases=("source",))
+        metric = wrap(length_difference, name)
+        metric.bases = ("source",)
+        return metric
     return registry.get(name)
 
 

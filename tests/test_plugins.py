@@ -24,23 +24,6 @@ from tstmeta.metrics import PairMetric
 
 class Sauce(PairMetric):
     bases = ("sauce",)
-
-from tstmeta.metrics.settings import MetricSettings
-
-class Foreign(PairMetric):
-    VARIANTS = ("a=b",)
-    name = "foreign"
-    class Settings:
-        read = staticmethod(lambda text, models: None)
-
-    def __init__(self, variant=""):
-        self.name = f"foreign:{variant}"
-
-class Failing(PairMetric):
-    class Settings(MetricSettings):
-        @classmethod
-        def pair(cls, word):
-            raise LookupError(word)
 """,
     "texts": """
 import pandas as pd
@@ -65,8 +48,6 @@ leaves = their_leaves:f
 raising = their_odd:raising
 giving = their_odd:giving
 sauce = their_odd:Sauce
-foreign = their_odd:Foreign
-failing = their_odd:Failing
 """
 #: Metric -> what is said of it.
 BROKEN = {
@@ -102,7 +83,7 @@ with warnings.catch_warnings(record=True) as caught:
     results["warnings"] += [str(each.message) for each in caught]
     results["all"] = registry.resolve(["all"])
 results["errors"] = {}
-for name in (*json.loads(sys.argv[1]), "theirs:variant", "failing:a=b", "failing[a=b]"):
+for name in (*json.loads(sys.argv[1]), "theirs:variant"):
     try:
         registry.get(name)
     except schema.TstmetaError as error:
@@ -115,7 +96,6 @@ store = tempfile.mkdtemp()
 words = ["score", "--data", "theirs", "-m", "theirs", "-m", "bleu", "--store", store]
 scored = CliRunner().invoke(cli.app, words)
 results["score"] = [scored.exit_code, scored.output, str(scored.exception)]
-results["foreign"] = [registry.get(name).name for name in ("foreign:a=b", "foreign[a=b]")]
 results["bleu"] = type(registry.get("bleu")).__name__
 catalogue.names = lambda: ["contrast", "theirs", "broken"]  # all of them take seconds
 shown = CliRunner().invoke(cli.app, ["data", "list"])
@@ -163,17 +143,6 @@ def test_a_broken_metric_is_a_row_with_its_reason_and_the_others_are_listed(resu
         assert words.split("(")[0].strip() in rows[name]
         assert ",error," in rows[name]
     assert {"theirs", "bleu", "bleu:pauli2025", "likelihood:8b"} <= set(rows)
-
-
-@pytest.mark.parametrize("name", ["failing:a=b", "failing[a=b]"])
-def test_settings_that_fail_are_an_error_with_their_package(results, name):
-    error = results["errors"][name]
-    assert "'failing' of the package their-package (their_odd:Failing) is not used" in error
-    assert "LookupError: a=b (their_odd.py, line " in error
-
-
-def test_something_else_called_settings_is_not_asked_for_a_spelling(results):
-    assert results["foreign"] == ["foreign:a=b"] * 2
 
 
 def test_what_cannot_be_loaded_is_a_warning_with_its_name(results):

@@ -1,4 +1,4 @@
-"""A metric of one's own, named on the command line: of a module or file in the working folder."""
+"""A metric of one's own, named on the command line: of a file in the working folder."""
 
 import os
 import subprocess
@@ -68,7 +68,12 @@ def tstmeta(folder, monkeypatch):
 
 
 def test_the_installed_command_computes_what_stands_in_the_working_folder(folder):
-    names = ["own_words:shared", "./own_words.py:shared", "own_words:Length", "own_words:ready"]
+    names = [
+        "own_words.py:shared",
+        "./own_words.py:shared",
+        "own_words.py:Length",
+        "own_words.py:ready",
+    ]
     words = [word for name in [*names, "own_words.py:factory"] for word in ("--metric", name)]
     command = [str(Path(sys.executable).with_name("tstmeta")), "score", "--data", "mine.csv"]
     command += ["--basis", "source", "--store", "store", *words]
@@ -84,20 +89,17 @@ def test_the_installed_command_computes_what_stands_in_the_working_folder(folder
 
 #: What is named -> what is said, as the last line.
 MISTAKES = {
-    "own_typo:f": "cannot import metric own_typo:f: SyntaxError: expected ':' (own_typo.py, line",
     "./own_typo.py:f": "SyntaxError: expected ':' (own_typo.py, line 1)",
-    "own_lacks:f": "No module named 'no_such_module' (own_lacks.py, line 2)",
+    "own_lacks.py:f": "No module named 'no_such_module' (own_lacks.py, line 2)",
     "own_leaves.py:f": "SystemExit: 3 (own_leaves.py, line 2)",
-    "own_words:f": "cannot import metric own_words:f: no 'f' in /",
-    "own_words:number": "5 is no metric: write a function of (source, output)",
-    "own_words:Empty": "is no metric: tstmeta.wrap makes one of a function",
-    "own_words:three": "three(source, output, more) is no metric: write a function of (source, ou",
-    "own_words:output_only": "output_only(output) is no metric",
-    "no.such:f": "cannot import metric no.such:f",
-    "own_word:shared": "no metric is called 'own_word:shared', and there is no module 'own_word'",
+    "own_words.py:f": "cannot import metric own_words.py:f: no 'f' in /",
+    "own_words.py:number": "5 is no metric: write a function of (source, output)",
+    "own_words.py:Empty": "is no metric: tstmeta.wrap makes one of a function",
+    "own_words.py:three": "three(source, output, more) is no metric: write a function of",
+    "own_words.py:output_only": "output_only(output) is no metric",
+    "own_words:shared": "no metric is called 'own_words:shared'",
     "./own_words.py": "name a function of it, ./own_words.py:FUNCTION",
     "bleu:shared": "no metric is called 'bleu:shared'",  # a registered name wins
-    "../x:y": "'../x:y': there is no file '../x'; name one that ends in .py",
     "./x.py:y": "there is no file './x.py'",
     ".:f": "no metric is called",
     **dict.fromkeys((":", "x:", "a..b:c", ".a:b", "a:b:c", "ключ:函数"), "no metric is"),
@@ -125,10 +127,10 @@ def test_what_is_wrong_is_one_clear_line(tstmeta, name, words):
     ],
 )
 def test_what_a_function_gives_no_number_for_is_rows_with_the_reason(tstmeta, name, failed, words):
-    result = tstmeta("-m", f"own_words:{name}", "-m", "own_words:shared")
+    result = tstmeta("-m", f"own_words.py:{name}", "-m", "own_words.py:shared")
     assert result.exit_code == 1
     assert result.stderr.splitlines() == [
-        f"own_words:{name}: {failed} of 4 scores failed: {words}",
+        f"own_words.py:{name}: {failed} of 4 scores failed: {words}",
         f"8 scores, {failed} failed",
     ]
     assert table(result)["value"].tolist()[4:] == ["3.0", "1.0", "3.0", "2.0"]

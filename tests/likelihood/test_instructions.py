@@ -92,14 +92,9 @@ def changed(old: str, new: str) -> str:
 FAULTS = {
     "no TOML": ("[mine", "Remedy: write TOML"),
     "no UTF-8": (b"[mine]\nsystem = '\xff'", "can't decode byte 0xff"),
-    "nothing": ("", "column mine: Input should be a dictionary"),
     "no table": ("style = '{style} {source}'", "column style: Input should be a dictionary"),
     "a key is missing": (changed('repeat = "Repeat: {source}"', ""), "mine.repeat: Field required"),
     "an unknown key": (GOOD + 'rephrase = "x"', "mine.rephrase: Unexpected keyword argument"),
-    "no text": (
-        changed('system = ""', "system = 3"),
-        "mine.system: Input should be a valid string",
-    ),
     "no source": (changed("Repeat: {source}", "Repeat"), "repeat: wrong slots in 'Repeat'"),
     "a brace alone": (changed("Reword:", "Reword }:"), "paraphrase: wrong slots"),
     "a slot in the system prompt": (changed('system = ""', 'system = "{style}"'), "use no slot"),

@@ -10,7 +10,7 @@ from tests.likelihood import small
 from tests.models import tiny
 from tstmeta.likelihood import instructions
 from tstmeta.likelihood.scorer import Rewrite, Scorer
-from tstmeta.likelihood.tokens import VARIANTS
+from tstmeta.likelihood.tokens import columns
 from tstmeta.models.template import DATE
 from tstmeta.schema import Status, TstmetaError
 
@@ -88,7 +88,7 @@ def test_released_is_what_the_paper_s_program_computes(kind, rewrite):
     tokens.append(words.eos_token_id)  # which ends a turn, too
     model = small.network(kind)
     content, style, p = brute(model, contexts(kind, rewrite, bare=True), tokens, released=True)
-    ours = np.exp(VARIANTS["released"].columns(scores.logprobs))
+    ours = np.exp(columns(scores.logprobs, released=True))
     assert ours.shape == p.shape
     # float32 sums in another order may fall on the other side of a bfloat16's border: 2^-8
     np.testing.assert_allclose(ours, p, rtol=2**-7)
@@ -126,8 +126,9 @@ def test_an_output_longer_than_the_window_is_cut_and_scored_as_its_kept_part():
     np.testing.assert_allclose(cut.logprobs[:, :-1], short.logprobs[:, :-1], atol=1e-5)
     assert np.isnan(cut.logprobs[:, -1]).all()
     assert scorer.content(cut) == pytest.approx(scorer.content(short), abs=1e-5)
-    columns = VARIANTS["released"].columns(cut.logprobs)
-    assert columns.shape == (3, fits - 1), "an end of turn that was not scored does not count"
+    assert columns(cut.logprobs, released=True).shape == (3, fits - 1), (
+        "an end of turn that was not scored does not count"
+    )
 
 
 @pytest.mark.parametrize("more", [0, 1, 2])

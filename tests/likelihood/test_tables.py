@@ -11,6 +11,7 @@ from transformers import PreTrainedTokenizerFast
 
 from tests.likelihood import small
 from tests.models import tiny
+from tstmeta.data import paths
 from tstmeta.likelihood import TASKS, Rewrite, Scorer, tables
 from tstmeta.likelihood.tables import END, explain, metric_of, spans, token_scores
 from tstmeta.schema import TstmetaError
@@ -32,6 +33,11 @@ TEXTS = pd.DataFrame({"source": "in the tin", "output": OUTPUTS, "style": "forma
 def metric(tmp_path_factory):
     """A likelihood metric on a tiny model."""
     return f"likelihood:{small.saved(tmp_path_factory.mktemp('model'))}"
+
+
+@pytest.fixture(autouse=True)
+def store(monkeypatch, tmp_path):
+    monkeypatch.setattr(paths, "scores", lambda: tmp_path)
 
 
 def changed(**parts) -> PreTrainedTokenizerFast:
@@ -77,9 +83,9 @@ def test_a_tokenizer_that_knows_no_characters_and_tokens_of_another_output_are_r
 
 
 @pytest.mark.parametrize("variant", ["", "+released"])
-def test_tokens_spell_the_outputs_and_their_means_are_the_two_equations(metric, variant, tmp_path):
-    tokens = explain(TEXTS, metric=metric + variant, store=tmp_path)
-    scorer = metric_of(metric + variant, tmp_path).scorer()
+def test_tokens_spell_the_outputs_and_their_means_are_the_two_equations(metric, variant):
+    tokens = explain(TEXTS, metric=metric + variant)
+    scorer = metric_of(metric + variant).scorer()
     for item_id, rewrite in tables.rewrites_of(TEXTS).iloc[:-1].items():
         (scores,) = scorer.judge([rewrite])
         part = tokens[tokens["item_id"] == item_id]
@@ -107,14 +113,14 @@ def test_an_output_that_was_cut_has_the_kept_tokens_and_no_end():
     assert rewrite.output.startswith("".join(tokens["token"]))
 
 
-def test_items_are_chosen_in_order_and_a_style_that_is_missing_leaves_no_rows(metric, tmp_path):
+def test_items_are_chosen_in_order_and_a_style_that_is_missing_leaves_no_rows(metric):
     named = TEXTS.assign(item_id=list("abcdefg"))
-    tokens = token_scores(named, metric, ["b", "a"], store=tmp_path)
+    tokens = token_scores(named, metric, ["b", "a"])
     assert tokens["item_id"].unique().tolist() == ["b", "a"]
     for none in (TEXTS.assign(style=""), TEXTS.head(0)):
-        empty = token_scores(none, metric, store=tmp_path)
+        empty = token_scores(none, metric)
         assert (len(empty), list(empty)) == (0, list(tokens))
-    assert len(explain(TEXTS.head(0), metric=metric, store=tmp_path)) == 0
+    assert len(explain(TEXTS.head(0), metric=metric)) == 0
 
 
 @pytest.mark.parametrize(

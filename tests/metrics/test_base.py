@@ -79,23 +79,19 @@ def test_every_registered_metric_is_complete_and_no_two_share_a_signature():
     assert len(set(signatures)) == len(signatures)
 
 
-def test_families_and_all_expand_without_repeats():
+def test_families_and_all_expand_without_repeats_and_models_of_a_hub_come_by_name_only():
+    every = registry.names(variants=True)
     names = registry.resolve(["sentinel", "constant", "all"])
     assert names[0] in registry.families()["sentinel"]
     assert len(set(names)) == len(names)
-    assert set(names) == {
-        each for each in registry.names(variants=True) if registry.get(each).profile == "embedded"
-    }
-
-
-def test_a_model_from_a_hub_is_asked_for_by_name_and_never_comes_with_a_family():
+    assert set(names) == {name for name in every if registry.get(name).profile == "embedded"}
     zeroshot = registry.resolve(["zeroshot"])
     assert "likelihood:released" in zeroshot
     assert registry.resolve(["zeroshot", "likelihood:3b"]) == [*zeroshot, "likelihood:3b"]
     assert registry.resolve(["synwmd"]) == ["synwmd"]  # a metric and the family of that name
     with pytest.raises(UnknownMetric, match="smatch-amr, smatch-dep"):
         registry.resolve(["graph"])
-    assert set(registry.resolve(["all"], "real")) == set(registry.names(variants=True))
+    assert set(registry.resolve(["all"], "real")) == set(every)
     assert registry.resolve(["zeroshot"], "real") == registry.families()["zeroshot"]
 
 

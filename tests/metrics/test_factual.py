@@ -49,29 +49,25 @@ RECALL = (1.0 + 0.5 + 0.7) / 3
 RELEASED = (0.9 + 1 + 0.8 + 2 / 3 + 0.3 + 0) / 6, (1.0 + 1 + 0.5 + 2 / 3 + 0.7 + 1) / 6
 
 
-class Questioner:
-    """Asks ``cat?`` about ``cat``."""
+class Scripted:
+    """A model that writes what a function says, and remembers its prompts."""
 
-    def __init__(self):
-        self.calls = []
-
-    def write(self, prompts, watched=""):
-        self.calls.append(list(prompts))
-        assert not watched
-        assert all(prompt[0] == PREFIX and prompt[1] in prompt[2] for prompt in prompts)
-        return [Written(f"{prompt[1]}?", math.nan, 9) for prompt in prompts]
-
-
-class Answerer:
-    """Answers what the table says."""
-
-    def __init__(self):
+    def __init__(self, watched, reply):
         self.calls, self.tokens = [], 9
+        self.watched, self.reply = watched, reply
 
     def write(self, prompts, watched=""):
         self.calls.append(list(prompts))
-        assert watched == UNANSWERABLE
-        return [Written(*REPLIES[prompt], self.tokens) for prompt in prompts]
+        assert watched == self.watched
+        return [Written(*self.reply(prompt), self.tokens) for prompt in prompts]
+
+
+def question(prompt):
+    """``cat?`` about ``cat``."""
+    prefix, words, text = prompt
+    assert prefix == PREFIX
+    assert words in text
+    return f"{words}?", math.nan
 
 
 class Alike(BatchedMetric):
@@ -86,7 +82,8 @@ class Alike(BatchedMetric):
 @pytest.fixture
 def writers(monkeypatch):
     """The models of a metric, which asks about the words of ``ABOUT``."""
-    built = {"t5-qg": Questioner(), "t5-qa": Answerer()}
+    answerer = Scripted(UNANSWERABLE, REPLIES.__getitem__)
+    built = {"t5-qg": Scripted("", question), "t5-qa": answerer}
     monkeypatch.setattr(sequence, "load", lambda model, **options: built[model.name])
     monkeypatch.setattr(QuestEval, "missing", "")
     monkeypatch.setattr(factual, "by_rule", lambda text: [each for each in ABOUT if each in text])

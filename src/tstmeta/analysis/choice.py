@@ -60,7 +60,7 @@ def score(
 def check_new(data: Dataset, metrics: Iterable[str], bases: Any, known: pd.DataFrame) -> None:
     """Refuse metrics whose scores are known, by signature: rewrites would have them twice."""
     named = [name for name in metrics if name.partition(":")[0] != scoring.RELEASED]
-    present = set(map(registry.canonical, known["metric"].unique()))
+    present = set(known["metric"])
     for name in {*registry.resolve(named)} & present - {*ORACLES}:
         metric = registry.get(name, imports=True)
         variants = (for_language(metric, code) for code in data.items["language"].unique())
@@ -87,7 +87,7 @@ def listed(
         away = {name for other in DEFAULTS for _, name in _default(other)}
         away -= {name for _, name in _default(dimension)}
     else:
-        named = {registry.canonical(name) for name in metrics if isinstance(name, str)}
+        named = {name for name in metrics if isinstance(name, str)}
         away = {
             name
             for name in set(registry.resolve(sorted(named))) - named

@@ -100,7 +100,7 @@ Metrics = Annotated[
     typer.Option(
         "--metric",
         "-m",
-        help="A metric, a family, module:function or ./file.py:function; repeat for more.",
+        help="A metric, a family or ./file.py:function; repeat for more.",
         autocompletion=registered("metrics"),
     ),
 ]

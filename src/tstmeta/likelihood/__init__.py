@@ -8,5 +8,5 @@ a model is loaded.
 from ..models.hub import load
 from .instructions import TASKS, Instructions
 from .scorer import Rewrite, Scorer, TokenScores
-from .tokens import VARIANTS, Variant, content, style
+from .tokens import VARIANTS, content, style
 from .zeroshot import Likelihood, LikelihoodStyle

@@ -1,8 +1,6 @@
 """Instructions as data: the three tasks under which each token of a rewrite is scored.
 
-Ours and the published ones stand in ``instructions.toml``; yours go into a file of the same form.
-``styles.csv`` has the wordings of styles in the released program of Pauli et al. (2025), and ours;
-another style is put in as it stands.
+Ours and the published ones stand in ``instructions.toml``, wordings of styles in ``styles.csv``.
 """
 
 import hashlib

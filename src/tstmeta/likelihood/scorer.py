@@ -56,12 +56,11 @@ class Scorer:
         store: Path | None = None,
     ):
         if variant not in tokens.VARIANTS:
-            known = ", ".join(tokens.VARIANTS)
-            raise TstmetaError(f"no variant is called {variant!r}; use {known}")
+            raise TstmetaError(f"no variant is called {variant!r}; use equation or released")
         self.model = Cached(model, store)
         self.instructions = sets.get(instructions)
-        self.variant = tokens.VARIANTS[variant]
-        self.template = Template(model.tokenizer, bare=self.variant.bare)
+        self.released = variant == "released"
+        self.template = Template(model.tokenizer, bare=self.released)
         # many rewrites share a source, and so its three contexts
         self._contexts = lru_cache(maxsize=2**16)(self._written)
 
@@ -85,14 +84,14 @@ class Scorer:
         """Eq. 1 under the variant; of an output without tokens :attr:`blind`; NaN when invalid."""
         if not scores.status.has_value:
             return math.nan
-        columns = self.variant.columns(scores.logprobs)
+        columns = tokens.columns(scores.logprobs, self.released)
         return tokens.content(columns) if columns.size else self.blind
 
     def style(self, scores: TokenScores) -> float:
         """Eq. 2 under the variant; 0 of an output without tokens; NaN when invalid."""
         if not scores.status.has_value:
             return math.nan
-        columns = self.variant.columns(scores.logprobs)
+        columns = tokens.columns(scores.logprobs, self.released)
         return tokens.style(columns) if columns.size else 0.0
 
     @property

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +12,7 @@ from ..data import paths
 from ..schema import TstmetaError
 from .instructions import TASKS
 from .scorer import Rewrite, Scorer, TokenScores
+from .tokens import every_column
 from .zeroshot import Likelihood
 
 if TYPE_CHECKING:
@@ -28,8 +27,6 @@ def token_scores(
     data: Dataset | pd.DataFrame,
     metric: str = "likelihood",
     items: Sequence[str] | None = None,
-    *,
-    store: Path | None = None,
 ) -> pd.DataFrame:
     """Log-probabilities of every token of every rewrite under the three instructions.
 
@@ -38,7 +35,6 @@ def token_scores(
             item_id where rows have names.
         metric: ``likelihood``, or with a model, variant and instructions after the colon.
         items: item ids; all by default.
-        store: the score store, which has token log-probabilities, too (default ``data/scores``).
 
     Returns:
         One row a token, in the order of the items: item_id, place (0, 1, … within the rewrite),
@@ -52,7 +48,7 @@ def token_scores(
         MissingModel: the model is not here and cannot be fetched.
     """
     rewrites = rewrites_of(data, items)
-    scorer = metric_of(metric, store).scorer()
+    scorer = metric_of(metric).scorer()
     return tabulate(scorer, rewrites, scorer.judge(list(rewrites)))
 
 
@@ -60,8 +56,6 @@ def explain(
     data: Dataset | pd.DataFrame,
     items: Sequence[str] | None = None,
     metric: str = "likelihood",
-    *,
-    store: Path | None = None,
 ) -> pd.DataFrame:
     """Why rewrites got their scores: :func:`token_scores` and each token's part of both means.
 
@@ -70,13 +64,13 @@ def explain(
         best, the first of equals), content (its part of Eq. 1: log max p, <= 0), lead (its part of
         Eq. 2: p_style - max(p_paraphrase, p_repeat), in [-1, 1]); both NaN where it does not count.
     """
-    return with_parts(token_scores(data, metric, items, store=store))
+    return with_parts(token_scores(data, metric, items))
 
 
-def metric_of(words: str = "", store: Path | None = None) -> Likelihood:
-    """The metric ``likelihood:WORDS``, or ``WORDS`` alone, with the token cache of a store."""
+def metric_of(words: str) -> Likelihood:
+    """The metric ``likelihood:WORDS``, or ``WORDS`` alone, with the token cache of the store."""
     metric = Likelihood(words.removeprefix("likelihood").removeprefix(":"))
-    metric.keep_in(store or paths.scores(), progress=False)
+    metric.keep_in(paths.scores(), progress=False)
     return metric
 
 
@@ -120,15 +114,12 @@ def with_parts(tokens: pd.DataFrame) -> pd.DataFrame:
 def _rows(scorer: Scorer, rewrite: Rewrite, scores: TokenScores) -> Iterator[tuple]:
     if not scores.status.has_value:
         return
-    variant = scorer.variant
-    # all columns, rounded as the variant rounds; an end of turn that was cut off has none
-    columns = replace(variant, skip_first=False, end_of_turn=True).columns(scores.logprobs).T
+    columns = every_column(scores.logprobs, scorer.released).T
     places = spans(scorer.model.tokenizer, rewrite.output, scores.tokens)
     n = len(places)
     texts = [rewrite.output[start:end] for start, end in places] + [END] * (len(columns) - n)
     for place, (text, logprobs) in enumerate(zip(texts, columns, strict=True)):
-        counts = place >= variant.skip_first and (place < n or variant.end_of_turn)
-        yield place, text, *logprobs, counts
+        yield place, text, *logprobs, place > 0 if scorer.released else place < n
 
 
 def spans(tokenizer: Any, text: str, ids: Sequence[int]) -> list[tuple[int, int]]:

@@ -1,8 +1,8 @@
 """The likelihood method as two metrics: ``likelihood`` (content) and ``likelihood-style``.
 
 Both take the same tokens' log-probabilities, which are in the score store.
-``likelihood[model=8b,variant=released]``, short ``likelihood:8b+released``, names a model and a
-variant of the method (:class:`LikelihoodSettings`).  A model beside a server names the tokenizer.
+``likelihood:8b+released`` names a model and a variant of the method
+(:class:`LikelihoodSettings`).  A model beside a server names the tokenizer.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from ..metrics.base import Request, Score
-from ..metrics.batched import ModelMetric, installed
+from ..metrics.base import Request, Score, installed
+from ..metrics.batched import ModelMetric
 from ..metrics.settings import ModelSettings, Short
 from ..models import hub
 from ..models.causal import BACKBONES, Backbone, LanguageModel, backbone, described
@@ -27,16 +27,13 @@ from ..secrecy import conceal
 from . import instructions as sets
 from .instructions import shipped
 from .scorer import Rewrite, Scorer, TokenScores
-from .tokens import VARIANTS
 
 if TYPE_CHECKING:
     from ..models.connection import Address
 
-_DEVICE = "cpu|mps|cuda(:[0-9]{1,3})?"
-
 
 class LikelihoodSettings(ModelSettings):
-    """The model, the variant of the method, and where the model runs."""
+    """The model, the variant of the method, and the server that runs the model."""
 
     variant: Literal["equation", "released"] = "equation"
     instructions: Annotated[
@@ -46,10 +43,6 @@ class LikelihoodSettings(ModelSettings):
     ] = "paper"
     server: Annotated[
         str, Short("https?://.+"), Field(pattern="^https?://.", description="https://HOST")
-    ] = ""
-    dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
-    device: Annotated[
-        str, Short(_DEVICE), Field(pattern=f"^({_DEVICE})$", description="cpu|mps|cuda:N")
     ] = ""
 
 
@@ -85,9 +78,8 @@ class Likelihood(ModelMetric):
     """Content preservation, Pauli et al. (2025), Eq. 1: <= 0, higher is better.
 
     Args:
-        variant: the settings, in the short spelling.
+        variant: the settings.
         model: the model as an object; it wins over that of the settings.
-        name: what tables call it, for instance ``likelihood:mine``; the settings by default.
     """
 
     name = "likelihood"
@@ -107,23 +99,16 @@ class Likelihood(ModelMetric):
         "nothing. Name a real model, for instance likelihood:3b"
     )
 
-    def __init__(
-        self,
-        variant: str = "",
-        *,
-        model: Backbone | LanguageModel | str | None = None,
-        name: str = "",
-    ):
+    def __init__(self, variant: str = "", *, model: Backbone | LanguageModel | str | None = None):
         named, self.settings = read(variant)
-        self.name = name or conceal(f"{self.name}:{variant}" if variant else self.name)
+        self.name = conceal(f"{self.name}:{variant}" if variant else self.name)
         self.model = backbone(model) if isinstance(model, str) else model or named
         self.instructions = sets.get(self.settings.instructions)
-        self.method = VARIANTS[self.settings.variant]
+        self.released = self.settings.variant == "released"
         self.profile = self.model.profile if isinstance(self.model, Backbone) else "real"
         self.languages = getattr(self.model, "languages", ())
         # The demonstration model is small: a CPU gives everybody the same bytes.
-        self._device = self.settings.device or ("cpu" if self.profile == "embedded" else "auto")
-        self._dtype = self.settings.dtype
+        self._device = "cpu" if self.profile == "embedded" else "auto"
 
     @property
     def missing(self) -> str:
@@ -132,7 +117,7 @@ class Likelihood(ModelMetric):
     def fields(self) -> dict[str, object]:
         return {
             "model": self._identity().replace("|", " "),
-            "variant": self.method.name,
+            "variant": self.settings.variant,
             "instructions": f"{self.instructions.name}@{self.instructions.hash}",
             "styles": sets.hash_of(sets.wordings()),
             "date": DATE,
@@ -143,20 +128,19 @@ class Likelihood(ModelMetric):
         if not isinstance(self.model, Backbone):
             return self.model.identity
         # to ask for devices takes seconds
-        device = hub.device_of("auto") if self._device == "auto" else self._device
-        dtype = hub.dtype_of(self._dtype, device)
-        return described(hub.identity(self.model), dtype, self.method.rounded)
+        dtype = hub.dtype_of("auto", "cpu" if self._device == "cpu" else hub.device_of("auto"))
+        return described(hub.identity(self.model), dtype, self.released)
 
     def scorer(self) -> Scorer:
         """Its model is loaded when something new is asked."""
         model: LanguageModel
         if isinstance(self.model, Backbone):
-            model = _loaded(self.model, self._device, self._dtype, rounded=self.method.rounded)
+            model = _loaded(self.model, self._device, rounded=self.released)
         elif isinstance(self.model, Server):
             model = _connected(self.model)
         else:
             model = self.model
-        return Scorer(model, self.instructions, self.method.name, self._folder)
+        return Scorer(model, self.instructions, self.settings.variant, self._folder)
 
     def values(self, requests: Sequence[Request]) -> list[Score]:
         """One score a rewrite; see :meth:`Scorer.judge` for empty and long texts."""
@@ -183,10 +167,9 @@ class LikelihoodStyle(Likelihood):
 
 
 def read(words: str) -> tuple[Backbone | Server, LikelihoodSettings]:
-    """The settings of a variant, and the model or the server that they name.
+    """The model or the server that words name, and their settings.
 
-    A password and a query are in no message: words are read without them, and the address of the
-    server alone holds them.
+    A password and a query are in no message, for words are read without them.
     """
     if re.search(r"\?[^#]*\+", words):
         raise TstmetaError(

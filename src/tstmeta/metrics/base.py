@@ -1,9 +1,7 @@
 """What a metric declares, what it is given, what it returns.
 
 A metric is given *units*, tuples of requests: mostly of one rewrite, for a judge that rates all
-rewrites of a source together, of those.  A function makes a metric::
-
-    shared = wrap(lambda source, output: len({*source.split()} & {*output.split()}), "shared")
+rewrites of a source together, of those.
 """
 
 import hashlib
@@ -11,7 +9,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from types import CodeType
 from typing import Any, ClassVar, Literal, NamedTuple
@@ -21,7 +19,7 @@ import numpy as np
 from ..extras import remedy
 from ..models.causal import Backbone
 from ..schema import Signature, Status, TstmetaError
-from .settings import MetricSettings, VariantSettings
+from .settings import MetricSettings
 
 Unit = Literal["item", "source", "corpus"]
 
@@ -75,10 +73,10 @@ class PairMetric:
     #: The value when a text is blank (nothing matches), unless :meth:`value` scores that, too.
     empty_value: float = 0.0
     accepts_empty: bool = False
-    #: Variants that are listed, as settings in the short spelling.
+    #: Variants that are listed.
     VARIANTS: ClassVar[tuple[str, ...]] = ()
-    #: What can be set in its name, and the models that have a name there.
-    Settings: ClassVar[type[MetricSettings]] = VariantSettings
+    #: What can be set in its name, if more than a variant, and the models that have a name there.
+    Settings: ClassVar[type[MetricSettings] | None] = None
     models: ClassVar[Mapping[str, Backbone]] = {}
     #: What changes a value, as words such as ``tok:13a sacrebleu``: facts, and names of libraries.
     facts: str = ""
@@ -86,10 +84,7 @@ class PairMetric:
     stored: bool = True
 
     def __init__(self, variant: str = ""):
-        if issubclass(self.Settings, VariantSettings) and variant not in ("", *self.VARIANTS):
-            known = ", ".join(self.VARIANTS)
-            raise TstmetaError(f"{self.name} has no variant {variant!r}; it has: {known}")
-        self.settings: Any = self.Settings.read(variant, self.models)
+        self.settings: Any = self.Settings and self.Settings.read(variant, self.models)
         self.variant = variant
         self.name = f"{self.name}:{variant}" if variant else self.name
 
@@ -104,7 +99,7 @@ class PairMetric:
     def fields(self) -> dict[str, object]:
         """What, besides the basis, changes a value: variant, tokenizer, library version, ..."""
         words = (word.partition(":") for word in self.facts.split())
-        return {name: fact if colon else version(name) for name, colon, fact in words}
+        return {name: fact if colon else installed(name) for name, colon, fact in words}
 
     def value(self, request: Request) -> float:
         """The best :meth:`pair` over the texts compared with; none is blank or too long."""
@@ -232,6 +227,14 @@ class _Wrapped(PairMetric):
             raise TstmetaError(f"the function returned {value!r:.60}, which is no number") from None
 
 
+def installed(package: str) -> str:
+    """The version of a package, or ``none``."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "none"
+
+
 def failed(reason: str | Exception) -> Score:
     """The score of a rewrite that has no value; our own errors say by themselves what to do."""
     if isinstance(reason, Exception) and not isinstance(reason, TstmetaError):
@@ -251,7 +254,7 @@ def wrap(
     function: Callable[[str, str], float],
     name: str | None = None,
     *,
-    dimension: str | tuple[str, ...] = "content",
+    dimension: str = "content",
     bases: tuple[str, ...] = ("source", "reference"),
     higher_is_better: bool = True,
 ) -> Metric:
@@ -264,8 +267,7 @@ def wrap(
     facts = _facts(code) if code else re.sub(r" at 0x[0-9a-fA-F]+", "", repr(function))
     version = hashlib.sha256(facts.encode()).hexdigest()[:8]
     metric = _Wrapped(function, name or function.__name__, version)
-    metric.dimensions = (dimension,) if isinstance(dimension, str) else dimension
-    metric.bases, metric.higher_is_better = bases, higher_is_better
+    metric.dimensions, metric.bases, metric.higher_is_better = (dimension,), bases, higher_is_better
     return metric
 
 

@@ -1,10 +1,8 @@
 """Metrics with a model behind them: many rewrites at a time, each distinct pair of texts once."""
 
-import math
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from importlib.metadata import PackageNotFoundError, version
 from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar
@@ -33,11 +31,6 @@ class BatchedMetric(PairMetric):
     demonstration: str = ""
     _folder: Path | None = None
     _progress: bool = False
-
-    @staticmethod
-    def accepts_variant(variant: str) -> bool:
-        """Any settings; the constructor refuses those that it does not understand."""
-        return bool(variant)
 
     def keep_in(self, folder: Path, progress: bool) -> None:
         self._folder, self._progress = folder, progress
@@ -103,7 +96,7 @@ class BatchedMetric(PairMetric):
     def _best(self, answers: Sequence[Score]) -> Score:
         known = [answer for answer in answers if answer.status.has_value]
         if not known:
-            return answers[0] if answers else Score(math.nan, Status.INVALID, "nothing to compare")
+            return answers[0]
         best = max if self.higher_is_better else min
         return best(known, key=lambda answer: answer.value)
 
@@ -114,7 +107,7 @@ class ModelMetric(BatchedMetric):
     The signature stands under the bare name, for a setting may be a path.
     """
 
-    Settings: ClassVar[type[MetricSettings]] = ModelSettings
+    Settings: ClassVar[type[MetricSettings] | None] = ModelSettings
     #: The name of the model that is used by default.
     default: ClassVar[str] = ""
 
@@ -131,11 +124,3 @@ class ModelMetric(BatchedMetric):
 def cut_note(length: int, limit: int, unit: str = "tokens") -> str:
     """What is said of a text that is longer than what is read of it; empty when it fits."""
     return f"{length} {unit}, first {limit} used" if length > limit else ""
-
-
-def installed(package: str) -> str:
-    """The version of a package, or ``none``."""
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return "none"

@@ -16,9 +16,9 @@ from ..models.causal import Backbone
 from ..models.encoders import DECIMALS, ENCODERS, MINILM, TokenVectors
 from ..models.forest import batches
 from ..schema import Status, TstmetaError
-from .base import Score, scored
-from .batched import ModelMetric, Pair, cut_note, installed
-from .settings import YES, ModelSettings, Short, existing
+from .base import Score, installed, scored
+from .batched import ModelMetric, Pair, cut_note
+from .settings import ModelSettings, Short, existing
 
 #: The layers of encoders that have a name here: what the bert-score library found best
 #: on WMT16.  The embedded one is not in its table and gets what that gives to six-layer BERTs.
@@ -44,7 +44,7 @@ class BertScoreSettings(ModelSettings):
     """``idf`` is yes, or a file with texts, one a line, or a table of ``tstmeta train idf``."""
 
     part: Literal["p", "r", "f1"] = "f1"
-    rescaled: Annotated[str, Short("rescaled", "yes"), YES] = ""
+    scale: Literal["plain", "rescaled"] = "plain"
     idf: Annotated[
         Path | None,
         *(Short("idf", "yes"), BeforeValidator(_counts), Field(description="yes|FILE")),
@@ -82,7 +82,7 @@ class BertScore(ModelMetric):
             )
         layer = self.settings.layer
         self.layer = _layer(self.model) if layer is None else layer
-        self.rescaled = bool(self.settings.rescaled)
+        self.rescaled = self.settings.scale == "rescaled"
         here = self.rescaled and find_spec("bert_score")
         self.baseline = _baseline(self.model, self.layer) if here else None
 
@@ -125,10 +125,9 @@ class BertScore(ModelMetric):
 
     @cached_property
     def _weights(self) -> np.ndarray:
-        """The weight of each token of the vocabulary, float32.
+        """The weight of each token of the vocabulary, float32; 0 for what begins and ends a text.
 
-        Without idf 1, and 0 for what begins and ends a text; with it the library's log((N + 1) /
-        (n + 1)) of a token in n of N texts.
+        With idf it is the library's log((N + 1) / (n + 1)) of a token in n of N texts.
         """
         encoder = encoders.load(self.model)
         size = max(len(encoder.tokenizer), int(encoder.config.vocab_size))
@@ -185,11 +184,8 @@ def greedy(
     """How well the tokens of each output and of the text it is compared with match.
 
     Zhang et al. (2020), Section 3: precision is the mean, over the output's tokens, of the largest
-    cosine with a token of the other text; recall the same the other way round.
-
-    Args:
-        compared, outputs: the two texts of each pair, as the same encoder has them.
-        weights: of each token of the vocabulary, >= 0; means are weighted by them.
+    cosine with a token of the other text; recall the same the other way round.  Means are weighted
+    by ``weights`` of the vocabulary's tokens, >= 0.
     """
     import torch
 

@@ -20,8 +20,8 @@ from pydantic import BeforeValidator, Field
 from ..models import hub, sequence
 from ..models.causal import Backbone, backbone
 from ..models.sequence import Prompt, Written
-from .base import Score, scored
-from .batched import BatchedMetric, ModelMetric, Pair, cut_note, installed
+from .base import Score, installed, scored
+from .batched import BatchedMetric, ModelMetric, Pair, cut_note
 from .bertscore import BertScore
 from .learned import absent
 from .settings import MetricSettings
@@ -160,12 +160,11 @@ class QuestEval(ModelMetric):
 
     def _alike(self, pairs: Iterable[Pair]) -> dict[Pair, float]:
         """How alike the words expected and answered are; NaN where the rule does not ask."""
-        if self.alike is None:
-            return dict.fromkeys(pairs, math.nan)
-        values = dict.fromkeys(pairs, 0.0)
-        if full := [pair for pair in values if pair[1].strip()]:
-            for pair, answer in zip(full, self.alike.pairs(full), strict=True):
-                values[pair] = answer.value
+        values = dict.fromkeys(pairs, 0.0 if self.alike else math.nan)
+        full = [pair for pair in values if pair[1].strip()]
+        if self.alike and full:
+            scores = self.alike.pairs(full)
+            values |= {pair: score.value for pair, score in zip(full, scores, strict=True)}
         return values
 
     def _write(self, use: str, prompts: Sequence[Prompt]) -> dict[Prompt, Written]:
@@ -259,8 +258,7 @@ _PHRASE = re.compile("(D?[Pw]w*)P?")
 def by_rule(text: str) -> list[str]:
     """Named spans, then noun phrases, of the first sentences of an English text, each once.
 
-    QuestEval asks about named entities and noun chunks that a parser finds (Scialom et al., 2021);
-    this rule of ours stands in, and needs no model.
+    It stands in for the named entities and noun chunks that a parser finds.
     """
     text = unicodedata.normalize("NFC", text)  # a letter with its accent is one sign
     names: list[str] = []
@@ -274,18 +272,16 @@ def by_rule(text: str) -> list[str]:
 
 
 def _names(words: list[str]) -> list[tuple[int, int]]:
-    """Numbers, and runs of capitalised words, short links ("of the") included.
-
-    At the start of a sentence a run needs a second capitalised word, and a sentence shouted in
-    capitals has none.
-    """
+    """Numbers, and runs of capitalised words, short links ("of the") included."""
     letters = [place for place, word in enumerate(words) if word[0].isalpha()]
+    # a sentence shouted in capitals has no names
     shouted = len(letters) > 2 and sum(words[n].isupper() for n in letters) > len(letters) / 2
     tags = ""
     for word in words:
         name = word[0].isupper() and len(word) > 1 and not shouted and _tag(word) in "Pw"
         tags += "N" if name else "o" if word == "of" else "l" if word in _LINKS else " "
     runs = [match.span() for match in _NAME.finditer(tags)]
+    # at the start of a sentence a run needs a second capitalised word
     runs = [(a, b) for a, b in runs if tags[a:b].count("N") > 1 or a != letters[0]]
     numbers = [(n, n + 1) for n, word in enumerate(words) if any(map(str.isdigit, word))]
     ends = [*((span[0], span) for span in numbers), *((span[1], span) for span in runs)]
@@ -293,11 +289,7 @@ def _names(words: list[str]) -> list[tuple[int, int]]:
 
 
 def _phrases(words: list[str]) -> Iterator[tuple[int, int]]:
-    """A determiner, where there is one, and the words after it up to a mark or a closed word.
-
-    A word in -ed or -ing closes a phrase, too, unless it comes first, as in "the fried rice".  Such
-    a word alone is none, nor is an adjective ("was cold", "so slow").
-    """
+    """A determiner and the words after it up to what closes a phrase; no adjective alone."""
     tags = "".join(map(_tag, words))
     for match in _PHRASE.finditer(tags):
         start, end = match.span(1)

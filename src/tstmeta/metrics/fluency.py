@@ -7,7 +7,6 @@ import json
 import math
 from collections.abc import Sequence
 from functools import cached_property
-from pathlib import Path
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -16,8 +15,8 @@ from ..models import hub, lm
 from ..models.causal import described
 from ..models.tokencache import Cached
 from ..schema import Status, TstmetaError
-from .base import CorpusMetric, Request, Score, scored
-from .batched import ModelMetric, cut_note, installed
+from .base import CorpusMetric, Request, Score, installed, scored
+from .batched import ModelMetric, cut_note
 from .settings import ModelSettings
 
 
@@ -81,10 +80,6 @@ class Perplexity(ModelMetric):
         device = "cpu" if self.profile == "embedded" else "auto"
         model = lm.loaded(self.model, hub.identity(self.model), device, "auto")
         return lm.Reader(model if self._folder is None else Cached(model, self._folder))
-
-    def keep_in(self, folder: Path, progress: bool) -> None:
-        super().keep_in(folder, progress)
-        self.__dict__.pop("reader", None)
 
     def values(self, requests: Sequence[Request]) -> Sequence[Score]:
         texts = [request.output for request in requests if request.output.strip()]

@@ -6,12 +6,11 @@ A graph is a set of triples: labels of nodes, attributes and relations.  Smatch 
 
 from random import Random
 from types import SimpleNamespace
-from typing import ClassVar
 
 from ..models import parses
 from ..models.parses import Graph, Parser, Tree
-from .base import Score, scored
-from .batched import cut_note, installed
+from .base import Score, installed, scored
+from .batched import cut_note
 from .trees import ParseMetric
 
 #: Random starts after the first one, which maps nodes of equal labels (the library's own default),
@@ -19,6 +18,7 @@ from .trees import ParseMetric
 RESTARTS, SEED = 4, 0
 #: Nodes of a graph that are used; the search takes seconds beyond, and grows with the third power.
 MAX_NODES = 64
+_SEARCH = f"seed:{SEED} restarts:{RESTARTS} refs:max max_nodes:{MAX_NODES}"
 
 
 def matched(output: Graph, text: Graph) -> int:
@@ -52,11 +52,9 @@ def _named(graph: Graph, prefix: str) -> tuple[list, list, list]:
 
 
 def tree_graph(tree: Tree) -> Graph:
-    """A dependency tree as a graph.
+    """A dependency tree of n words as a graph of 2 n triples, by a rule of ours.
 
-    The rule is ours: a word is a node with its form as label, a dependency a relation from the head
-    to the word with the dependency's name, and the root of a sentence has the attribute TOP, as in
-    AMR.  A text of n words has 2 n triples.
+    Words are nodes, dependencies relations from head to word, and a root has TOP, as in AMR.
     """
     words = list(enumerate(tree))
     return Graph(
@@ -75,21 +73,10 @@ class SmatchDep(ParseMetric):
 
     name = "smatch-dep"
     modules = ("smatch",)
-    #: What of the graphs changes a value.
-    labelled: ClassVar[dict[str, object]] = {"label": "form"}
+    facts = f"measure:f1 search:climb label:form {_SEARCH}"
 
     def fields(self) -> dict[str, object]:
-        return {
-            "measure": "f1",
-            "search": "climb",
-            **self.labelled,
-            "seed": SEED,
-            "restarts": RESTARTS,
-            "refs": "max",
-            "max_nodes": MAX_NODES,
-            "parses": self.identity,
-            "smatch": installed("smatch"),
-        }
+        return {**super().fields(), "parses": self.identity, "smatch": installed("smatch")}
 
     def find(self, text: str) -> Graph:
         return tree_graph(super().find(text))
@@ -108,7 +95,7 @@ class SmatchAmr(SmatchDep):
     """
 
     name = "smatch-amr"
-    labelled: ClassVar[dict[str, object]] = {}
+    facts = f"measure:f1 search:climb {_SEARCH}"
     remedy = (
         "parse the texts with an AMR parser and name the file in PENMAN notation, each graph under "
         "its text (# ::snt The text.), as in {name}:/path/parsed.amr"

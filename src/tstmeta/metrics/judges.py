@@ -1,11 +1,8 @@
-"""Judges: language models that are asked for a rating.
-
-``tstmeta judge run`` asks them, with limits and in bulk; its file of scores goes where scores of
-any metric go.  What a paper's judge takes is listed by :mod:`.catalogue`.
-"""
+"""The place of judges in the list: ``tstmeta judge run`` asks them and writes a file of scores."""
 
 from ..schema import TstmetaError
 from .batched import BatchedMetric
+from .settings import MetricSettings
 
 
 class Judge(BatchedMetric):
@@ -16,6 +13,7 @@ class Judge(BatchedMetric):
     bases = ("source",)
     profile = "real"
     facts = "model:none answer:number"
+    Settings = MetricSettings
 
     def __init__(self, words: str = ""):
         if words:

@@ -8,7 +8,7 @@ from ..extras import lacking
 from ..models import classifiers, hub
 from ..models.causal import ENGLISH, Backbone, MissingModel
 from .base import Score, scored
-from .batched import BatchedMetric, ModelMetric, Pair, cut_note, installed
+from .batched import BatchedMetric, ModelMetric, Pair, cut_note
 
 #: The model of Pauli et al. (2025), converted to PyTorch.
 BLEURT = Backbone(
@@ -28,18 +28,14 @@ class Bleurt(ModelMetric):
     name = "bleurt"
     models: ClassVar = {BLEURT.name: BLEURT}
     default = BLEURT.name
+    facts = "refs:max dtype:float32 transformers"
 
     @property
     def missing(self) -> str:
         return absent(self.model, "bleurt:FOLDER", BLEURT)
 
     def fields(self) -> dict[str, object]:
-        return {
-            "model": hub.identity(self.model),
-            "refs": "max",
-            "dtype": "float32",
-            "transformers": installed("transformers"),
-        }
+        return {"model": hub.identity(self.model), **super().fields()}
 
     def pairs(self, pairs_: Sequence[Pair]) -> list[Score]:
         model: Any = classifiers.load(self.model)
@@ -61,7 +57,7 @@ class Comet(BatchedMetric):
     profile = "real"
 
     def __init__(self, name: str, model: str):
-        self.name, self.model = name, model
+        self.name, self.model, self.facts = name, model, f"model:{model}"
 
     @property
     def missing(self) -> str:
@@ -71,9 +67,6 @@ class Comet(BatchedMetric):
             f"tstmeta evaluate --scores comet.csv (columns item_id, metric, value); of the data "
             f"set lai the released scores are there as released:{self.name}"
         )
-
-    def fields(self) -> dict[str, object]:
-        return {"model": self.model}
 
 
 #: COMET as submitted to WMT 2020 (estimator trained on direct assessments), and to WMT 2022.

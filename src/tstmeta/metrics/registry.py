@@ -1,13 +1,12 @@
 """Metrics by name: entry points of the group ``tstmeta.metrics``, loaded when they are needed.
 
 An entry point names a class or a factory that takes an optional variant, as in ``bleu:pauli2025``,
-or a function ``(source, output) -> float``.  ``module:function`` and ``./file.py:function`` name
-such things where the user is at work.  Settings may be spelt out, ``bleu[variant=pauli2025]``.
+or a function ``(source, output) -> float``.  ``./file.py:function`` names such a thing in a file.
+Settings may stand in brackets, too, ``bertscore[layer=9,part=p]``.
 """
 
 import difflib
 import hashlib
-import importlib
 import inspect
 import os
 import re
@@ -24,7 +23,6 @@ from ..plugins import BrokenPlugin
 from ..schema import BASES, DIMENSIONS, TstmetaError
 from ..secrecy import conceal
 from .base import Metric, more_is_better, wrap
-from .settings import SEPARATOR, MetricSettings
 
 GROUP = "tstmeta.metrics"
 
@@ -66,28 +64,21 @@ def _with_variants(stem: str) -> list[str]:
         return [stem]
 
 
-def canonical(name: str) -> str:
-    """A metric's name with its settings in the short spelling; any other name as it is."""
-    bracketed = re.fullmatch(r"([^:\[]+)\[(.*)\]", name)
-    stem, variant = bracketed.groups() if bracketed else name.partition(":")[::2]
-    point = plugins.points(GROUP).get(stem)
-    if point is None:
+def colon_form(name: str) -> str:
+    """``bertscore:layer=9+part=p`` for ``bertscore[layer=9,part=p]``; any other name as it is."""
+    bracketed = re.fullmatch(r"([\w.-]+)\[(.*)\]", name)
+    if not bracketed:
         return name
-    words = re.split(r",(?=[^,=]+=)", variant) if bracketed else SEPARATOR.split(variant)
-    if bracketed or "=" in variant:
-        with plugins.guarded(point):
-            settings = getattr(plugins.load(point), "Settings", None)
-            if isinstance(settings, type) and issubclass(settings, MetricSettings):
-                words = [*map(settings.shortened, words)]
-    return f"{stem}:{'+'.join(words)}".removesuffix(":")
+    words = "+".join(re.split(r",(?=[^,=]+=)", bracketed[2])).removeprefix("variant=")
+    return f"{bracketed[1]}:{words}".removesuffix(":")
 
 
 def get(name: str, *, imports: bool = False) -> Metric:
     """The metric of that name.
 
     Args:
-        imports: whether ``module:function`` and ``./file.py:function`` may be imported, which runs
-            code: only for a name that the user gave as a metric to compute.
+        imports: whether ``./file.py:function`` may be imported, which runs code: only for a name
+            that the user gave as a metric to compute.
 
     Raises:
         UnknownMetric: with the nearest known names, or what is wrong with the code.
@@ -95,13 +86,13 @@ def get(name: str, *, imports: bool = False) -> Metric:
     """
     if re.search(r"[\x00-\x1f\x7f\ud800-\udfff]", name):
         raise UnknownMetric(f"no metric is called {name!r:.100}: it holds control characters")
-    stem, _, variant = canonical(name).partition(":")
+    stem, _, variant = colon_form(name).partition(":")
     point = plugins.points(GROUP).get(stem)
     if point is None:
-        if imports and (metric := _imported(*name.rpartition(":")[::2])) is not None:
-            return metric
-        absent = f", and there is no module {stem!r:.100} here"
-        raise _unknown(name, absent if imports and variant.isidentifier() else "")
+        file, _, attribute = name.rpartition(":")
+        if imports and file.endswith(".py"):
+            return _imported(file, attribute)
+        raise _unknown(name)
     with plugins.guarded(point):
         factory = plugins.load(point)
         if variant and not _accepts(factory, variant):
@@ -122,11 +113,11 @@ def how(name: str) -> str:
     )
 
 
-def _unknown(name: str, reason: str = "") -> UnknownMetric:
+def _unknown(name: str) -> UnknownMetric:
     """The error of a name that is no metric, with what may have been meant."""
     if remedy := how(name):
         return UnknownMetric(f"{name!r} combines other metrics, and is had so: {remedy}")
-    words = f"no metric is called {name!r:.100}{reason}"
+    words = f"no metric is called {name!r:.100}"
     if name.endswith(".py"):
         return UnknownMetric(f"{words}; name a function of it, {name}:FUNCTION")
     lowered = {known.lower(): known for known in names(variants=True)}
@@ -136,8 +127,8 @@ def _unknown(name: str, reason: str = "") -> UnknownMetric:
 
 
 def _accepts(factory: Any, variant: str) -> bool:
-    listed = getattr(factory, "VARIANTS", ()).__contains__
-    return bool(getattr(factory, "accepts_variant", listed)(variant))
+    """Whether a variant is listed, or there are settings, which refuse what they do not know."""
+    return bool(getattr(factory, "Settings", None)) or variant in getattr(factory, "VARIANTS", ())
 
 
 def _metric(thing: Any, name: str, *variant: str) -> Metric:
@@ -179,11 +170,9 @@ def known(name: str) -> Metric | None:
     The name may come from anybody's file, so nothing is imported and no file or folder is opened:
     words that could name one are left out.
     """
-    with suppress(Exception):  # whatever a plug-in makes of words that a stranger wrote
-        name = canonical(name)
-    stem, _, variant = name.partition(":")
+    stem, _, variant = colon_form(name).partition(":")
     point = plugins.points(GROUP).get(stem)
-    with suppress(Exception):
+    with suppress(Exception):  # whatever a plug-in makes of words that a stranger wrote
         if point is None or (variant and not _accepts(plugins.load(point), variant)):
             return None
     words = [word for word in variant.split("+") if not re.search(r"[/\\=]|\.\w+(#|$)", word)]
@@ -200,7 +189,7 @@ def lower_is_better(name: str, basis: str) -> bool:
 
 
 def resolve(wanted: list[str] | tuple[str, ...], profile: str = "embedded") -> list[str]:
-    """Expand family names and ``all`` to canonical metric names, without repeats, in order.
+    """Expand family names and ``all`` to metric names, without repeats, in order.
 
     In the profile ``embedded`` such a name leaves out the metrics that need a model from a hub.
     What cannot be used here is left out with a warning.
@@ -208,7 +197,7 @@ def resolve(wanted: list[str] | tuple[str, ...], profile: str = "embedded") -> l
     stems = names()
     groups = {"all", *map(_family, stems)}
     expanded: list[str] = []
-    for name in map(canonical, wanted):
+    for name in map(colon_form, wanted):
         if name in stems or name not in groups:
             expanded.append(name)
             continue
@@ -229,32 +218,23 @@ def _may_run(name: str, profile: str) -> bool:
         return False
 
 
-def _imported(place: str, attribute: str) -> Metric | None:
-    """What the user named in a file or a module; None where there is no such module."""
-    name, path = f"{place}:{attribute}", os.path.abspath(os.path.expanduser(place))
-    is_file = place.endswith(".py") or re.search(r"[/\\]", place)
-    parts = [attribute] if is_file else [attribute, *place.split(".")]
-    if not all(map(str.isidentifier, parts)):
-        return None
-    if is_file and not (path.endswith(".py") and os.path.isfile(path)):
-        raise UnknownMetric(f"{name!r}: there is no file {place!r}; name one that ends in .py")
-    folder = os.path.dirname(path) if is_file else os.getcwd()
-    if folder not in sys.path:  # at its end: what is installed comes first
-        sys.path.append(folder)
+def _imported(file: str, attribute: str) -> Metric:
+    """What the user named in a file; UnknownMetric where it is none or cannot be used."""
+    name, path = f"{file}:{attribute}", os.path.abspath(os.path.expanduser(file))
+    if not os.path.isfile(path):
+        raise UnknownMetric(f"{name!r:.100}: there is no file {file!r:.100}")
+    if os.path.dirname(path) not in sys.path:  # at its end: what is installed comes first
+        sys.path.append(os.path.dirname(path))
     try:
-        module = runpy.run_path(path) if is_file else vars(importlib.import_module(place))
-        source = str(module.get("__file__", place))
+        module = runpy.run_path(path)
         if attribute not in module:
-            raise UnknownMetric(f"cannot import metric {name}: no {attribute!r} in {source}")
+            raise UnknownMetric(f"cannot import metric {name}: no {attribute!r} in {path}")
         metric = _metric(module[attribute], name)
         if metric is not module[attribute] and hasattr(metric, "function"):
             # what stands beside the function counts, too: an edited file is scored anew
-            text = Path(source).read_bytes() if source.endswith(".py") else b""
-            metric.version += f".{hashlib.sha256(text).hexdigest()[:8]}"  # type: ignore[attr-defined]
+            metric.version += f".{hashlib.sha256(Path(path).read_bytes()).hexdigest()[:8]}"  # type: ignore[attr-defined]
         return metric
     except TstmetaError:
         raise
     except (Exception, SystemExit) as error:
-        if isinstance(error, ModuleNotFoundError) and error.name == place and "." not in place:
-            return None
         raise UnknownMetric(f"cannot import metric {name}: {plugins.place(error)}") from error

@@ -16,8 +16,8 @@ from ..models import encoders, hub, vectors
 from ..models.encoders import DECIMALS, ENCODERS, MINILM, TextVector
 from ..models.vectors import TokenTable, VectorFile, Vectors
 from ..schema import Status
-from .base import Request, Score, scored
-from .batched import ModelMetric, cut_note, installed
+from .base import Request, Score, installed, scored
+from .batched import ModelMetric, cut_note
 from .bertscore import BertScore
 from .settings import File, MetricSettings
 
@@ -38,19 +38,15 @@ class Cosine(ModelMetric):
     name = "cosine"
     VARIANTS: ClassVar[tuple[str, ...]] = ("labse", "multilingual-minilm")
     models, default = ENCODERS, MINILM.name
+    facts = "refs:max sentence-transformers transformers"
 
     @property
     def missing(self) -> str:
         return encoders.missing(self.model, "sentence_transformers")
 
     def fields(self) -> dict[str, object]:
-        return {
-            "model": hub.identity(self.model),
-            "pooling": encoders.pooling(self.model),
-            "refs": "max",
-            "sentence-transformers": installed("sentence-transformers"),
-            "transformers": installed("transformers"),
-        }
+        model = {"model": hub.identity(self.model), "pooling": encoders.pooling(self.model)}
+        return {**model, **super().fields()}
 
     def prepare(self, texts: list[str]) -> list[TextVector]:
         encoder = encoders.load(self.model)
@@ -161,12 +157,7 @@ class Wmd(WordMetric):
         return lacking("ot") or super().missing
 
     def fields(self) -> dict[str, object]:
-        return {
-            **super().fields(),
-            "length": "raw",
-            "refs": "min",
-            "POT": installed("POT"),
-        }
+        return {**super().fields(), "length": "raw", "refs": "min", "POT": installed("POT")}
 
     def _blank(self, request: Request) -> Score | None:
         return super()._blank(request) and NOWHERE_TO_TRAVEL

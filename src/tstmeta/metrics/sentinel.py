@@ -5,8 +5,10 @@ Tokens are cut at white space, and empty outputs get a value like any other.
 
 import hashlib
 import json
-import re
 from collections import Counter
+from typing import Annotated
+
+from pydantic import Field
 
 from .base import PairMetric, Request
 from .settings import MetricSettings
@@ -26,10 +28,10 @@ class Constant(PairMetric):
 
 
 class Seed(MetricSettings):
-    """The seed of a draw, any integer."""
+    """The seed of a draw, an integer in its usual form (no sign +, no leading 0)."""
 
     default_key = "seed"
-    seed: int = 0
+    seed: Annotated[str, Field(pattern="^(0|-?[1-9][0-9]*)$", description="N")] = "0"
 
 
 class Random(Constant):
@@ -43,13 +45,8 @@ class Random(Constant):
 
     def __init__(self, variant: str = ""):
         super().__init__(variant)
-        self.seed = self.settings.seed
+        self.seed = int(self.settings.seed)
         self.facts = f"seed:{self.seed}"
-
-    @staticmethod
-    def accepts_variant(variant: str) -> bool:
-        """Whether a variant is an integer in its usual form (no sign +, no leading 0)."""
-        return re.fullmatch(r"0|-?[1-9][0-9]*", variant) is not None
 
     def value(self, request: Request) -> float:
         texts = json.dumps([self.seed, request.output, *request.against])

@@ -1,7 +1,6 @@
-"""The settings in a metric's name: ``bertscore[part=p,layer=9,model=roberta-large]``.
+"""The settings in a metric's name, ``bertscore:p+layer9+roberta-large``, words joined by ``+``.
 
-The short spelling leaves out what goes without saying, ``bertscore:p+layer9+roberta-large``: tables
-of scores have it, whichever was used.
+A word is ``key=value``, or shorter where that says as much: ``p`` for ``part=p``.
 """
 
 import re
@@ -21,12 +20,12 @@ from pydantic import (
 from ..models.causal import Backbone, backbone
 from ..schema import TstmetaError
 
-#: What stands between the words of the short spelling; two signs in a row are of a path.
+#: What stands between words; two signs in a row are of a path.
 SEPARATOR = re.compile(r"(?<=[^+])\+(?=[^+])")
 
 
 class Short(NamedTuple):
-    """A word of the short spelling: its pattern, and the value it stands for, itself by default."""
+    """A short word: its pattern, and the value it stands for, itself by default."""
 
     pattern: str
     value: str = r"\g<0>"
@@ -42,23 +41,21 @@ def existing(name: str, info: ValidationInfo) -> Path:
 
 #: The type of a setting that names a file.
 File = Annotated[Path | None, BeforeValidator(existing), Field(description="FILE")]
-#: How a flag is declared: it is there, or it is not.
-YES = Field(pattern="^yes$", description="yes")
 
 
 class MetricSettings(BaseModel, extra="forbid"):
     """The settings of a metric, each with a default.
 
-    In the short spelling a value of a ``Literal`` stands for itself, and what is annotated with
-    :class:`Short` for its field.  A field's description says what values it has, for messages.
+    A value of a ``Literal`` stands for itself, and what is annotated with :class:`Short` for its
+    field.  A field's description says what values it has, for messages.
     """
 
-    #: The key of all other words of the short spelling; empty: there must be none.
+    #: The key of all other words; empty: there must be none.
     default_key: ClassVar[str] = ""
 
     @classmethod
     def read(cls, text: str, models: Mapping[str, Backbone] | None = None) -> Self:
-        """The settings of a text in the short spelling.
+        """The settings of a text.
 
         Args:
             models: those that have a name.
@@ -84,7 +81,7 @@ class MetricSettings(BaseModel, extra="forbid"):
 
     @classmethod
     def pair(cls, word: str) -> tuple[str, str]:
-        """The key and the value of a word, in either spelling."""
+        """The key and the value of a word."""
         key, equals, value = word.partition("=")
         free = cls.model_config["extra"] == "allow" and "/" not in key  # else a path or a URL
         if equals and (free or key in cls.model_fields):
@@ -98,26 +95,12 @@ class MetricSettings(BaseModel, extra="forbid"):
         return cls.default_key, word
 
     @classmethod
-    def shortened(cls, word: str) -> str:
-        """A word in the short spelling, ``layer9`` for ``layer=9``."""
-        key, value = cls.pair(word)
-        forms = (value, key, key + value) if value else ()
-        return next((form for form in forms if cls.pair(form) == (key, value)), word)
-
-    @classmethod
     def described(cls) -> str:
         """What can be set, for messages: ``part=p|r|f1, layer=N``."""
         return ", ".join(
             f"{key}={field.description or '|'.join(map(str, get_args(field.annotation)))}"
             for key, field in cls.model_fields.items()
         )
-
-
-class VariantSettings(MetricSettings):
-    """The setting of a metric that has variants and no other settings."""
-
-    default_key = "variant"
-    variant: str = ""
 
 
 class ModelSettings(MetricSettings):

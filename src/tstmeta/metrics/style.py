@@ -7,7 +7,7 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
-from typing import Annotated, ClassVar, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from ..models import classifiers, hub
 from ..schema import Status, TstmetaError
 from .base import CorpusMetric, Request, Score, failed, scored
 from .batched import ModelMetric
-from .settings import SEPARATOR, YES, ModelSettings, Short
+from .settings import SEPARATOR, ModelSettings
 
 #: Probabilities below this count as this in a divergence, which would else have no bound.
 FLOOR = 1e-12
@@ -44,7 +44,7 @@ class StyleSettings(ModelSettings, extra="allow"):
 class DistanceSettings(StyleSettings):
     """A model, and whether a distance has a sign."""
 
-    directed: Annotated[str, Short("directed", "yes"), YES] = ""
+    sign: Literal["none", "directed"] = "none"
 
 
 class StyleConfidence(ModelMetric):
@@ -66,6 +66,7 @@ class StyleConfidence(ModelMetric):
 
     def __init__(self, variant: str = ""):
         super().__init__(variant)
+        self.directed = getattr(self.settings, "sign", "none") == "directed"
         called = self.settings.model_extra.items()
         renamed = {style: label for label, text in called for style in SEPARATOR.split(text)}
         #: What the data call a style -> what the model calls it.
@@ -78,7 +79,7 @@ class StyleConfidence(ModelMetric):
     def fields(self) -> dict[str, object]:
         called = {f"called:{style}": label for style, label in sorted(self.wordings.items())}
         libraries = {package: version(package) for package in classifiers.packages(self.model)}
-        directed = {"direction": "directed"} if getattr(self.settings, "directed", "") else {}
+        directed = {"direction": "directed"} if self.directed else {}
         return {"model": hub.identity(self.model), **directed, **called, **libraries}
 
     def values(self, requests: Sequence[Request]) -> Sequence[Score]:
@@ -186,9 +187,8 @@ class StyleEmd(StyleConfidence):
 
     def __init__(self, variant: str = ""):
         super().__init__(variant)
-        self._directed = bool(getattr(self.settings, "directed", ""))
         # with a direction more is stronger style, whatever the other text is
-        self.flipped_bases = () if self._directed else ("reference",)
+        self.flipped_bases = () if self.directed else ("reference",)
 
     def fields(self) -> dict[str, object]:
         return {"refs": "nearest", **self.rule, **super().fields()}
@@ -202,7 +202,7 @@ class StyleEmd(StyleConfidence):
         best = min if self.higher_is_better else max  # a distance, or a similarity
         value, other = best(measured, key=lambda pair: pair[0])
         towards = output.styles[output.target] >= other.styles[output.target]
-        return value if towards or not self._directed else -value, other
+        return value if towards or not self.directed else -value, other
 
 
 class StyleKl(StyleEmd):

@@ -9,15 +9,15 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable
 from functools import cached_property, lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..models.parses import Parser, Tree
 from ..models.vectors import Vectors
 from ..schema import TstmetaError
-from .base import Request, Score, scored
-from .batched import cut_note, installed
+from .base import Request, Score, installed, scored
+from .batched import cut_note
 from .semantic import NOWHERE_TO_TRAVEL, WORDLESS, WordMetric, WordSettings
 from .trees import ParseMetric, ParseSettings, first
 
@@ -95,15 +95,10 @@ class Travellers(NamedTuple):
     members: np.ndarray  # [s, n], 1 where a subtree holds a word
 
 
-#: What the metric needs of a text, and the number of its words.
-Prepared = tuple[Travellers | None, int]
-
-
 def distances(text: Travellers, other: Travellers) -> np.ndarray:
     """What it costs to move each word of one text to each of the other, [n, m] (Wei et al., 2023).
 
-    The cosine distance of the words, and the mean cosine distance of the pairs of subtrees that
-    hold them; nothing for a word in no subtree.
+    Their cosine distance, and the mean one of the pairs of subtrees that hold them, if any.
     """
     words = 1 - text.directions @ other.directions.T
     between = text.members.T @ (1 - text.subtrees @ other.subtrees.T) @ other.members
@@ -162,6 +157,10 @@ class SynWmd(ParseMetric):
     name = "synwmd"
     higher_is_better = False
     modules = ("ot",)
+    facts = (
+        f"parts:full refs:min hops:{HOPS} damping:{DAMPING} left-out:closed-class "
+        f"max_words:{MAX_WORDS}"
+    )
     remedy = (
         "parse the texts with UDPipe, Stanza or another parser and name the CoNLL-U file, as in "
         "{name}:/path/parses.conllu"
@@ -182,17 +181,8 @@ class SynWmd(ParseMetric):
         return super().missing or self._words.missing
 
     def fields(self) -> dict[str, object]:
-        return {
-            "parts": "full",
-            "refs": "min",
-            "hops": HOPS,
-            "damping": DAMPING,
-            "left-out": "closed-class",
-            "max_words": MAX_WORDS,
-            "parses": self.identity,
-            **self._words.fields(),
-            "POT": installed("POT"),
-        }
+        files = {"parses": self.identity, **self._words.fields()}
+        return {**super().fields(), **files, "POT": installed("POT")}
 
     def read(self) -> Parser:
         """The parses of a file: a model has no sentences to weigh words by."""
@@ -211,10 +201,11 @@ class SynWmd(ParseMetric):
     def _blank(self, request: Request) -> Score | None:
         return super()._blank(request) and NOWHERE_TO_TRAVEL
 
-    def find(self, text: str) -> Prepared:
+    def find(self, text: str) -> tuple[Travellers | None, int]:
+        """What the metric needs of a text, and the number of its words."""
         return self._known(text)
 
-    def compare(self, text: Prepared, output: Prepared) -> Score:
+    def compare(self, text: Any, output: Any) -> Score:
         import ot
 
         (source, size), (target, target_size) = text, output
@@ -224,6 +215,6 @@ class SynWmd(ParseMetric):
         value = float(ot.emd2(source.mass, target.mass, costs, numItermax=10**7))
         return scored(value, cut_note(max(size, target_size), MAX_WORDS, "words"))
 
-    def _travellers(self, text: str) -> Prepared:
+    def _travellers(self, text: str) -> tuple[Travellers | None, int]:
         tree = super().find(text)
         return travellers(first(tree, MAX_WORDS), *self._facts), len(tree)

@@ -36,9 +36,7 @@ def sentences(text: str) -> list[str]:
 def respelt(text: str) -> str:
     """A text in which letters of Devanagari and Bengali script are spelt in one way.
 
-    NFC: a letter with nukta is two characters, a vowel sign in two parts is one.  Old khanda ta
-    becomes the character; joiners and invisible characters go; digits become 0-9; two dandas become
-    a double one.
+    NFC, one khanda ta, no joiners or invisible characters, digits 0-9, one double danda.
     """
     text = unicodedata.normalize("NFC", text).replace(_KHANDA_TA, "\u09ce")
     return text.translate(_UNSEEN).translate(_DIGITS).replace("।।", "॥")

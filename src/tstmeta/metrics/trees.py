@@ -27,16 +27,15 @@ class ParseSettings(MetricSettings):
 
 
 class ParseMetric(ModelMetric):
-    """A metric of parses, dependency trees mostly, which come from a file.
-
-    ``remedy`` says what to do where no file is named; ``modules`` are the libraries that it needs.
-    """
+    """A metric of parses, dependency trees mostly, which come from a file."""
 
     profile = "real"
+    #: What to do where no file is named.
     remedy: ClassVar[str] = (
         "parse the texts with UDPipe, Stanza or another parser and name the CoNLL-U file, or name "
         "a UDPipe model, as in {name}:/path/parses.conllu and {name}:/path/model.udpipe"
     )
+    #: The libraries that it needs.
     modules: ClassVar[tuple[str, ...]] = ()
     Settings: ClassVar[type[ParseSettings]] = ParseSettings
 
@@ -106,10 +105,7 @@ class Ordered(NamedTuple):
 
 
 def ordered(tree: Tree) -> Ordered:
-    """A dependency tree with words in their order; the roots of sentences hang on one more node.
-
-    That node is alike in all trees, so it changes no distance between texts of one sentence.
-    """
+    """A dependency tree with words in their order; the roots of sentences hang on one more node."""
     names = ["", *(word.form.lower() for word in tree)]
     children: list[list[int]] = [[] for _ in names]
     for place, word in enumerate(tree, 1):
@@ -162,17 +158,10 @@ class Ted(ParseMetric):
 
     name = "ted"
     higher_is_better = False
+    facts = f"label:form scale:edits refs:min case:lower costs:1 max_words:{MAX_WORDS}"
 
     def fields(self) -> dict[str, object]:
-        return {
-            "label": "form",
-            "scale": "edits",
-            "refs": "min",
-            "case": "lower",
-            "costs": 1,
-            "max_words": MAX_WORDS,
-            "parses": self.identity,
-        }
+        return {**super().fields(), "parses": self.identity}
 
     def find(self, text: str) -> Tree:
         return super().find(text) if text.strip() else ()
