@@ -19,7 +19,6 @@ from .. import storage
 from ..schema import TstmetaError
 from ..secrecy import conceal
 
-
 #: Values of corpus metrics, beside the parts.
 CORPUS = "_corpus.csv"
 
