@@ -316,7 +316,7 @@ def main() -> None:
         "memory": lambda folder: memory(n, folder),
         "kills": lambda folder: kills(max(20_000, n // KILLED), folder),
         "peers": lambda folder: peers(max(2000, n // PEERS), folder, max(60, n // EMBEDDED)),
-        "cluster": lambda folder: cluster(max(4000, n // CLUSTERED), folder),
+        "cluster": lambda folder: cluster(max(20_000, n // CLUSTERED), folder),
     }
     rows, checks = [], []
     for name in given.only:

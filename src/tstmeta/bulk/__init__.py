@@ -127,7 +127,7 @@ def _score(
 
 def _result(out: str, facts: dict[str, Any], job: Job) -> FileScores:
     groups = pd.DataFrame(facts["groups"])
-    how = {"scores": "sum", "failed": "sum", "reason": "first"}
+    how = {"scores": "sum", "failed": "sum", "reason": "max"}
     metrics = groups.groupby("metric", sort=False).agg(how)
     failures = tuple(
         f"{row.Index}: {row.failed:,} of {row.scores:,} scores failed: {row.reason}"

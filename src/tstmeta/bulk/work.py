@@ -147,7 +147,7 @@ def _groups(table: pd.DataFrame, corpus: set[str]) -> pd.DataFrame:
             scores=1,
             failed=failed.astype(int),
             errors=(table["status"] == str(Status.ERROR)).astype(int),
-            reason=table["detail"].where(failed),
+            reason=table["detail"].where(failed, ""),
             total=table["detail"].where(in_corpus & ~failed, "[]").map(json.loads),
         )
     )
@@ -156,10 +156,10 @@ def _groups(table: pd.DataFrame, corpus: set[str]) -> pd.DataFrame:
 def add_up(facts: pd.DataFrame) -> pd.DataFrame:
     """Facts of scores, or of parts, by system, metric, basis and signature.
 
-    Columns beside these: numbers of scores, of failed ones (no value) and of status ``error``; the
-    reason of the first failure; exact totals of a corpus metric's statistics, fractions as texts.
+    Columns beside these: numbers of scores, of failed ones (no value) and of status ``error``; a
+    reason of a failure; exact totals of a corpus metric's statistics, fractions as texts.
     """
-    how = {"scores": "sum", "failed": "sum", "errors": "sum", "reason": "first", "total": _total}
+    how = {"scores": "sum", "failed": "sum", "errors": "sum", "reason": "max", "total": _total}
     return facts.groupby(_GROUP, sort=False, as_index=False).agg(how)
 
 
