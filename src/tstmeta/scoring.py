@@ -210,8 +210,9 @@ def _stored_scores(
         known = shipped.scores(data, conceal(metric.name), basis, signature)
     if not data.has_texts:
         return known if len(known) else _lacking(data, metric, basis, signature or metric.name)
-    done = set(known["item_id"])
-    rewrites = [rewrite for rewrite in rewrites if rewrite[0] not in done]
+    if len(known):
+        done = set(known["item_id"])
+        rewrites = [rewrite for rewrite in rewrites if rewrite[0] not in done]
     if metric.stored:
         rows = _stored(folder, metric, basis, rewrites, progress)
         table = _table(data, metric, basis, _ids(rewrites), rows)
