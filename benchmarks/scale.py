@@ -151,8 +151,8 @@ def kills(n: int, folder: Path) -> Report:
         folder / name for name in ("k.parquet", "whole.parquet", "killed.parquet")
     )
     pairs(n, data)
-    seconds, _ = watched(command(data, whole, "--jobs", "2", "--chunk", "1000"))
-    words, moments = command(data, killed, "--jobs", "2", "--chunk", "1000"), random.Random(0)
+    seconds, _ = watched(command(data, whole, "--jobs", "2"))
+    words, moments = command(data, killed, "--jobs", "2"), random.Random(0)
     died = 0
     for _ in range(10):
         process = subprocess.Popen(words, stderr=subprocess.DEVNULL)
@@ -292,9 +292,9 @@ def cluster(n: int, folder: Path) -> Report:
 
 def on_paper(data: Path, n: int, seconds: float, folder: Path) -> list[dict[str, Any]]:
     """What a billion pairs would take a thousand workers, and the one that reads and writes."""
-    from tstmeta.bulk import CHUNK, ChunkReader
+    from tstmeta.bulk import ChunkReader
 
-    reading = ChunkReader(str(data), CHUNK)
+    reading = ChunkReader(str(data), "")
     client = timed(lambda: sum(1 for _ in reading)) / n
     written = (folder / "plain.parquet").stat().st_size / n
     return [
@@ -314,9 +314,9 @@ def main() -> None:
     sizes: dict[str, Callable[[Path], Report]] = {
         "cores": lambda folder: cores(n, folder),
         "memory": lambda folder: memory(n, folder),
-        "kills": lambda folder: kills(max(2000, n // KILLED), folder),
+        "kills": lambda folder: kills(max(20_000, n // KILLED), folder),
         "peers": lambda folder: peers(max(2000, n // PEERS), folder, max(60, n // EMBEDDED)),
-        "cluster": lambda folder: cluster(max(4000, n // CLUSTERED), folder),
+        "cluster": lambda folder: cluster(max(20_000, n // CLUSTERED), folder),
     }
     rows, checks = [], []
     for name in given.only:

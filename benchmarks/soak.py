@@ -126,7 +126,7 @@ def one_round(n: int, place: int, folder: Path, url: str, counts: dict[str, int]
     named = [word for name in METRICS for word in ("--metric", name)]
     words = ["score", "--data", str(data), *named, "--basis", "source", "--out", str(out)]
     room = ROOM if place == 1 else 0
-    disturbed(chance, counts, *words, "--jobs", "2", "--chunk", "1000", room=room)
+    disturbed(chance, counts, *words, "--jobs", "2", room=room)
     compare(pd.read_parquet(out), table, counts)
     few = folder / f"judged-{place}.csv"
     table.assign(style="formal").head(max(20, n // 200)).to_csv(few, index=False)

@@ -2,8 +2,9 @@
 
 import csv
 import io
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -36,6 +37,13 @@ def command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, app: Typer = c
         return CliRunner().invoke(app, [str(word) for word in words])
 
     return run
+
+
+def commands(command: Any, *words: str) -> Iterator[tuple[str, Any]]:
+    """Commands and groups below one, by their words."""
+    yield " ".join(words), command
+    for name, inner in getattr(command, "commands", {}).items():
+        yield from commands(inner, *words, name)
 
 
 def table(result) -> pd.DataFrame:

@@ -1,7 +1,5 @@
 """Scoring: what is computed, on which basis, in which units and order."""
 
-from collections.abc import Iterator, Sequence
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,7 +10,7 @@ from tstmeta.analysis import choice
 from tstmeta.analysis.frame import pairs
 from tstmeta.data import paths, shipped
 from tstmeta.data.tables import scores_table
-from tstmeta.metrics import CorpusMetric, PairMetric, Request, Score, UnknownMetric
+from tstmeta.metrics import CorpusMetric, PairMetric, Request, UnknownMetric
 from tstmeta.schema import TstmetaError
 
 # ---------------------------------------------------------------------------- what is computed
@@ -99,9 +97,7 @@ AGAINST = {
 
 @pytest.mark.parametrize(("row", "basis", "against"), AGAINST.values(), ids=AGAINST)
 def test_a_basis_says_what_an_output_is_compared_with(row, basis, against):
-    found = [
-        request.against for _, unit in scoring.requests(dataset(row), basis) for request in unit
-    ]
+    found = [request.against for _, request in scoring.requests(dataset(row), basis)]
     assert found == ([] if against is None else [against])
 
 
@@ -111,10 +107,17 @@ def test_what_is_no_metric_says_so(thing, tmp_path):
         scoring.score(dataset({"source": "s", "output": "o"}), [thing], store=tmp_path)
 
 
+def test_a_metric_of_all_rewrites_of_a_source_is_refused(tmp_path):
+    metric = Logged()
+    metric.unit = "source"
+    with pytest.raises(TypeError, match="has unit 'source': it is item or corpus"):
+        run(THREE, metric, tmp_path)
+
+
 def test_a_request_carries_what_a_judge_needs():
     one = {"source": "s", "output": "o", "style": "polite", "language": "hi", "references": ["r"]}
     request = Request("o", ("r",), "s", "polite", "hi")
-    assert scoring.requests(dataset(one), "reference") == [(("1",), (request,))]
+    assert scoring.requests(dataset(one), "reference") == [("1", request)]
 
 
 def test_what_is_computed_sooner_than_looked_up_is_not_stored(tmp_path):
@@ -123,76 +126,17 @@ def test_what_is_computed_sooner_than_looked_up_is_not_stored(tmp_path):
     assert {row[0].partition("|")[0] for row in contents(tmp_path)["scores"]} == {"pinc"}
 
 
-# ---------------------------------------------------------------------- units of other sizes
-
-
-class Ranked(Logged):
-    """Place of each output among the rewrites of its source, by length."""
-
-    name = "ranked"
-    unit = "source"
-
-    def score(self, units: Sequence[tuple[Request, ...]]) -> Iterator[tuple[Score, ...]]:
-        for unit in units:
-            self.calls.append("+".join(request.output for request in unit))
-            lengths = sorted(len(request.output) for request in unit)
-            yield tuple(Score(lengths.index(len(request.output)) + 1.0) for request in unit)
-
-
-#: What a table of its scores says in all rows.
-RANKED = {"metric": "ranked", "dimension": "content", "basis": "source", "fields": {}}
-MIXED = dataset(
-    {"source_id": "x", "output": "ccc"},
-    {"source_id": "y", "output": "d"},
-    {"source_id": "x", "output": "a"},
-    {"source_id": "x", "output": "bb"},
-    {"source_id": "z", "output": "e"},
-)
-
-
-def test_all_rewrites_of_a_source_go_together_and_come_back_in_the_order_of_items(tmp_path):
-    metric = Ranked()
-    found = run(MIXED, metric, tmp_path)
-    assert metric.calls == ["ccc+a+bb", "d", "e"]
-    assert found["item_id"].tolist() == ["1", "2", "3", "4", "5"]
-    assert found["value"].tolist() == [3, 1, 1, 2, 1]
-    again = Ranked()
-    pd.testing.assert_frame_equal(run(MIXED, again, tmp_path), found)
-    assert again.calls == []
-
-
-def test_a_unit_that_fails_in_part_is_shown_in_part_and_tried_again_as_a_whole(tmp_path):
-    metric = Logged(broken=["a"])
-    metric.unit = "source"
-    found = run(MIXED, metric, tmp_path)
-    assert found["status"].tolist() == ["ok", "ok", "error", "ok", "ok"]
-    assert found["value"].dropna().tolist() == [3, 1, 2, 1]
-    mended = Logged()
-    mended.unit = "source"
-    assert run(MIXED, mended, tmp_path)["value"].tolist() == [3, 1, 1, 2, 1]
-    assert mended.calls == ["ccc", "a", "bb"]
-
-
-@pytest.mark.parametrize(
-    ("passed_on", "calls"),
-    [
-        (["1", "2", "3", "4", "5"], []),
-        (["1", "3", "4", "5"], ["d"]),
-        (["1", "2", "3"], ["ccc+a+bb", "e"]),
-        ([], ["ccc+a+bb", "d", "e"]),
-    ],
-)
-def test_a_unit_that_was_passed_on_in_part_is_computed_as_a_whole(
-    passed_on, calls, tmp_path, monkeypatch
-):
-    values = dict(zip("12345", [3, 1, 1, 2, 1], strict=True))
-    table = scores_table("tiny", passed_on, [values[item] for item in passed_on], **RANKED)
-    monkeypatch.setattr(shipped, "scores", lambda *_: table)
+def test_what_was_passed_on_with_the_project_is_not_computed(tmp_path, monkeypatch):
+    facts = {"metric": "logged", "dimension": "content", "basis": "source", "fields": {}}
+    passed_on = scores_table("tiny", ["1", "3"], [5.0, 6.0], **facts)
+    monkeypatch.setattr(shipped, "scores", lambda *_: passed_on)
     monkeypatch.setattr(paths, "scores", lambda: tmp_path)
-    metric = Ranked()
-    rows = scoring.score(MIXED, [metric], bases=["source"], progress=False)
-    assert metric.calls == calls
-    assert rows.set_index("item_id")["value"].to_dict() == values
+    table = scoring.score(THREE, [metric := Logged()], bases=["source"], progress=False)
+    assert metric.calls == ["output 2"]
+    assert table.set_index("item_id")["value"].to_dict() == {"1": 5, "2": 8, "3": 6}
+
+
+# ------------------------------------------------------------------------------ corpus metrics
 
 
 class Accuracy(CorpusMetric):

@@ -109,9 +109,9 @@ def _groups(frame: pd.DataFrame, by: str | None) -> list[tuple[str, pd.DataFrame
     return [(str(name), part) for name, part in frame.groupby(by, sort=False, observed=True)]
 
 
-def _panels(count: int, height: float, across: int = 2) -> tuple[Figure, list[Axes]]:
-    """A figure with ``count`` axes of that height in inches, at most ``across`` in a row."""
-    across = min(count, across)
+def _panels(count: int, height: float) -> tuple[Figure, list[Axes]]:
+    """A figure with ``count`` axes of that height in inches, at most two in a row."""
+    across = min(count, 2)
     rows = math.ceil(count / across)
     size = (WIDTH if across > 1 else 0.68 * WIDTH, height * rows + 0.5)
     figure, grid = plt.subplots(rows, across, figsize=size, layout="constrained", squeeze=False)
@@ -227,8 +227,8 @@ def forest(
 
 
 @_styled
-def families(values: pd.DataFrame, pooled: pd.DataFrame, *, limit: int = 10) -> Axes:
-    """The agreement of metrics on families of data sets, and pooled: best mean first.
+def families(values: pd.DataFrame, pooled: pd.DataFrame) -> Axes:
+    """The agreement of the ten best metrics on families of data sets, and pooled.
 
     Dots are families (the mean of their sets), crosses sets of the stress panel; the thick line is
     the interval of the mean, the thin one the prediction interval, the dashed one chance.  Below
@@ -237,12 +237,11 @@ def families(values: pd.DataFrame, pooled: pd.DataFrame, *, limit: int = 10) -> 
     Args:
         values: rows of ``tst.evidence``: one dimension, the headline statistic, one side.
         pooled: what ``tst.pool`` makes of them.
-        limit: at most so many metrics.
     """
     ranked = pooled.dropna(subset="mean").sort_values("mean", ascending=False)
     metrics, sentinels = (ranked[ranked["kind"] == kind] for kind in (METRIC, SENTINEL))
     people = pooled[pooled["kind"] == "people"]
-    rows = _named(pd.concat([metrics.head(limit), sentinels.head(1), people]))
+    rows = _named(pd.concat([metrics.head(10), sentinels.head(1), people]))
     _groups(rows, None)
     size = (WIDTH, 1.2 + 0.25 * len(rows))
     axis = plt.subplots(figsize=size, layout="constrained")[1]

@@ -1,8 +1,8 @@
 """(data set x metric) -> scores, kept in a store that resumes and never computes a score twice.
 
-A score's key is a hash of the metric's signature and of every text of its unit.  Units go to the
-metric in blocks, which processes at work on one metric share.  Rows with status ``error`` are not
-stored.
+A score's key is a hash of the metric's signature and of every text of its rewrite.  Rewrites go to
+the metric in blocks, which processes at work on one metric share.  Rows with status ``error`` are
+not stored.
 """
 
 import hashlib
@@ -10,9 +10,8 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from functools import cache, partial
-from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -24,7 +23,7 @@ from .data.base import RATING
 from .data.tables import scores_table
 from .metrics import registry
 from .metrics.base import Metric, Request, Score, for_language
-from .schema import Signature, Status, TstmetaError
+from .schema import Status, TstmetaError
 from .secrecy import conceal
 from .store import REMEDY, Rows
 
@@ -34,14 +33,14 @@ HUMAN_STYLE = "human-style"
 STYLE_LABEL = "style-label"
 #: Scores that came with a data set: the family, and how their names begin.
 RELEASED = "released"
-#: Units that a metric takes at a time, and that a process claims: an eighth, within these bounds.
+#: Rewrites that a metric takes at a time and a process claims: an eighth, within these bounds.
 LEAST_BLOCK, LARGEST_BLOCK = 2**8, 2**10
 _TYPES = {"key": str, "value": float, "status": str, "detail": str}
 _Row = tuple[str, float, str, str]
-#: Rewrites that a metric sees together: their items and what is asked of each.
-Unit = tuple[tuple[str, ...], tuple[Request, ...]]
-#: Scores of units of a data set by a metric on a basis.
-Compute = Callable[[Dataset, Metric, str, list[Unit]], pd.DataFrame]
+#: An item, and what a metric is asked of it.
+Rewrite = tuple[str, Request]
+#: Scores of rewrites of a data set by a metric on a basis.
+Compute = Callable[[Dataset, Metric, str, list[Rewrite]], pd.DataFrame]
 
 
 def score(
@@ -80,7 +79,7 @@ def score(
         raise TstmetaError(f"profile is {profile!r}; use one of embedded, real")
     folder = None if store is None else Path(store)
     stored = partial(_stored_scores, store=folder, progress=progress)
-    units = cache(partial(requests, data))  # metrics of a unit and basis share requests
+    rewrites = cache(partial(requests, data))  # metrics share those of a basis
     tables = [schema.empty("scores")]
     for metric in _resolve(data, [metrics] if isinstance(metrics, str) else metrics, profile):
         if isinstance(metric, str):
@@ -88,7 +87,7 @@ def score(
             continue
         for basis in metric.bases:
             if bases is None or basis in bases:
-                tables.append(score_basis(data, metric, basis, units(basis, metric.unit), stored))
+                tables.append(score_basis(data, metric, basis, rewrites(basis), stored))
     return schema.validate(schema.together(*tables), "scores", data.name)
 
 
@@ -126,15 +125,11 @@ def _available(data: Dataset, name: str, bases: Sequence[str] | None) -> pd.Data
     return table if bases is None else table[table["basis"].isin(bases)]
 
 
-def requests(dataset: Dataset, basis: str, unit: str = "item") -> list[Unit]:
-    """The units of a data set that are scored on a basis."""
-    groups: dict[str, list[tuple[str, Request]]] = {}
+def requests(dataset: Dataset, basis: str) -> list[Rewrite]:
+    """The rewrites of a data set that are scored on a basis."""
     items = dataset.with_texts("by a metric") if dataset.has_texts else dataset.items.iloc[:0]
-    for item in items.itertuples(index=False):
-        if request := _request(item, basis):
-            group = item.source_id if unit == "source" else item.item_id
-            groups.setdefault(group, []).append((item.item_id, request))
-    return [tuple(zip(*group, strict=True)) for group in groups.values()]  # type: ignore[misc]
+    rewrites = ((item.item_id, _request(item, basis)) for item in items.itertuples(index=False))
+    return [(item, request) for item, request in rewrites if request]
 
 
 def _request(item: Any, basis: str) -> Request | None:
@@ -148,32 +143,18 @@ def _request(item: Any, basis: str) -> Request | None:
     return Request(item.output, against, item.source, item.style, item.language)
 
 
-class _Group(NamedTuple):
-    """Units in languages that one form of a metric is for, or that it refuses with a reason."""
-
-    metric: Metric
-    refusal: str
-    units: list[Unit]
-
-
-def _by_language(metric: Metric, units: list[Unit]) -> list[_Group]:
-    groups: dict[tuple[int, str], _Group] = {}
-    for unit in units:
-        form = for_language(metric, unit[1][0].language)
-        group = _Group(metric, form, []) if isinstance(form, str) else _Group(form, "", [])
-        groups.setdefault((id(group.metric), group.refusal), group).units.append(unit)
-    return list(groups.values()) or [_Group(metric, "", [])]
-
-
 def score_basis(
-    data: Dataset, metric: Metric, basis: str, units: list[Unit], compute: Compute
+    data: Dataset, metric: Metric, basis: str, rewrites: list[Rewrite], compute: Compute
 ) -> pd.DataFrame:
-    """Scores of units in the order of the items; languages that a metric is not for are refused."""
+    """Scores in the order of the items; languages that a metric is not for are refused."""
+    forms: dict[Any, list[Rewrite]] = {}
+    for item, request in rewrites:
+        form = for_language(metric, request.language)
+        forms.setdefault(form, []).append((item, request))
     tables = []
-    for form, refusal, members in _by_language(metric, units):
-        if refusal:  # rows without a value, which the store does not keep
-            count = sum(len(ids) for ids, _ in members)
-            rows = _frame([("", math.nan, str(Status.REFUSED), conceal(refusal))] * count)
+    for form, members in (forms or {metric: []}).items():
+        if isinstance(form, str):  # rows without a value, which the store does not keep
+            rows = _frame([("", math.nan, str(Status.REFUSED), conceal(form))] * len(members))
             tables.append(_table(data, metric, basis, _ids(members), rows))
         else:
             tables.append(compute(data, form, basis, members))
@@ -182,14 +163,14 @@ def score_basis(
     return table.iloc[np.argsort(order, kind="stable")].reset_index(drop=True)
 
 
-def compute(data: Dataset, metric: Metric, basis: str, units: list[Unit]) -> pd.DataFrame:
-    """Scores of units, computed now and not stored."""
-    scores = chain.from_iterable(answers(metric, [[unit for _, unit in units]]))
-    return _table(data, metric, basis, _ids(units), _frame([("", *score) for score in scores]))
+def compute(data: Dataset, metric: Metric, basis: str, rewrites: list[Rewrite]) -> pd.DataFrame:
+    """Scores, computed now and not stored."""
+    scores = answers(metric, [[request for _, request in rewrites]])
+    return _table(data, metric, basis, _ids(rewrites), _frame([("", *score) for score in scores]))
 
 
-def _ids(units: list[Unit]) -> list[str]:
-    return [item for ids, _ in units for item in ids]
+def _ids(rewrites: list[Rewrite]) -> list[str]:
+    return [item for item, _ in rewrites]
 
 
 def _table(
@@ -211,11 +192,11 @@ def _stored_scores(
     data: Dataset,
     metric: Metric,
     basis: str,
-    units: list[Unit],
+    rewrites: list[Rewrite],
     store: Path | None,
     progress: bool,
 ) -> pd.DataFrame:
-    """Scores of units: passed on with the project, from the store, or computed now.
+    """Scores: passed on with the project, from the store, or computed now.
 
     Where the texts are not here, a registered metric is known by its name: the scores say by their
     signature how they were computed, which may be with other libraries than those of this machine.
@@ -229,15 +210,14 @@ def _stored_scores(
         known = shipped.scores(data, conceal(metric.name), basis, signature)
     if not data.has_texts:
         return known if len(known) else _lacking(data, metric, basis, signature or metric.name)
-    if len(known):  # a unit of which a part is known is computed as a whole
+    if len(known):
         done = set(known["item_id"])
-        units = [unit for unit in units if not done.issuperset(unit[0])]
-        known = known[~known["item_id"].isin(_ids(units))]
+        rewrites = [rewrite for rewrite in rewrites if rewrite[0] not in done]
     if metric.stored:
-        rows = _stored(folder, metric, metric.signature(basis), units, progress)
-        table = _table(data, metric, basis, _ids(units), rows)
+        rows = _stored(folder, metric, basis, rewrites, progress)
+        table = _table(data, metric, basis, _ids(rewrites), rows)
     else:
-        table = compute(data, metric, basis, units)
+        table = compute(data, metric, basis, rewrites)
     return schema.together(table, known)  # of two empty ones the first, which has columns
 
 
@@ -256,35 +236,35 @@ def _lacking(data: Dataset, metric: Metric, basis: str, signature: str) -> pd.Da
     return table.assign(signature=signature)
 
 
-def key_of(signature: Signature | str, unit: Sequence[Request]) -> str:
-    """SHA-256 (first 32 hexadecimal digits) of the signature and all texts of a unit."""
-    digest = hashlib.sha256(str(signature).encode())
-    for request in unit:
-        for text in (*request.against, request.output, request.source, request.style):
-            data = text.encode("utf-8", "surrogatepass")
-            digest.update(len(data).to_bytes(8, "little") + data)
-        digest.update(f"/{len(request.against)}/{request.language}".encode())
+def key_of(signature: str, request: Request) -> str:
+    """SHA-256 (first 32 hexadecimal digits) of the signature and all texts of a request."""
+    digest = hashlib.sha256(signature.encode())
+    for text in (*request.against, request.output, request.source, request.style):
+        data = text.encode("utf-8", "surrogatepass")
+        digest.update(len(data).to_bytes(8, "little") + data)
+    digest.update(f"/{len(request.against)}/{request.language}".encode())
     return digest.hexdigest()[:32]
 
 
 def _stored(
-    folder: Path, metric: Metric, signature: Signature, units: list[Unit], progress: bool
+    folder: Path, metric: Metric, basis: str, rewrites: list[Rewrite], progress: bool
 ) -> pd.DataFrame:
-    """A row for every request of the units, in order, from the store or computed now."""
-    if not units:
+    """A row for every rewrite, in order, from the store or computed now."""
+    if not rewrites:
         return _frame([])
-    rows = Rows(folder, "scores", str(signature))
+    signature = metric.signature(basis)
+    text = str(signature)
+    rows = Rows(folder, "scores", text)
     rows.adopt(folder, f"{signature.name}-{signature.hash}", _earlier)
-    by_key = [(_keys(key_of(str(signature), unit), len(unit)), unit) for _, unit in units]
-    wanted = [key for keys, _ in by_key for key in keys]
+    wanted = [key_of(text, request) for _, request in rewrites]
     table = _known(rows, wanted)
-    known, todo = set(table["key"]), {}
+    known, todo = set(table["key"]), dict[str, Request]()
     blocks: dict[int, list[str]] = {}
-    # a unit's block does not depend on what is known, so that batches of a model seldom do
-    size = min(LARGEST_BLOCK, max(LEAST_BLOCK, len(units) // 8))
-    for place, (keys, unit) in enumerate(by_key):
-        if (key := keys[0]) not in known and key not in todo:
-            todo[key] = unit
+    # a rewrite's block does not depend on what is known, so that batches of a model seldom do
+    size = min(LARGEST_BLOCK, max(LEAST_BLOCK, len(rewrites) // 8))
+    for place, (key, (_, request)) in enumerate(zip(wanted, rewrites, strict=True)):
+        if key not in known and key not in todo:
+            todo[key] = request
             blocks.setdefault(place // size, []).append(key)
     if todo:
         failed = _compute(rows, metric, todo, [*blocks.values()], progress)
@@ -296,13 +276,13 @@ def _stored(
 def _compute(
     rows: Rows, metric: Metric, todo: dict, blocks: list[list[str]], progress: bool
 ) -> pd.DataFrame:
-    """Score the units that nobody else scores; returns those with an error, which no store has."""
+    """Score what nobody else scores; returns the rows with an error, which no store has."""
     failed: list[_Row] = []
-    keys: list[str] = []  # of the units in the order of the answers
+    keys: list[str] = []  # in the order of the answers
     hidden = None if progress else True
     bar = tqdm(total=len(todo), desc=conceal(metric.name), unit="unit", disable=hidden)
 
-    def claimed() -> Iterator[list[tuple[Request, ...]]]:
+    def claimed() -> Iterator[list[Request]]:
         for block in shares:
             bar.set_postfix_str("" if block else "another run computes the rest")
             if block:
@@ -310,13 +290,12 @@ def _compute(
                 yield [todo[key] for key in block]
 
     with closing(rows.shares(blocks)) as shares, bar:
-        for place, scores in enumerate(answers(metric, claimed())):
-            stems = _keys(keys[place].partition("/")[0], len(scores))
-            fresh = [(key, *score) for key, score in zip(stems, scores, strict=True)]
-            if any(score.status is Status.ERROR for score in scores):
-                failed += fresh
+        for place, score in enumerate(answers(metric, claimed())):
+            row = (keys[place], *score)
+            if score.status is Status.ERROR:
+                failed.append(row)
             else:
-                rows.add(fresh)
+                rows.add([row])
             bar.update()
     return _frame(failed)
 
@@ -331,35 +310,34 @@ def _known(rows: Rows, wanted: list[str]) -> pd.DataFrame:
     return table
 
 
-def _earlier(stem: str, values: list[list]) -> list[_Row]:
-    """The rows of a unit that earlier versions wrote."""
-    rows = [
-        (key, float(value), str(Status(status)), str(detail).encode().decode())
-        for key, (value, status, detail) in zip(_keys(str(stem), len(values)), values, strict=True)
-    ]
-    if any(math.isfinite(value) != (status in schema.USABLE) for _, value, status, _ in rows):
+def _earlier(key: str, values: list[list]) -> list[_Row]:
+    """The row that earlier versions wrote of a rewrite."""
+    [(value, status, detail)] = values
+    row = (str(key), float(value), str(Status(status)), str(detail).encode().decode())
+    if math.isfinite(row[1]) != (row[2] in schema.USABLE):
         raise ValueError(values)
-    return rows
+    return [row]
 
 
-def answers(metric: Metric, blocks: Iterable[list]) -> Iterator[tuple[Score, ...]]:
-    """The metric's answers; whatever it raises becomes ``error`` rows for the units left."""
+def answers(metric: Metric, blocks: Iterable[list[Request]]) -> Iterator[Score]:
+    """The metric's answers; whatever it raises becomes ``error`` rows for the requests left."""
     reason = ""
-    for units in blocks:
+    for block in blocks:
         done = 0
         try:
-            for scores, unit in zip(() if reason else metric.score(units), units, strict=False):
-                if len(scores) != len(unit):
-                    raise ValueError(f"{len(scores)} scores for {len(unit)} rewrites")
-                sound = tuple(map(_sound, scores))
+            units = [(request,) for request in block]
+            for scores, _ in zip(() if reason else metric.score(units), units, strict=False):
+                if len(scores) != 1:
+                    raise ValueError(f"{len(scores)} scores for 1 rewrites")
+                sound = _sound(scores[0])
                 done += 1
                 yield sound
             reason = reason or "the metric returned too few scores" * (done < len(units))
         except (Exception, SystemExit) as error:
             ours = isinstance(error, TstmetaError)  # says by itself what to do
             reason = str(error) if ours else conceal(f"{type(error).__name__}: {error}")
-        for unit in units[done:]:
-            yield tuple(_sound(Score(math.nan, Status.ERROR, reason)) for _ in unit)
+        for _ in block[done:]:
+            yield _sound(Score(math.nan, Status.ERROR, reason))
 
 
 def _sound(score: Score) -> Score:
@@ -369,11 +347,6 @@ def _sound(score: Score) -> Score:
     if status.has_value and not math.isfinite(value):
         return Score(math.nan, Status.INVALID, detail or f"the metric returned {value}")
     return Score(value if status.has_value else math.nan, status, detail)
-
-
-def _keys(stem: str, count: int) -> list[str]:
-    """The keys of a unit's rewrites, numbered where there are several."""
-    return [stem] if count == 1 else [f"{stem}/{place}" for place in range(count)]
 
 
 def _frame(rows: list[_Row]) -> pd.DataFrame:

@@ -1,21 +1,20 @@
-"""A file is scored in chunks: the same scores as in memory, the same bytes however it is cut."""
+"""A file is scored in chunks: the same scores as in memory, the same bytes whoever computes."""
 
 import json
 import os
 import signal
 import time
 import warnings
-import weakref
-from concurrent.futures import CancelledError
 from fractions import Fraction
+from itertools import islice
 from pathlib import Path
 
 import distributed
 import fsspec
 import numpy as np
 import pandas as pd
+import pyarrow.parquet as pq
 import pytest
-from distributed.comm import CommClosedError
 
 import tstmeta as tst
 from tstmeta import bulk
@@ -23,7 +22,7 @@ from tstmeta.bulk import parts, score_file, workers
 from tstmeta.data import table_files
 from tstmeta.data.files import parts_of
 from tstmeta.metrics import get
-from tstmeta.metrics.base import CorpusMetric, PairMetric, Request, wrap
+from tstmeta.metrics.base import CorpusMetric, PairMetric, Request
 from tstmeta.schema import DataError, TstmetaError
 
 ROWS = 2100
@@ -50,6 +49,12 @@ def file(tmp_path_factory) -> Path:
     path = tmp_path_factory.mktemp("rows") / "mine.csv"
     rewrites().to_csv(path, index=False)
     return path
+
+
+@pytest.fixture(autouse=True)
+def chunks(monkeypatch):
+    """Chunks are of 1000 rows."""
+    monkeypatch.setattr(bulk, "CHUNK", 1000)
 
 
 def scored(data, out, metrics=METRICS, **how) -> bulk.FileScores:
@@ -106,15 +111,15 @@ def test_scores_are_those_that_are_computed_in_memory(tmp_path, ending):
         "jsonl": lambda: table.to_json(path, orient="records", lines=True),
         "parquet": lambda: table.to_parquet(path),
     }[ending]()
-    ours = scored(path, tmp_path / "scores.parquet", metrics, chunk=1000)
+    ours = scored(path, tmp_path / "scores.parquet", metrics)
     memory = tst.score(tst.read(path), metrics, ["source"], store=tmp_path, progress=False)
-    assert (ours.rows, ours.scores, ours.failed) == (1020, 3060, 510)
+    assert (ours.scores, ours.failed) == (3060, 510)
     assert ours.failures[0].startswith("meteor:no-synonyms: 510 of 1,020 scores failed: meteor")
-    pd.testing.assert_frame_equal(in_order(ours.frame()), in_order(memory))
+    pd.testing.assert_frame_equal(in_order(pd.read_parquet(ours.out)), in_order(memory))
 
 
 def test_corpus_values_are_those_of_all_items_at_once(file, tmp_path):
-    ours = scored(file, tmp_path / "scores.parquet", ["corpus-bleu"], chunk=1000)
+    ours = scored(file, tmp_path / "scores.parquet", ["corpus-bleu"])
     data = tst.read(file)
     table = tst.score(data, ["corpus-bleu"], ["source"], store=tmp_path, progress=False)
     details = table.groupby(data.items["system"].to_numpy())["detail"]
@@ -127,13 +132,23 @@ def test_corpus_values_are_those_of_all_items_at_once(file, tmp_path):
 
 
 def test_statistics_are_added_exactly(file, tmp_path):
-    how = {"metrics": [Tenths()], "bases": ["none"]}
-    cut = [scored(file, tmp_path / f"{n}.parquet", chunk=n, **how).corpus for n in (1000, 3000)]
-    assert cut[0].equals(cut[1])
-    lengths = rewrites().groupby("system")["output"].agg(lambda some: some.str.len())
-    for system, value in cut[0].set_index("system")["value"].items():
+    corpus = scored(file, tmp_path / "s.parquet", [Tenths()], bases=["none"]).corpus
+    lengths = rewrites().groupby("system")["output"].agg(lambda texts: texts.str.len())
+    for system, value in corpus.set_index("system")["value"].items():
         exact = sum((Fraction(0.1 * n) for n in lengths[system]), Fraction())
         assert value == float(exact) / len(lengths[system])
+
+
+def test_a_metric_sees_blocks_of_1000_rows(tmp_path, monkeypatch):
+    class Blocks(Counting):
+        def score(self, units):
+            self.outputs.append(len(units))
+            return super().score(units)
+
+    monkeypatch.setattr(bulk, "CHUNK", 5000)
+    rewrites().to_csv(tmp_path / "mine.csv", index=False)
+    scored(tmp_path / "mine.csv", tmp_path / "s.parquet", [metric := Blocks()])
+    assert [size for size in metric.outputs if isinstance(size, int)] == [1000, 1000, 100]
 
 
 #: A metric at whose first call a worker dies; where there is a file "always", at each call.
@@ -159,14 +174,14 @@ def mortal(tmp_path, monkeypatch):
     return f"{tmp_path / 'mortal.py'}:length"
 
 
-def test_the_file_is_the_same_bytes_for_any_chunks_and_any_death_of_a_worker(
+def test_the_file_is_the_same_bytes_for_one_process_and_for_two_of_which_one_dies(
     file, tmp_path, mortal, monkeypatch, capfd
 ):
     first, second = tmp_path / "first.parquet", tmp_path / "second.parquet"
-    scored(file, second, [mortal, "corpus-bleu"], chunk=1000, jobs=2)
+    scored(file, second, [mortal, "corpus-bleu"], jobs=2)
     assert (tmp_path / "died").exists()
     monkeypatch.delenv("MAY_DIE")
-    scored(file, first, [mortal, "corpus-bleu"], chunk=3000)
+    scored(file, first, [mortal, "corpus-bleu"])
     assert first.read_bytes() == second.read_bytes()
     assert {path.name for path in tmp_path.glob("second*")} == {
         "second.corpus.csv",
@@ -182,58 +197,18 @@ def test_workers_that_die_again_and_again_end_the_run_in_a_line(
     assert workers._CONFIG["distributed.scheduler.allowed-failures"] == 2
     monkeypatch.setitem(workers._CONFIG, "distributed.scheduler.allowed-failures", 0)
     with pytest.raises(TstmetaError, match=r"^the workers gave up .*Remedy: .*goes on$"):
-        scored(file, tmp_path / "s.parquet", [mortal], chunk=1000, jobs=2)
+        scored(file, tmp_path / "s.parquet", [mortal], jobs=2)
     assert capfd.readouterr().err == ""
 
 
-@pytest.mark.parametrize("error", [OSError("no disk"), RuntimeError("no"), DataError([])])
-def test_an_error_of_reading_comes_out_as_it_is(error):
-    def chunks():
-        yield "a chunk"
-        raise error
+def test_an_error_of_reading_comes_out_as_it_is(file, tmp_path, monkeypatch):
+    def parts(location, size):
+        yield from islice(parts_of(location, size), 2)
+        raise RuntimeError("no disk")
 
-    with pytest.raises(type(error)) as caught, workers._explained("", chunks()) as todo:
-        list(todo)
-    assert caught.value is error
-
-
-@pytest.mark.parametrize(
-    ("error", "explained"),
-    [
-        (RuntimeError("Nanny failed to start"), True),
-        (OSError("Timed out"), True),
-        (ConnectionResetError(), True),
-        (MemoryError(), True),
-        (CancelledError(), True),
-        (CommClosedError(), True),
-        (NotImplementedError(), False),
-        (RecursionError(), False),
-        (FileNotFoundError(), False),
-        (KeyError(), False),
-    ],
-)
-def test_errors_of_workers_are_explained_and_those_of_code_are_not(error, explained):
-    expected = TstmetaError if explained else type(error)
-    words = "the workers gave up" if explained else None
-    with pytest.raises(expected, match=words), workers._explained("", []):
-        raise error
-
-
-def test_chunks_that_were_handed_out_do_not_stay_in_memory(monkeypatch):
-    references = []
-
-    def chunks():
-        for _ in range(4):
-            rows = Counting()
-            references.append(weakref.ref(rows))
-            yield rows
-
-    monkeypatch.setattr(workers, "_check_pickles", lambda job: None)
-    monkeypatch.setattr(workers, "_on_dask", lambda job, todo, jobs, address: map(id, todo))
-    results = workers.run(None, chunks(), 2)
-    for _ in range(3):
-        next(results)
-    assert [reference() for reference in references[:2]] == [None, None]
+    monkeypatch.setattr(bulk, "parts_of", parts)
+    with pytest.raises(RuntimeError, match="no disk"):
+        scored(file, tmp_path / "s.parquet", ["pinc"], jobs=2)
 
 
 def test_an_interrupt_while_workers_start_lets_them_start_and_closes_them(monkeypatch):
@@ -258,24 +233,6 @@ def test_an_interrupt_while_workers_start_lets_them_start_and_closes_them(monkey
     assert Slow.closed == 1
 
 
-def test_before_a_scheduler_is_greeted_no_more_than_a_chunk_is_read(monkeypatch):
-    monkeypatch.setattr(workers, "_check_pickles", lambda job: None)
-    monkeypatch.setattr(workers, "_on_dask", lambda job, todo, jobs, address: iter("r"))
-    chunks = iter("abcd")
-    assert (list(workers.run(None, chunks, 4, "tcp://x:1")), next(chunks)) == (["r"], "b")
-
-
-def test_json_lines_that_leave_keys_out_are_the_same_bytes_for_any_chunks(tmp_path):
-    rows = rewrites(1500).to_dict("records")
-    for row in rows[:1200]:
-        del row["system"]
-    path = tmp_path / "mine.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    for n in (1000, 2000):
-        scored(path, tmp_path / f"{n}.parquet", ["pinc"], chunk=n)
-    assert (tmp_path / "1000.parquet").read_bytes() == (tmp_path / "2000.parquet").read_bytes()
-
-
 @pytest.mark.parametrize("group", [7, 999, 1300, ROWS])
 def test_row_groups_of_parquet_do_not_show_in_chunks(tmp_path, group):
     path = tmp_path / "mine.parquet"
@@ -292,7 +249,7 @@ def test_a_folder_is_read_by_name_and_its_rows_are_called_after_their_files(tmp_
     for name in ("b", "a"):
         rewrites(2).drop(columns="item_id").to_csv(folder / f"{name}.csv", index=False)
     (folder / "README.md").write_text("no rows")
-    frame = scored(folder, tmp_path / "s.parquet", ["pinc"]).frame()
+    frame = pd.read_parquet(scored(folder, tmp_path / "s.parquet", ["pinc"]).out)
     assert frame["item_id"].tolist() == ["a:1", "a:2", "b:1", "b:2"]
     assert set(frame["dataset"]) == {"rows"}
 
@@ -314,10 +271,10 @@ def test_scores_of_chunks_are_read_back_as_those_of_any_file(file, tmp_path):
 
 def test_what_was_scored_is_not_scored_again_but_for_a_damaged_part(file, tmp_path):
     out = tmp_path / "parts"
-    scored(file, out, [first := Counting()], chunk=1000)
+    scored(file, out, [first := Counting()])
     before = {path.name: path.read_bytes() for path in out.glob("[_p]*")}
     sorted(out.glob("part-*"))[1].write_bytes(b"PAR1")
-    scored(file, out, [again := Counting()], chunk=1000)
+    scored(file, out, [again := Counting()])
     assert (len(first.outputs), again.outputs) == (ROWS, first.outputs[1000:2000])
     assert {path.name: path.read_bytes() for path in out.glob("[_p]*")} == before
     frame = pd.read_parquet(out)
@@ -333,7 +290,7 @@ def test_a_finished_file_is_not_scored_again_and_a_changed_row_is(file, tmp_path
     changed = rewrites()
     changed.loc[5, "output"] = "another"
     changed.to_csv(path, index=False)
-    assert scored(path, out, [Counting()]).frame()["value"][5] == len("another")
+    assert pd.read_parquet(scored(path, out, [Counting()]).out)["value"][5] == len("another")
 
 
 def test_only_the_chunk_that_was_mended_is_scored(tmp_path):
@@ -341,19 +298,19 @@ def test_only_the_chunk_that_was_mended_is_scored(tmp_path):
     broken = table.assign(source=table["source"].where(~table.index.isin([1500, 2999]), ""))
     broken.to_csv(path, index=False)
     with pytest.raises(DataError) as caught:
-        scored(path, tmp_path / "parts", [Counting()], chunk=1000)
+        scored(path, tmp_path / "parts", [Counting()])
     faults = [(p.row, p.column) for p in caught.value.problems]
     assert faults == [(1501, "source"), (3000, "source")]
     table.to_csv(path, index=False)
-    scored(path, tmp_path / "parts", [rest := Counting()], chunk=1000)
+    scored(path, tmp_path / "parts", [rest := Counting()])
     assert rest.outputs == table["output"][1000:].tolist()
 
 
 def test_what_failed_is_tried_again_and_nothing_else(file, tmp_path):
     fails = rewrites()["output"][2050]
-    first = scored(file, tmp_path / "s.parquet", [Counting(fails)], chunk=1000)
+    first = scored(file, tmp_path / "s.parquet", [Counting(fails)])
     assert first.failures[0].startswith("counting: ")
-    second = scored(file, tmp_path / "s.parquet", [rest := Counting()], chunk=1000)
+    second = scored(file, tmp_path / "s.parquet", [rest := Counting()])
     assert (len(rest.outputs), second.failed) == (100, 0)
     assert not (tmp_path / "s.parquet.parts").exists()
 
@@ -361,33 +318,34 @@ def test_what_failed_is_tried_again_and_nothing_else(file, tmp_path):
 def test_parts_of_rows_that_are_gone_go(file, tmp_path):
     path = tmp_path / "mine.csv"
     path.write_bytes(file.read_bytes())
-    scored(path, tmp_path / "parts", [Counting()], chunk=1000)
+    scored(path, tmp_path / "parts", [Counting()])
     rewrites(900).to_csv(path, index=False)
-    scored(path, tmp_path / "parts", [Counting()], chunk=1000)
+    scored(path, tmp_path / "parts", [Counting()])
     assert len(list((tmp_path / "parts").glob("part-*"))) == 1
 
 
 def test_a_full_disk_is_named_and_loses_nothing(file, tmp_path, monkeypatch):
-    write, room = parts.storage.write, iter(["part"])
+    replace, room = os.replace, iter(["part"])
 
-    def full(path, content):
+    def full(draft, path):
         if next(room, None) is None:
-            raise parts.storage.cannot_write(path, OSError(28, "No space left on device"))
-        write(path, content)
+            raise OSError(28, "No space left on device")
+        replace(draft, path)
 
     with monkeypatch.context() as patch:
-        patch.setattr(parts.storage, "write", full)
-        with pytest.raises(TstmetaError, match="No space left"):
-            scored(file, tmp_path / "parts", [Counting()], chunk=1000)
-    scored(file, tmp_path / "parts", [rest := Counting()], chunk=1000)
+        patch.setattr(os, "replace", full)
+        words = r"cannot write .*/part-.*: No space left .*Remedy: .*goes on"
+        with pytest.raises(TstmetaError, match=words):
+            scored(file, tmp_path / "parts", [Counting()])
+    scored(file, tmp_path / "parts", [rest := Counting()])
     assert len(rest.outputs) == ROWS - 1000
 
 
 def test_parts_may_lie_on_other_storage(file, tmp_path):
-    local = scored(file, tmp_path / "parts", [Counting()], chunk=1000)
-    remote = scored(file, "memory://scores", [Counting()], chunk=1000)
-    scored(file, "memory://scores", [again := Counting()], chunk=1000)
-    assert (remote.rows, again.outputs) == (local.rows, [])
+    local = scored(file, tmp_path / "parts", [Counting()])
+    remote = scored(file, "memory://scores", [Counting()])
+    scored(file, "memory://scores", [again := Counting()])
+    assert (remote.scores, again.outputs) == (local.scores, [])
     memory = fsspec.filesystem("memory")
     for path in (tmp_path / "parts").glob("[_p]*"):
         assert memory.cat_file(f"/scores/{path.name}") == path.read_bytes()
@@ -406,19 +364,17 @@ def test_a_file_of_which_no_row_has_a_score_is_written(tmp_path):
     (tmp_path / "a.csv").write_text("source,output\na b,a c\n")
     for _ in range(2):  # the second time it is finished
         ours = scored(tmp_path / "a.csv", tmp_path / "o.parquet", ["bleu"], bases=["reference"])
-        assert (ours.rows, ours.scores, ours.failed) == (1, 0, 0)
+        assert (ours.scores, ours.failed) == (0, 0)
     assert pd.read_parquet(tmp_path / "o.parquet").shape == (0, 10)
     assert not (tmp_path / "o.parquet.parts").exists()
 
 
 def test_facts_grow_with_systems_for_corpus_metrics_alone(tmp_path):
-    path, facts = tmp_path / "mine.csv", []
+    path, out = tmp_path / "mine.csv", tmp_path / "s.parquet"
     rewrites().assign(system=[f"s{place % 500}" for place in range(ROWS)]).to_csv(path, index=False)
-    for n in (1000, 3000):
-        scored(path, tmp_path / f"{n}.parquet", ["pinc", "corpus-bleu"], chunk=n)
-        facts.append(parts.facts_of(str(tmp_path / f"{n}.parquet"))["groups"])
-    assert facts[0] == facts[1]
-    systems = pd.DataFrame(facts[0]).groupby("metric")["system"]
+    scored(path, out, ["pinc", "corpus-bleu"])
+    facts = json.loads(pq.read_schema(out).metadata[b"tstmeta"])
+    systems = pd.DataFrame(facts["groups"]).groupby("metric")["system"]
     assert systems.nunique().to_dict() == {"pinc": 1, "corpus-bleu": 500}
     assert systems.first()["pinc"] == ""
 
@@ -431,7 +387,7 @@ def test_ids_that_come_twice_are_named_wherever_they_stand(tmp_path):
     table.loc[[1700, 2050], "item_id"] = "i5"
     table.to_csv(tmp_path / "mine.csv", index=False)
     with pytest.raises(DataError) as caught:
-        scored(tmp_path / "mine.csv", tmp_path / "s.parquet", ["pinc"], chunk=1000)
+        scored(tmp_path / "mine.csv", tmp_path / "s.parquet", ["pinc"])
     assert [p.row for p in caught.value.problems] == [1701, 2051]
     assert not (tmp_path / "s.parquet").exists()
 
@@ -440,7 +396,7 @@ def test_ids_that_come_twice_are_named_wherever_they_stand(tmp_path):
     ("metrics", "words"),
     [
         (["judge:gpt-4"], "tstmeta judge run"),
-        (["human-style"], "no metric that can be computed"),
+        (["human-style"], "no metric is called"),
         (["blue"], "did you mean bleu"),
     ],
 )
@@ -486,13 +442,6 @@ def test_what_cannot_be_read_is_named(tmp_path, name, words):
     assert not (tmp_path / "s.parquet").exists()
 
 
-def test_a_function_that_cannot_travel_says_how_it_can(file, tmp_path):
-    here = wrap(lambda source, output: len(output), "here")
-    with pytest.raises(TstmetaError, match=r"\./file\.py:function"):
-        scored(file, tmp_path / "s.parquet", [here], chunk=1000, jobs=2)
-    assert scored(file, tmp_path / "s.parquet", [here]).scores == ROWS
-
-
 @pytest.fixture
 def cluster():
     """A scheduler and a worker of two threads, in this process."""
@@ -506,7 +455,7 @@ def cluster():
 
 
 def test_a_cluster_gives_the_same_bytes(file, tmp_path, cluster):
-    scored(file, tmp_path / "c.parquet", chunk=1000, cluster=cluster.scheduler_address)
+    scored(file, tmp_path / "c.parquet", cluster=cluster.scheduler_address)
     scored(file, tmp_path / "s.parquet")
     assert (tmp_path / "c.parquet").read_bytes() == (tmp_path / "s.parquet").read_bytes()
 
@@ -519,4 +468,4 @@ def test_a_scheduler_that_is_lost_ends_the_run_in_a_line(file, tmp_path, cluster
     monkeypatch.setattr(parts.PartFolder, "write", close)
     address = cluster.scheduler_address
     with pytest.raises(TstmetaError, match=f"the cluster at {address} gave up .*goes on$"):
-        scored(file, tmp_path / "c.parquet", chunk=1000, cluster=address)
+        scored(file, tmp_path / "c.parquet", cluster=address)

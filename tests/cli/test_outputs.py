@@ -16,7 +16,7 @@ import typer
 from nbformat.v4 import new_code_cell, new_notebook
 from typer.testing import CliRunner
 
-from tests.command import command_line
+from tests.command import command_line, commands
 from tests.judge import scripted
 from tstmeta import bulk, cli, label_studio, notebook
 from tstmeta.cli.options import OUTPUTS, Command
@@ -242,13 +242,6 @@ def test_the_library_refuses_too(files):
         bulk.score_file("texts", ["length-ratio"], "texts/a.parquet", progress=False)
     with pytest.raises(TstmetaError, match=r"--out .* would write over .* Remedy: name another"):
         notebook.run_notebook(Path("page.ipynb"), {}, Path("page.ipynb"))
-
-
-def commands(command, *words):
-    """Commands and groups below one, by their words."""
-    yield " ".join(words), command
-    for name, inner in getattr(command, "commands", {}).items():
-        yield from commands(inner, *words, name)
 
 
 def test_every_output_of_every_command_stands_in_the_table():

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, nullcontext
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path, PurePath
 from typing import Any
 
 import fsspec
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 from fsspec.implementations.local import LocalFileSystem
@@ -16,126 +18,106 @@ from fsspec.implementations.local import LocalFileSystem
 from .. import storage
 from ..schema import TstmetaError
 from ..secrecy import conceal
-from .work import Chunk, Result
 
 #: Values of corpus metrics, beside the parts.
 CORPUS = "_corpus.csv"
-#: Rows of a group in the file that parts are put together in.
-_GROUP = 1 << 17
 
 
 class PartFolder:
-    """The folder of a run's parts, whose names begin with the run's key.
+    """The folder of a run's parts, whose names begin with ``part-`` and the run's key.
+
+    Where the target is a Parquet file, the folder stands beside it until that is written.
 
     Raises:
         TstmetaError: it cannot be used, or holds something else.
     """
 
-    def __init__(self, folder: str, key: str):
-        self.shown, self._prefix = conceal(folder), f"part-{key}-"
+    def __init__(self, target: str, key: str):
+        shown, self._to_file = conceal(target), target.lower().endswith(".parquet")
         try:
-            self.system, self.root = fsspec.core.url_to_fs(folder)
-            there = self.system.exists(self.root)
-            paths = self.system.ls(self.root, detail=False) if there else []
+            self.system, self._target = fsspec.core.url_to_fs(target)
+            self._folder = f"{self._target}.parts" if self._to_file else self._target
+            there = self.system.exists(self._folder)
+            paths = self.system.ls(self._folder, detail=False) if there else []
         except (ImportError, ValueError, OSError) as error:
             why = conceal(str(error))[:200]
             raise TstmetaError(
-                f"cannot write to {self.shown}: {why}. Remedy: see the address"
+                f"cannot write to {shown}: {why}. Remedy: see the address"
             ) from error
-        self.local = Path(self.root) if isinstance(self.system, LocalFileSystem) else None
+        self._is_local = isinstance(self.system, LocalFileSystem)
         names = {PurePath(path).name for path in paths} - {CORPUS}
-        self._there = {name for name in names if name.startswith(self._prefix)}
-        self._used: set[str] = set()
-        if any(not name.startswith(".") for name in names - self._there):
+        self._there = {name for name in names if not name.startswith(".")}
+        if any(not name.startswith(f"part-{key}-") for name in self._there):
             raise TstmetaError(
-                f"{self.shown} holds something else than parts of this run (another file, other "
+                f"{shown} holds something else than parts of this run (another file, other "
                 "metrics, or an earlier version). Remedy: name another folder with --out, or "
                 "delete this one"
             )
 
-    def _put(self, name: str, content: bytes) -> None:
-        """Write a file, whole or not at all; stores of objects do that by themselves."""
-        if self.local:
-            storage.write(self.local / name, content)
-            return
-        try:
-            self.system.pipe_file(f"{self.root}/{name}", content)
-        except OSError as error:
-            raise storage.cannot_write(f"{self.shown}/{name}", error) from error
-
     def locked(self) -> AbstractContextManager[None]:
         """One run at a time in a local folder; on shared storage that is left to the user."""
-        return storage.locked(self.local / ".lock", timeout=5) if self.local else nullcontext()
+        lock = Path(self._folder) / ".lock"
+        return storage.locked(lock, timeout=5) if self._is_local else nullcontext()
 
-    def facts(self, chunk: Chunk) -> dict[str, Any] | None:
-        """What is known of a chunk's part; None where it has to be computed (again)."""
-        name = self._prefix + chunk.part
-        if name not in self._there:
+    def facts(self, name: str) -> dict[str, Any] | None:
+        """What is known of a part; None where it has to be computed (again)."""
+        return self._facts(f"{self._folder}/{name}") if name in self._there else None
+
+    def finished(self) -> dict[str, Any] | None:
+        """What is known of the file in which parts were put together before."""
+        return self._facts(self._target) if self._to_file else None
+
+    def _facts(self, path: str) -> dict[str, Any] | None:
+        """The facts in a file; None if it is not there, damaged, or has errors."""
+        try:
+            with self.system.open(path, "rb") as file:
+                facts = json.loads(pq.read_schema(file).metadata[b"tstmeta"])
+            return None if any(facts["groups"]["errors"]) else facts
+        except (pa.ArrowException, OSError, ValueError, KeyError, TypeError):
             return None
-        if facts := facts_of(self.system.unstrip_protocol(f"{self.root}/{name}")):
-            self._used.add(name)
-        return facts
 
-    def write(self, result: Result) -> None:
+    @contextmanager
+    def _replacing(self, path: str) -> Iterator[Any]:
+        """A file to write: what is written there takes the place of ``path`` in one move."""
+        draft = f"{self._folder}/.draft"
+        try:
+            self.system.makedirs(self._folder, exist_ok=True)
+            with self.system.open(draft, "wb") as file:
+                yield file
+            move = os.replace if self._is_local else self.system.mv
+            move(draft, path)
+        except OSError as error:
+            raise storage.cannot_write(conceal(path), error) from error
+
+    def write(self, name: str, content: bytes) -> None:
         """Keep a part."""
-        self._put(self._prefix + result.name, result.part)
-        self._used.add(self._prefix + result.name)
+        with self._replacing(f"{self._folder}/{name}") as file:
+            file.write(content)
 
-    def finish(self, corpus: str) -> None:
-        """Delete parts of rows that have changed; write values of corpus metrics, if any."""
-        for name in self._there - self._used:
-            self.system.rm_file(f"{self.root}/{name}")
-        if corpus:
-            self._put(CORPUS, corpus.encode())
+    def finish(self, names: Sequence[str], corpus: pd.DataFrame, facts: dict[str, Any]) -> None:
+        """Delete parts of rows that have changed; write values of corpus metrics, and the file."""
+        for name in self._there.difference(names):
+            self.system.rm_file(f"{self._folder}/{name}")
+        beside = f"{self._folder}/{CORPUS}"
+        if self._to_file:
+            self._merge(names, facts)
+            beside = f"{self._target[: -len('.parquet')]}.corpus.csv"
+        if len(corpus):
+            with self._replacing(beside) as file:
+                file.write(corpus.to_csv(index=False, lineterminator="\n").encode())
+        elif self.system.exists(beside):  # of the file whose place this one takes
+            self.system.rm_file(beside)
+        if self._to_file and not any(facts["groups"]["errors"]):
+            self.system.rm(self._folder, recursive=True)
 
-    def merge(self, out: str, corpus: str, facts: dict[str, Any]) -> None:
-        """Put the parts together in one file, and values of corpus metrics beside."""
-        if self.local:
-            with storage.replacing(Path(out)) as draft, draft.open("wb") as file:
-                self._merge(file, facts)
-        else:
-            with fsspec.open(out, "wb") as file:
-                self._merge(file, facts)
-        system, path = fsspec.core.url_to_fs(f"{out[: -len('.parquet')]}.corpus.csv")
-        if corpus:
-            system.pipe_file(path, corpus.encode())
-        elif system.exists(path):  # of the file whose place this one takes
-            system.rm_file(path)
-
-    def remove(self) -> None:
-        """Delete the folder: all that it has is elsewhere."""
-        self.system.rm(self.root, recursive=True)
-
-    def _merge(self, file: Any, facts: dict[str, Any]) -> None:
-        metadata = {"tstmeta": json.dumps(facts)}
+    def _merge(self, names: Sequence[str], facts: dict[str, Any]) -> None:
+        """Put parts together in the file."""
         writer: Any = None
-        for table in self._groups():
-            table = table.replace_schema_metadata(metadata)
-            writer = writer or pq.ParquetWriter(file, table.schema)
-            if len(table):
-                writer.write_table(table, _GROUP)
-        writer.close()
-
-    def _groups(self) -> Iterator[pa.Table]:
-        """All rows, as many at once whatever the parts are, so that the file is the same bytes."""
-        rest: Any = None
-        for name in sorted(self._used):
-            with self.system.open(f"{self.root}/{name}", "rb") as part:
-                table = pq.read_table(part).replace_schema_metadata()
-            rest = table if rest is None else pa.concat_tables([rest, table])
-            while len(rest) >= _GROUP:
-                yield rest.slice(0, _GROUP).combine_chunks()
-                rest = rest.slice(_GROUP)
-        yield rest.combine_chunks()  # also without rows: its columns are those of the file
-
-
-def facts_of(address: str) -> dict[str, Any] | None:
-    """The facts in a part or a finished file; None if it is not there, damaged, or has errors,
-    which are tried again.
-    """
-    try:
-        with fsspec.open(address, "rb") as file:
-            facts = json.loads(pq.read_schema(file).metadata[b"tstmeta"])
-        return None if any(facts["groups"]["errors"]) else facts
-    except (pa.ArrowException, OSError, ValueError, KeyError, TypeError, ImportError):
-        return None
+        with self._replacing(self._target) as file:
+            for name in names:
+                with self.system.open(f"{self._folder}/{name}", "rb") as part:
+                    table = pq.read_table(part)
+                table = table.replace_schema_metadata({"tstmeta": json.dumps(facts)})
+                writer = writer or pq.ParquetWriter(file, table.schema)
+                writer.write_table(table)
+            writer.close()

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import pickle
 import re
 import threading
-from collections.abc import Generator, Iterable, Iterator
-from concurrent.futures import CancelledError, ThreadPoolExecutor
+from collections.abc import Generator, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from itertools import chain, islice
 from typing import Any
@@ -20,7 +19,7 @@ from typing import Any
 from ..metrics.base import Metric
 from ..schema import TstmetaError
 from ..secrecy import conceal, excerpt
-from .work import Chunk, Job, Result, score_chunk, single_thread
+from .work import Chunk, Job, Result, score_chunk
 
 #: Seconds to wait for the scheduler of a cluster, and for its first worker.
 _ANSWER, _PATIENCE = 10, 60
@@ -41,36 +40,21 @@ _TURN = threading.Lock()  # a worker of a cluster may have several threads; mode
 _LOADED: dict[str, list[tuple[Metric, str]]] = {}
 
 
-def run(job: Job, chunks: Iterator[Chunk], jobs: int, cluster: str = "") -> Generator[Result]:
+def run(job: Job, chunks: Iterator[Chunk], jobs: int | None, cluster: str) -> Generator[Result]:
     """Results; without a cluster, one chunk or one job is computed in this process."""
-    remote = cluster not in ("", "local")
-    head = list(islice(chunks, 1 if remote else jobs))
-    workers, todo = len(head), chain(iter(head), chunks)  # an iterator at its end lets go of chunks
-    del head
-    if remote or workers > 1:
-        _check_pickles(job)
-        yield from _on_dask(job, todo, workers, cluster if remote else "")
+    from dask.system import CPU_COUNT
+
+    jobs, head = jobs or CPU_COUNT, list(islice(chunks, 2))
+    if cluster or (jobs > 1 and len(head) > 1):
+        yield from _on_dask(job, chain(head, chunks), jobs, cluster)
     else:
-        with single_thread():
-            metrics = job.load()
-        yield from (score_chunk(job, chunk, metrics) for chunk in todo)
-
-
-def _check_pickles(job: Job) -> None:
-    for metric in job.metrics:
-        try:
-            pickle.dumps(metric)
-        except (pickle.PicklingError, AttributeError, TypeError) as error:
-            name = getattr(metric, "name", metric)
-            raise TstmetaError(
-                f"{name} cannot be sent to another process. Remedy: put the function into a file "
-                "and name it, ./file.py:function; or compute with jobs=1"
-            ) from error
+        metrics = job.load()
+        yield from (score_chunk(job, chunk, metrics) for chunk in chain(head, chunks))
 
 
 def _work(job: Job, chunk: Chunk) -> Result:
     """Score a chunk on a worker, which loads a job's metrics once."""
-    with _TURN, single_thread():
+    with _TURN:
         if job.key not in _LOADED:
             metrics = job.load()
             if job.key_of(metrics) != job.key:
@@ -88,87 +72,70 @@ def _on_dask(job: Job, chunks: Iterator[Chunk], jobs: int, address: str) -> Iter
     import dask
     from distributed import Client, LocalCluster, as_completed
 
-    explained = _explained(address, chunks)
-    with explained as chunks, dask.config.set(_CONFIG), _quiet(), ExitStack() as stack:
-        if address:
-            client = stack.enter_context(_client(address))
-            client.wait_for_workers(1, timeout=_PATIENCE)
-        else:
-            thread = stack.enter_context(ThreadPoolExecutor(1))  # Ctrl-C waits for all to start
-            start = thread.submit(LocalCluster, n_workers=jobs, **_LOCAL)
-            stack.callback(lambda: start.exception() or start.result().close())
-            client = stack.enter_context(Client(start.result()))
-
-        def submit(count: int) -> list:
-            new = islice(chunks, max(0, count))
-            return [client.submit(_work, job, chunk, pure=False) for chunk in new]
-
-        def limit() -> int:
-            return 2 * max(1, sum(client.nthreads().values()))
-
-        futures = as_completed(submit(limit()))
-        for future in futures:
-            yield future.result()
-            futures.update(submit(limit() - futures.count()))
+    with dask.config.set(_CONFIG), ExitStack() as stack:
+        # what matters comes back as an error
+        stack.callback(logging.disable, logging.root.manager.disable)
+        logging.disable(logging.CRITICAL)
+        with _explained(address):
+            if address:
+                client = stack.enter_context(_client(address))
+                client.wait_for_workers(1, timeout=_PATIENCE)
+            else:
+                thread = stack.enter_context(ThreadPoolExecutor(1))  # Ctrl-C waits for all to start
+                start = thread.submit(LocalCluster, n_workers=jobs, **_LOCAL)
+                stack.callback(lambda: start.exception() or start.result().close())
+                client = stack.enter_context(Client(start.result()))
+        futures = as_completed()
+        while True:
+            with _explained(address):
+                limit = 2 * max(1, sum(client.nthreads().values()))
+            for chunk in islice(chunks, max(0, limit - futures.count())):
+                with _explained(address):
+                    futures.add(client.submit(_work, job, chunk, pure=False))
+            if futures.is_empty():
+                return
+            with _explained(address):
+                result = next(futures).result()
+            yield result
 
 
 @contextmanager
-def _explained(address: str, chunks: Iterable[Chunk]) -> Iterator[Iterator[Chunk]]:
-    """The chunks; errors of Dask and of its workers, not of reading, in a line with the remedy."""
-    reading: list[Exception] = []
-
-    def read() -> Iterator[Chunk]:
-        try:
-            yield from chunks
-        except Exception as error:
-            reading.append(error)
-            raise
-
+def _explained(address: str) -> Iterator[None]:
+    """Errors of Dask and of its workers, in a line with the remedy."""
     try:
-        yield read()
+        yield
+    except TstmetaError:
+        raise
     except Exception as error:
-        known = isinstance(error, CancelledError | MemoryError | ConnectionError | TimeoutError)
-        dask = type(error) in (OSError, RuntimeError) or "distributed." in type(error).__module__
-        if not (known or dask) or error in reading:
-            raise
         words = excerpt(conceal(f"{type(error).__name__}: {error}"))
         if address:
             words = f"the cluster at {conceal(address)} gave up ({words}). Remedy: see that its "
             words += "scheduler and a worker run, and the logs of its workers"
         else:
             words = f"the workers gave up ({words}). Remedy: see that there is memory enough "
-            words += "(fewer --jobs, a smaller --chunk), and that a script of yours calls this "
-            words += "below `if __name__ == '__main__':`"
+            words += "(fewer --jobs), and that a script of yours calls this below "
+            words += "`if __name__ == '__main__':`"
         raise TstmetaError(f"{words}; the same command goes on") from error
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Dask's logs stay silent: what matters comes back as an error."""
-    loggers = [logging.getLogger(name) for name in ("distributed", "distributed.client")]
-    levels = [logger.level for logger in loggers]
-    for logger in loggers:
-        logger.setLevel(logging.CRITICAL + 1)
-    try:
-        yield
-    finally:
-        for logger, level in zip(loggers, levels, strict=True):
-            logger.setLevel(level)
 
 
 def _client(address: str) -> Any:
     """A client of the scheduler at an address; TstmetaError where none answers in time."""
     from distributed import Client
-    from distributed.comm.registry import backends
+    from distributed.comm import connect
+    from distributed.security import Security
+
+    async def greet() -> None:  # the client itself would wait for the scheduler's words for ever
+        how = Security().get_connection_args("client")
+        (await asyncio.wait_for(connect(address, **how), _ANSWER)).abort()
 
     scheme, _, place = address.rpartition("://")
     shown = excerpt(conceal(address if scheme else f"//{place}").removeprefix("//"))
     try:
-        if scheme not in ("", *backends) or not re.fullmatch(r"[^@?#\s]+", place):
+        if not re.fullmatch(r"[^@?#\s]+", place):
             raise ValueError("an address is host:port, or tcp:// and these; it has no password")
         # not in this thread: in a notebook it has a loop already
         with ThreadPoolExecutor(1) as thread:
-            thread.submit(asyncio.run, _greet(address)).result()
+            thread.submit(asyncio.run, greet()).result()
         return Client(address, timeout=_ANSWER)
     except Exception as error:  # what listens there may answer anything
         words = excerpt(f"{type(error).__name__}: {error}", 150).rstrip(": ")
@@ -176,12 +143,3 @@ def _client(address: str) -> Any:
             f"no Dask scheduler answers at {shown} ({words}). Remedy: start one with dask "
             "scheduler, and name the address that it prints"
         ) from error
-
-
-async def _greet(address: str) -> None:
-    """Shake hands with a scheduler: the client itself would wait for its words for ever."""
-    from distributed.comm import connect
-    from distributed.security import Security
-
-    how = Security().get_connection_args("client")
-    (await asyncio.wait_for(connect(address, **how), _ANSWER)).abort()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -36,21 +36,17 @@ Cluster = Annotated[
     str,
     typer.Option(help="Address of a Dask scheduler whose workers score [default: --jobs here]."),
 ]
-Chunk = Annotated[int | None, typer.Option(min=1, help="Rows of a part [default: 5000].")]
 
 
 def score(
     data: options.Data,
     metric: options.Metrics = None,
     basis: options.Bases = None,
-    limit: options.Limit = None,
-    seed: options.Seed = 0,
     out: Out = None,
     format: options.OutFormat = None,
     store: options.Store = None,
     jobs: Jobs = None,
     cluster: Cluster = "",
-    chunk: Chunk = None,
 ) -> None:
     """Score a data set.  What was scored before is taken from the store, never computed again.
 
@@ -59,7 +55,7 @@ def score(
 
     A file of yours, a folder of such files or an address (hf://, s3://) is scored in chunks when
     --out ends in .parquet or names a folder: memory stays flat, all cores work, and the scores are
-    the same bytes for any --jobs, --chunk or --cluster.
+    the same bytes for any --jobs or --cluster.
 
     \b
     Examples:
@@ -70,15 +66,15 @@ def score(
     from ..data.files import is_location
 
     to_parts = out and Path(out).suffix.lower() in ("", ".parquet")
-    if out and to_parts and limit is None and format in (None, "parquet") and is_location(data):
-        scores, failed = _score_chunks(data, metric, basis, out, jobs, cluster, chunk)
-    elif jobs or cluster or chunk:
+    if out and to_parts and format in (None, "parquet") and is_location(data):
+        scores, failed = _score_chunks(data, metric, basis, out, jobs, cluster)
+    elif jobs or cluster:
         raise mistake(
-            "--jobs, --cluster and --chunk are for a file, folder or address of yours scored into "
-            "--out x.parquet or a folder, without --limit"
+            "--jobs and --cluster are for a file, folder or address of yours scored into --out "
+            "x.parquet or a folder"
         )
     else:
-        table = _score_in_memory(data, metric, basis, limit, seed, store)
+        table = _score_in_memory(data, metric, basis, store)
         write_table(table, Path(out) if out else None, format)
         scores, failed = len(table), tell_failures(table)
     note(f"{scores} scores, {failed} failed" + (f", in {out}" if out else ""))
@@ -93,14 +89,14 @@ def _score_chunks(
     out: str,
     jobs: int | None,
     cluster: str,
-    chunk: int | None,
 ) -> tuple[int, int]:
     """Numbers of scores and of failed ones of a file, which are written as they come."""
     from .. import bulk
 
-    how: Any = {"bases": bases, "jobs": jobs, "cluster": cluster, "chunk": chunk or bulk.CHUNK}
     with waiting(f"{data}: scoring", bar=True):
-        scored = bulk.score_file(data, metrics or bulk.DEFAULT, out, **how)
+        scored = bulk.score_file(
+            data, metrics or bulk.DEFAULT, out, bases=bases, jobs=jobs, cluster=cluster
+        )
     for words in scored.failures:
         note(words)
     for row in scored.corpus.itertuples():
@@ -109,17 +105,12 @@ def _score_chunks(
 
 
 def _score_in_memory(
-    data: str,
-    metrics: list[str] | None,
-    bases: list[options.Basis] | None,
-    limit: int | None,
-    seed: int,
-    store: Path | None,
+    data: str, metrics: list[str] | None, bases: list[options.Basis] | None, store: Path | None
 ) -> pd.DataFrame:
     from ..data import load
     from ..scoring import HUMAN_STYLE, score
 
-    dataset = sample(load(data), limit, seed)
+    dataset = load(data)
     wanted = metrics or ["lexical", "sentinel", HUMAN_STYLE]
     with waiting(f"{dataset.name}: scoring", bar=True):
         return score(dataset, wanted, bases=bases, store=store)

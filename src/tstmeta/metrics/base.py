@@ -21,7 +21,7 @@ from ..models.causal import Backbone
 from ..schema import Signature, Status, TstmetaError
 from .settings import MetricSettings
 
-Unit = Literal["item", "source", "corpus"]
+Unit = Literal["item", "corpus"]
 
 
 class Request(NamedTuple):
@@ -53,7 +53,7 @@ class PairMetric:
     """
 
     name: str = ""
-    #: What a unit is: one rewrite, all of a source, or one of a corpus (:class:`CorpusMetric`).
+    #: What a value is of: one rewrite, or one of a corpus (:class:`CorpusMetric`).
     unit: Unit = "item"
     #: The human dimensions that it claims to measure.
     dimensions: tuple[str, ...] = ("content",)

@@ -153,6 +153,8 @@ def check(thing: Any) -> Metric:
         values = getattr(thing, part)
         if not values or not set(values) <= set(known):
             raise TypeError(f"{thing!r:.80} has {part} {values!r}: name some of {', '.join(known)}")
+    if thing.unit not in ("item", "corpus"):
+        raise TypeError(f"{thing!r:.80} has unit {thing.unit!r}: it is item or corpus")
     return thing
 
 
