@@ -20,7 +20,7 @@ MAX_WORDS = 200
 
 
 class ParseSettings(MetricSettings):
-    """The file of parses: CoNLL-U, PENMAN for graphs, or a UDPipe model."""
+    """The file of parses: CoNLL-U, or PENMAN for graphs."""
 
     default_key = "parses"
     parses: str = ""
@@ -34,8 +34,8 @@ class ParseMetric(ModelMetric):
 
     profile = "real"
     remedy: ClassVar[str] = (
-        "parse the texts with UDPipe, Stanza or another parser and name the CoNLL-U file, or name "
-        "a UDPipe model, as in {name}:/path/parses.conllu and {name}:/path/model.udpipe"
+        "parse the texts with UDPipe, Stanza or another parser and name the CoNLL-U file, as in "
+        "{name}:/path/parses.conllu"
     )
     modules: ClassVar[tuple[str, ...]] = ()
     Settings: ClassVar[type[ParseSettings]] = ParseSettings
