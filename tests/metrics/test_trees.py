@@ -88,5 +88,5 @@ def test_a_blank_text_is_a_tree_without_words(conllu):
 
 def test_of_a_long_text_the_first_words_are_used(tmp_path):
     long = sentence(" ".join(["no/0/root"] * (MAX_WORDS + 5)))
-    [score] = scores(Ted(write(tmp_path / "a", long)), item("no " * (MAX_WORDS + 5), ""))
+    [score] = scores(Ted(write(tmp_path / "a", long)), item(*["no " * (MAX_WORDS + 5)] * 2))
     assert score.detail == f"{MAX_WORDS + 5} words, first {MAX_WORDS} used"
