@@ -10,6 +10,7 @@ import torch
 import transformers
 from scipy.special import softmax
 
+from experiments.training.classifier import write
 from tests.models import style, tiny_encoder, tiny_text
 from tstmeta.models import classifiers, hub, sequence
 from tstmeta.models.causal import MissingModel, backbone
@@ -64,7 +65,7 @@ def backends(tmp_path_factory):
         "linear of 2": linear(two, 1),
         "regressor": linear(two, 1, regression=True),
         "textcnn": TextCnn(About("textcnn", (TASK,), False, cnn), text_cnn(3, 3, 3, 6, 5)),
-        **{kind: Transformer.read(backbone(str(path)), "cpu") for kind, path in folders.items()},
+        **{kind: Transformer.read(backbone(str(path))) for kind, path in folders.items()},
     }
 
 
@@ -87,11 +88,11 @@ def test_what_was_written_is_read_again_with_the_same_answers(backends, tmp_path
         model = Transformer(About("transformer", (TASK,)), model.model, model.tokenizer)
     for folder in ("first", "second"):
         (tmp_path / folder).mkdir()
-        model.write(tmp_path / folder)
+        write(model, tmp_path / folder)
         if isinstance(model, Transformer):
             config = json.loads((tmp_path / folder / "config.json").read_text())
             assert config["id2label"]["2"] == "c"
-        again = classifiers.load(backbone(str(tmp_path / folder)), "cpu")
+        again = classifiers.load(backbone(str(tmp_path / folder)))
         assert again.about == model.about
         assert (again.logits(TEXTS, 0).values == model.logits(TEXTS, 0).values).all()
         model = again

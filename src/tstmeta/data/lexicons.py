@@ -1,4 +1,4 @@
-"""Style lexicons that come with data sets; entry points of the group ``tstmeta.lexicons``."""
+"""A style lexicon that comes with a data set."""
 
 from pathlib import Path
 

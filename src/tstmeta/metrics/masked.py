@@ -13,6 +13,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
+from ..data.lexicons import sentiment
 from ..models import lexicon as lexicons
 from ..models.lexicon import Lexicon
 from ..schema import MissingData, Status, TstmetaError
@@ -71,7 +72,7 @@ class MaskedSettings(MetricSettings):
 
     @classmethod
     def pair(cls, word: str) -> tuple[str, str]:
-        return ("lexicon", word) if word in lexicons.names() else super().pair(word)
+        return ("lexicon", word) if word == "sentiment" else super().pair(word)
 
 
 class MaskedCosineSettings(MaskedSettings):
@@ -104,7 +105,7 @@ class MaskedBleu(BatchedMetric):
         model = getattr(self.settings, "model", "")
         self._inner = get(f"{self.stem}:{model}" if model else self.stem)
         self._words = self.settings.lexicon
-        if self._words not in ("", *lexicons.names()):
+        if self._words not in ("", "sentiment"):
             self.languages = self._inner.languages
         self.profile = "real" if self._words else self._inner.profile
 
@@ -121,8 +122,7 @@ class MaskedBleu(BatchedMetric):
         """The one lexicon for all styles; None: ours."""
         if not self._words:
             return None
-        named = self._words in lexicons.names()
-        return lexicons.read(lexicons.place(self._words) if named else self._words)
+        return lexicons.read(sentiment() if self._words == "sentiment" else self._words)
 
     def fields(self) -> dict[str, object]:
         try:
