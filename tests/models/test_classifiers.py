@@ -10,7 +10,6 @@ import torch
 import transformers
 from scipy.special import softmax
 
-from experiments.training.classifier import write
 from tests.models import style, tiny_encoder, tiny_text
 from tstmeta.models import classifiers, hub, sequence
 from tstmeta.models.causal import MissingModel, backbone
@@ -79,28 +78,6 @@ def test_neighbours_order_and_padding_change_nothing(backends, kind):
     assert np.abs(alone - beside).max() < 1e-5
     assert np.abs(alone - back).max() < 1e-5
     assert model.logits([], 0).values.shape == (0, alone.shape[1])
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_what_was_written_is_read_again_with_the_same_answers(backends, tmp_path, kind):
-    model = backends[kind]
-    if isinstance(model, Transformer):
-        model = Transformer(About("transformer", (TASK,)), model.model, model.tokenizer)
-    for folder in ("first", "second"):
-        (tmp_path / folder).mkdir()
-        write(model, tmp_path / folder)
-        if isinstance(model, Transformer):
-            config = json.loads((tmp_path / folder / "config.json").read_text())
-            assert config["id2label"]["2"] == "c"
-        again = classifiers.load(backbone(str(tmp_path / folder)))
-        assert again.about == model.about
-        assert (again.logits(TEXTS, 0).values == model.logits(TEXTS, 0).values).all()
-        model = again
-    first, second = (
-        {path.name: path.read_bytes() for path in (tmp_path / name).glob("*.safetensors")}
-        for name in ("first", "second")
-    )
-    assert first == second
 
 
 @pytest.mark.parametrize("kind", KINDS)
