@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 _CONTENT = ("*.safetensors", "config.json", "generation_config.json", "tokenizer*", "*.jinja")
 #: What must be empty in transformers' report of a loaded model.
 _WRONG = ("missing_keys", "mismatched_keys", "error_msgs")
-#: Number types that are known to give sound log-probabilities.
-DTYPES = ("float32", "bfloat16", "float16")
 #: What is fetched of a repository, less the weights.
 _WORDS = ["*.json", "*.jinja", "*.txt", "*.model"]
 #: Where a tokenizer has its tokens; one of these.
@@ -203,11 +201,9 @@ def device_of(wanted: str = "auto") -> str:
 
 def dtype_of(wanted: str = "auto", device: str = "cpu") -> str:
     """``auto`` is bfloat16 on CUDA and float32 elsewhere."""
-    if wanted == "auto":
-        return "bfloat16" if device.startswith("cuda") else "float32"
-    if wanted not in DTYPES:
-        raise TstmetaError(f"dtype is {wanted!r}; use auto, {', '.join(DTYPES)}")
-    return wanted
+    if wanted != "auto":
+        return wanted
+    return "bfloat16" if device.startswith("cuda") else "float32"
 
 
 def load(name: str | Backbone, **options: Any) -> Engine:
@@ -222,10 +218,8 @@ def load(name: str | Backbone, **options: Any) -> Engine:
 class Lazy:
     """A causal model that is loaded at the first request that no cache can answer.
 
-    Args:
-        device: ``auto``, ``cpu``, ``cuda``, ``cuda:1``, ...
-        dtype: ``auto``, ``float32``, ``bfloat16``, ``float16``.
-        rounded, options: see :class:`~tstmeta.models.engine.Engine`.
+    ``device`` is ``auto``, ``cpu``, ``cuda``, ``cuda:1``, ...; ``dtype`` is ``auto``, ``float32``,
+    ``bfloat16`` or ``float16``; the rest goes to :class:`~tstmeta.models.engine.Engine`.
     """
 
     def __init__(

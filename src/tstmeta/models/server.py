@@ -35,16 +35,11 @@ class ServerModel:
     """A :class:`~tstmeta.models.causal.LanguageModel` that a server runs.
 
     Values depend on the server's dtype and batches: expect differences of rounding between runs.
-    The API key is ``OPENAI_API_KEY`` of the environment, and never shown.
-
-    Args:
-        model: what the server calls the model.
-        identity: of model and tokenizer, for the cache's key.
-
-    Attributes:
-        batch: prompts of an HTTP request, which the server may compute at the same time.
+    The API key is ``OPENAI_API_KEY`` of the environment, and never shown.  ``model`` is what the
+    server calls the model, ``identity`` that of model and tokenizer.
     """
 
+    #: Prompts of an HTTP request, which the server may compute at the same time.
     batch = 32
 
     def __init__(self, url: str, model: str, tokenizer: Any, identity: str):
