@@ -286,10 +286,7 @@ def _steps(folder: Path) -> list[dict[str, str]]:
 
 
 def _fault(folder: Path) -> str:
-    """Why a folder is not read by sentence-transformers; empty when it is.
-
-    Such a folder names classes to import, whatever they are, and may hold pickled weights.
-    """
+    """Why a folder is not read: it names classes to import and may hold pickles; empty if it is."""
     if not _steps(folder):
         return "no modules.json: it is no sentence-transformers model"
     for step in _steps(folder):

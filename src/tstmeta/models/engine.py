@@ -190,10 +190,7 @@ class Engine:
         return F.linear(states.float(), weight.float(), None if bias is None else bias.float())
 
     def _check(self) -> None:
-        """Hold a few tokens against the model's own logits; trees that are wrong are turned off.
-
-        A model with another kind of output layer would give wrong numbers in silence.
-        """
+        """Hold a few tokens against the model's own logits; trees that are wrong are turned off."""
         config = self.model.config.get_text_config(decoder=True)
         layers = getattr(config, "layer_types", None)
         windowed = getattr(config, "sliding_window", None) if layers is None else None
