@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from tests.helpers import needs
 from tstmeta.data import paths, yelp
-from tstmeta.data.lexicons import sentiment
 from tstmeta.models import lexicon
 from tstmeta.models.lexicon import Lexicon, StyleWord, learn, log_odds, read, write
 from tstmeta.schema import DataError, TstmetaError
@@ -152,7 +151,7 @@ def test_words_learned_from_reviews_agree_with_the_released_ones():
         for style, rows in table[table["split"] == "test"].groupby("style")
     }
     learned = {entry.word: entry.style for entry in learn("yelp", texts).entries}
-    released = read(sentiment()).entries
+    released = read(lexicon.sentiment()).entries
     assert len(released) == 433
     both = [entry for entry in released if entry.word in learned]
     agree = sum((learned[entry.word] == "positive") == (entry.weight > 0) for entry in both)

@@ -13,7 +13,6 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from ..data.lexicons import sentiment
 from ..models import lexicon as lexicons
 from ..models.lexicon import Lexicon
 from ..schema import MissingData, Status, TstmetaError
@@ -122,7 +121,7 @@ class MaskedBleu(BatchedMetric):
         """The one lexicon for all styles; None: ours."""
         if not self._words:
             return None
-        return lexicons.read(sentiment() if self._words == "sentiment" else self._words)
+        return lexicons.read(lexicons.sentiment() if self._words == "sentiment" else self._words)
 
     def fields(self) -> dict[str, object]:
         try:

@@ -19,8 +19,9 @@ import numpy as np
 import pandas as pd
 
 from .. import storage
+from ..data import paths
 from ..data.files import read_csv, read_text
-from ..schema import FILLED, DataError, Problem, TstmetaError, checked, numeric
+from ..schema import FILLED, DataError, MissingData, Problem, TstmetaError, checked, numeric
 
 COLUMNS = ("word", "style", "weight")
 _REMEDY = 'write CSV with the columns word,style,weight, or JSON {"style": [["word", weight], ...]}'
@@ -49,6 +50,15 @@ class Lexicon:
         """12 hexadecimal digits of the words alone, in any order: weights change no masked text."""
         words = "\n".join(sorted({entry.word for entry in self.entries}))
         return hashlib.sha256(words.encode()).hexdigest()[:12]
+
+
+def sentiment() -> Path:
+    """Words of sentiment with weights, released with Mir et al. (2019): 433 words of reviews."""
+    try:
+        return paths.raw("mir") / "style_lexicon" / "style_words_and_weights.json"
+    except MissingData:  # this goes into pages and score files: no folder of a machine
+        reason = "the lexicon of mir is not on this machine; get it with: tstmeta data fetch mir"
+        raise MissingData(reason) from None
 
 
 def read(path: Path | str) -> Lexicon:
