@@ -274,6 +274,7 @@ def _stored(
     if not units:
         return _frame([])
     rows = Rows(folder, "scores", str(signature))
+    rows.adopt(folder, f"{signature.name}-{signature.hash}", _earlier)
     by_key = [(_keys(key_of(str(signature), unit), len(unit)), unit) for _, unit in units]
     wanted = [key for keys, _ in by_key for key in keys]
     table = _known(rows, wanted)
@@ -328,6 +329,17 @@ def _known(rows: Rows, wanted: list[str]) -> pd.DataFrame:
         fault = f"value {value} with status {status!r}, key {key!r}"
         raise TstmetaError(f"{rows.path}: {fault}. Remedy: {REMEDY}")
     return table
+
+
+def _earlier(stem: str, values: list[list]) -> list[_Row]:
+    """The rows of a unit that earlier versions wrote."""
+    rows = [
+        (key, float(value), str(Status(status)), str(detail).encode().decode())
+        for key, (value, status, detail) in zip(_keys(str(stem), len(values)), values, strict=True)
+    ]
+    if any(math.isfinite(value) != (status in schema.USABLE) for _, value, status, _ in rows):
+        raise ValueError(values)
+    return rows
 
 
 def answers(metric: Metric, blocks: Iterable[list]) -> Iterator[tuple[Score, ...]]:
