@@ -212,7 +212,6 @@ def model_of(path: Path):
         ("text.txt", files.read_text),
         ("parses.amr", parses.graphs),
         ("parses.conllu", parses.trees),
-        ("parses.udpipe", parses.trees),
         ("vectors.txt", vectors.texts_of),
         ("words.json", lexicon.read),
         ("prompt.toml", lambda path: prompts.load(str(path))),

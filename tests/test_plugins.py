@@ -1,4 +1,4 @@
-"""What another package adds by entry points: metrics, data sets, lexicons; sound and broken."""
+"""What another package adds by entry points: metrics, data sets; sound and broken."""
 
 import json
 import os
@@ -68,7 +68,6 @@ from typer.testing import CliRunner
 from tstmeta import cli, data, schema
 from tstmeta.data import catalogue
 from tstmeta.metrics import registry
-from tstmeta.models import lexicon
 
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
@@ -88,10 +87,6 @@ for name in (*json.loads(sys.argv[1]), "theirs:variant"):
         registry.get(name)
     except schema.TstmetaError as error:
         results["errors"][name] = str(error)
-try:
-    lexicon.place("fails")
-except schema.TstmetaError as error:
-    results["errors"]["lexicon"] = str(error)
 store = tempfile.mkdtemp()
 words = ["score", "--data", "theirs", "-m", "theirs", "-m", "bleu", "--store", store]
 scored = CliRunner().invoke(cli.app, words)
@@ -114,7 +109,7 @@ def results(tmp_path_factory) -> dict:
     (about / "METADATA").write_text("Metadata-Version: 2.1\nName: their-package\nVersion: 1.0\n")
     (about / "entry_points.txt").write_text(
         f"[tstmeta.metrics]\n{METRICS}\n[tstmeta.datasets]\ntheirs = their_texts\n"
-        "broken = their_fails\n[tstmeta.lexicons]\nfails = their_fails:place\n"
+        "broken = their_fails\n"
     )
     path = os.pathsep.join([str(site), os.environ.get("PYTHONPATH", "")])
     environment = {**os.environ, "PYTHONPATH": path, "TSTMETA_DATA": str(site)}
@@ -169,9 +164,8 @@ def test_a_function_and_a_data_set_of_another_package_are_used_by_name(results):
     assert results["errors"]["theirs:variant"].startswith("no metric is called 'theirs:variant'")
 
 
-def test_a_broken_data_set_or_lexicon_hides_no_other(results):
+def test_a_broken_data_set_hides_no_other(results):
     code, output = results["sets"]
     assert code == 0, output
     assert {"contrast", "theirs", "broken"} <= {line.split(" ")[0] for line in output.splitlines()}
     assert "No module named 'no_such_module'" in output
-    assert "'fails' of the package their-package" in results["errors"]["lexicon"]

@@ -2,13 +2,11 @@
 
 import subprocess
 import sys
-from datetime import UTC, datetime, timedelta
-from email.utils import format_datetime
 from pathlib import Path
 
 import pytest
 
-from tstmeta.retrying import Again, retry_after, retrying
+from tstmeta.retrying import Again, retrying
 from tstmeta.schema import TstmetaError
 from tstmeta.storage import locked, replacing, write
 
@@ -78,12 +76,3 @@ def test_what_may_pass_is_tried_again_and_the_last_failure_is_raised():
         retrying(2, 0.0)(failing(9))
     with pytest.raises(ZeroDivisionError):
         retrying(3, 0.0)(lambda: 1 / 0)
-
-
-def test_retry_after_is_seconds_or_a_date():
-    soon = format_datetime(datetime.now(UTC) + timedelta(seconds=30))
-    assert retry_after({"retry-after": "7.5"}) == 7.5
-    assert 25 < retry_after({"retry-after": soon}) <= 30
-    never = "Wed, 21 Oct 99999999999999 07:28:00 GMT"
-    for nonsense in ("soon", "-3", "nan", "Wed, 21 Oct 2015 07:28:00 GMT", never, ""):
-        assert retry_after({"retry-after": nonsense}) == 0

@@ -1,18 +1,29 @@
 """``python -m experiments.training``: models of style and of language for the metrics."""
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
 from experiments.options import APP, Out, Seed, Settings
 from tstmeta.cli import main
 from tstmeta.cli.options import Command, FormatOption
-from tstmeta.cli.train import KeepOut, StyleCorpus, show_result
-from tstmeta.console import Format, mistake
+from tstmeta.cli.train import KeepOut, StyleCorpus, say_use
+from tstmeta.console import Format, mistake, show_table
 from tstmeta.extras import needs
 
 training_app = typer.Typer(**APP)
+
+
+def show_result(results: Mapping[str, Any], format: Format, out: Path, metric: str) -> None:
+    """Print results as rows (what, value), and how to name the folder in a metric."""
+    import pandas as pd
+
+    rows = pd.json_normalize(dict(results), sep=": ").T.reset_index()
+    rows = rows.set_axis(["what", "value"], axis="columns")
+    show_table(rows.assign(what=rows["what"].str.replace("_", " ")), format)
+    say_use(out, metric)
 
 
 @training_app.callback()

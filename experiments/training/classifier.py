@@ -14,21 +14,25 @@ import numpy as np
 import pandas as pd
 from scipy.special import softmax
 
+from tstmeta import storage
 from tstmeta.extras import needs
 from tstmeta.models import classifiers, hub
 from tstmeta.models.causal import Backbone
 from tstmeta.models.classifiers import (
+    FILE,
+    KEY,
     PACKAGES,
     About,
     Linear,
     StyleModel,
     Task,
+    TextCnn,
+    Transformer,
     features,
     modules,
     words,
 )
 from tstmeta.schema import TstmetaError
-from tstmeta.storage import apart
 
 from . import loop
 from .loop import Learner, StyleOptions
@@ -68,7 +72,7 @@ def train(
     Raises:
         TstmetaError: nothing to learn, a folder of another run.
     """
-    apart([("--out", out)], [("--base", base.folder)] if base else ())
+    storage.apart([("--out", out)], [("--base", base.folder)] if base else ())
     options = options or loop.STYLE[kind]
     _check(corpus, kind, tasks, regression, base)
     run = {
@@ -96,9 +100,33 @@ def train(
         _descend(out, run, model.model, loss, len(rows), options)
     report = {**run, "results": _calibrate(model, corpus)}
     loop.write_report(out, report)
-    model.write(out)
+    write(model, out)
     (out / loop.CHECKPOINT).unlink(missing_ok=True)
     return report
+
+
+def write(model: Linear | TextCnn | Transformer, out: Path) -> None:
+    """Write a model, single precision, double for the bias, as ``classifiers.load`` reads it."""
+    from safetensors.numpy import save
+
+    if isinstance(model, Transformer):
+        task, config = model.about.tasks[0], model.model.config
+        setattr(config, KEY, json.loads(json.dumps(asdict(task))))
+        if not model.about.regression:
+            config.id2label = dict(enumerate(task.styles))
+            config.label2id = {style: number for number, style in config.id2label.items()}
+        model.model.save_pretrained(out)
+        model.tokenizer.save_pretrained(out)
+        return
+    if isinstance(model, Linear):
+        tensors = {}
+        for number, (weight, bias) in enumerate(zip(model.weights, model.bias, strict=True)):
+            tensors[f"weight/{number}"] = np.ascontiguousarray(weight, dtype=np.float32)
+            tensors[f"bias/{number}"] = np.ascontiguousarray(bias, dtype=np.float64)
+    else:
+        tensors = {name: value.detach().numpy() for name, value in model.model.named_parameters()}
+    about = {"about": json.dumps(asdict(model.about), ensure_ascii=False, sort_keys=True)}
+    storage.write(out / FILE, save(tensors, about))
 
 
 def _check(
@@ -181,7 +209,7 @@ def _textcnn(
         logits = model(*classifiers.padded([ids[place] for place in places]))
         return torch.nn.functional.cross_entropy(logits, labels[places])
 
-    return classifiers.TextCnn(replace(about, features=features), model), loss
+    return TextCnn(replace(about, features=features), model), loss
 
 
 def beginning(base: Backbone, labels: int, seed: int) -> tuple[Any, Any]:
@@ -191,21 +219,25 @@ def beginning(base: Backbone, labels: int, seed: int) -> tuple[Any, Any]:
 
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        model = hub.weights(
+        model, report = hub.read(
             base,
             AutoModelForSequenceClassification,
-            "head",
+            use_safetensors=True,
+            output_loading_info=True,
             num_labels=labels,
             ignore_mismatched_sizes=True,
             dtype="float32",
         )
+    names = hub.faults(report)
+    body = [name for name in names if name.startswith(f"{model.base_model_prefix}.")]
+    if lost := [name for name in body if "pooler." not in name]:
+        raise hub.missing(base, f"missing or mismatched: {', '.join(lost[:5])}")
     return model, hub.tokenizer(base)
 
 
 def _transformer(rows: pd.DataFrame, about: About, base: Any, seed: int) -> tuple[StyleModel, Loss]:
     import torch
 
-    from tstmeta.models.classifiers import Transformer
     from tstmeta.models.sequence import encode, longest, padded
 
     [task], regression = about.tasks, about.regression

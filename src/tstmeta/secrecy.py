@@ -5,14 +5,12 @@ What stands in a URL is cut out of any text that is shown or kept (:func:`concea
 repeats of a secret that we sent is masked in its answers (:func:`mask_of`, :func:`excerpt`).
 """
 
-import base64
 import html
 import json
 import re
 
-#: What is shorter cannot be masked without spoiling answers.  A shorter key or user name is no
-#: secret (keys such as "EMPTY" stand for none); a shorter password is refused, see
-#: models.connection.address.
+#: What is shorter cannot be masked without spoiling answers: it is no secret (keys such as "EMPTY"
+#: stand for none).
 LEAST = 6
 #: Finds secrets; None if there are none.
 Mask = re.Pattern[str] | None
@@ -34,17 +32,9 @@ def conceal(text: str) -> str:
     return _QUERY.sub(r"\1", _USER.sub(r"\1", text)) if "/" in text else text
 
 
-def mask_of(key: str = "", user: str = "", password: str = "") -> Mask:
-    """A mask of what is sent to a server: the key, or the password (a user alone may be a key).
-
-    It finds them bare and with any of their signs escaped, as in JSON, URLs and HTML.
-    """
-    basic = base64.b64encode(f"{user}:{password}".encode()).decode().rstrip("=")
-    secrets = (key, password or user, basic if user or password else "")
-    # of those that begin alike the longest, lest its end be left
-    longest = sorted({s for s in secrets if len(s) >= LEAST}, key=len, reverse=True)
-    spelled = ("".join(map(_spellings, secret)) for secret in longest)
-    return re.compile("|".join(spelled)) if longest else None
+def mask_of(key: str) -> Mask:
+    """A mask of a key: it finds it bare and with any of its signs escaped (JSON, URLs, HTML)."""
+    return re.compile("".join(map(_spellings, key))) if len(key) >= LEAST else None
 
 
 def _spellings(sign: str) -> str:

@@ -1,15 +1,12 @@
-"""Tree edit distance by hand, by zss, and by its properties; parses of a UDPipe model."""
+"""Tree edit distance by hand, by zss, and by its properties."""
 
 import pytest
 import zss
 from hypothesis import given
 from hypothesis import strategies as st
-from ufal.udpipe import Model, Pipeline
 
 from tests.metrics import item, scores
-from tests.parsing import CAT, DOG, OLD, drawn, sentence, train_udpipe, tree, write
-from tstmeta.metrics.graph import SmatchDep
-from tstmeta.metrics.synwmd import SynWmd
+from tests.parsing import CAT, DOG, OLD, drawn, sentence, tree, write
 from tstmeta.metrics.trees import MAX_WORDS, Ted, distance, ordered
 from tstmeta.schema import Status
 
@@ -89,17 +86,7 @@ def test_a_blank_text_is_a_tree_without_words(conllu):
     assert "no parse of 'unheard of'" in unknown.detail
 
 
-def test_metrics_of_syntax_say_of_a_model_what_they_say_of_its_parses(tmp_path):
-    name = train_udpipe(tmp_path / "tiny.udpipe")
-    texts = ["the cat sees a dog .", "the dog sees a cat .", "a dog likes the old food ."]
-    loaded = Model.load(name)  # a pipeline does not keep its model alive
-    read = Pipeline(loaded, "tokenize", Pipeline.DEFAULT, Pipeline.DEFAULT, "conllu")
-    (tmp_path / "p.conllu").write_text("".join(map(read.process, texts)))
-    units = [item(text, texts[0]) for text in texts]
-    for kind in (Ted, SmatchDep):
-        by_model = scores(kind(name), *units)
-        assert by_model == scores(kind(str(tmp_path / "p.conllu")), *units)
-        assert {score.status for score in by_model} == {Status.OK}
-    assert f"{name} is a model" in SynWmd(name).missing
-    [long] = scores(Ted(name), item(f"{texts[0]} " * 2000, texts[0]))
-    assert long.detail == "12000 words, first 200 used"
+def test_of_a_long_text_the_first_words_are_used(tmp_path):
+    long = sentence(" ".join(["no/0/root"] * (MAX_WORDS + 5)))
+    [score] = scores(Ted(write(tmp_path / "a", long)), item(*["no " * (MAX_WORDS + 5)] * 2))
+    assert score.detail == f"{MAX_WORDS + 5} words, first {MAX_WORDS} used"

@@ -117,7 +117,7 @@ REMEDIES = [
     ("questeval:released", "google-bert/bert-base-multilingual-cased is not here"),
     ("style-emd:nobody/nothing", "hf download nobody/nothing"),
     ("smatch-amr", "no parser comes with us: parse the texts with an AMR parser"),
-    ("smatch-dep", "smatch-dep:/path/parses.conllu and smatch-dep:/path/model.udpipe"),
+    ("smatch-dep", "as in smatch-dep:/path/parses.conllu"),
     ("ted:/nowhere.conllu", "cannot read /nowhere.conllu: No such file"),
     ("synwmd", "as in synwmd:/path/parses.conllu"),
     (f"synwmd:{__file__}", "is not read as CoNLL-U"),

@@ -11,7 +11,6 @@ import sys
 import time
 from functools import lru_cache
 from pathlib import Path
-from unittest.mock import Mock
 
 import pytest
 
@@ -31,15 +30,11 @@ WAYS = {
     "a constant is repeated": "{{ 'a' * 10**9 }}",
     "a text is repeated": "{% set n = messages|length * 10**9 %}{{ 'a' * n }}",
     "loops": LOOP * 3 + "{% endfor %}" * 3,
-    "loops that write": LOOP * 2 + "0123456789" * 20 + "{% endfor %}" * 2,
     "a power": "{{ 9 ** (9 ** 9) }}",
     "macros": "{% macro f(n) %}{{ f(n - 1) ~ f(n - 1) if n }}{% endmacro %}{{ f(60) }}",
     "a width": "{{ '%2000000000d' % 1 }}",
-    "a width of format": "{{ '{:2000000000}'.format(1) }}",
     "center": "{{ 'a'|center(10**9) }}",
-    "indent": "{{ ('a\n' * 10000)|indent(10**6) }}",
     "doubled": DOUBLED.replace("START", "'ab'").replace("SUM", "ns.x + ns.x"),
-    "joined": DOUBLED.replace("START", "'ab'").replace("SUM", "ns.x ~ ns.x"),
     "a doubled list": DOUBLED.replace("START", "[1]").replace("SUM", "ns.x + ns.x"),
     "lipsum": "{{ lipsum(n=10**6, html=False) }}",
 }
@@ -99,10 +94,7 @@ def test_a_template_that_has_no_end_is_stopped(strict, way):
     ]
 
 
-@pytest.mark.parametrize("error", [None, ProcessLookupError, PermissionError])
-def test_a_renderer_that_ends_otherwise_is_no_limit(monkeypatch, error):
-    if error:  # what a system says of a group whose processes are dead
-        monkeypatch.setattr(rendering.os, "killpg", Mock(side_effect=error))
+def test_a_renderer_that_ends_otherwise_is_no_limit(monkeypatch):
     monkeypatch.setattr(rendering.sys, "executable", "/bin/false")
     fresh = lru_cache(maxsize=1)(rendering._renderer.__wrapped__)
     monkeypatch.setattr(rendering, "_renderer", fresh)
@@ -142,8 +134,6 @@ def test_ctrl_c_ends_the_wait_and_the_answer_is_nobodys_next():
 
 SCRIPT = """
 import json, os, resource, sys
-from pathlib import Path
-from unittest.mock import Mock
 from tstmeta.models import template
 class Tokenizer:
     name_or_path, special_tokens_map, added_tokens_decoder = "", {}, {}
@@ -157,7 +147,7 @@ for Tokenizer.chat_template in json.loads(sys.argv[1]):
 process = template._renderer(os.getpid())
 print(process.pid)
 process.kill()
-process.wait()  # now what it forked counts
+process.wait()  # now it counts
 # Linux counts what the process that started this one had into ru_maxrss, not into VmHWM
 peak = [line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM")]
 print(int(peak[0]) // 1024)

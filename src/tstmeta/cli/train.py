@@ -1,13 +1,11 @@
 """``tstmeta train``: style words and counts of tokens for the metrics, from texts of yours."""
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from ..console import Format, mistake, note, show_table
-from .options import FormatOption
+from ..console import escaped, mistake, note
 
 StyleCorpus = Annotated[
     str, typer.Option(help="yelp, xformal, or a CSV file with the columns text and style.")
@@ -35,7 +33,6 @@ def lexicon(
         Path, typer.Option("--out", "-o", help="CSV file to write: word, style, weight.")
     ] = Path("lexicon.csv"),
     keep_out: KeepOut = None,
-    format: FormatOption = Format.table,
 ) -> None:
     """Learn a style lexicon: log-odds of each word in two corpora (Monroe et al., 2008).
 
@@ -60,8 +57,9 @@ def lexicon(
     lexicon = learn(out.name, texts)
     write(lexicon, out)
     styles = [entry.style for entry in lexicon.entries]
-    facts = {s: {"sentences": len(t), "words kept": styles.count(s)} for s, t in texts.items()}
-    show_result(facts, format, out, "masked-bleu:OUT")
+    for style, rows in texts.items():
+        print(f"{escaped(style)}: {len(rows)} sentences, {styles.count(style)} words kept")
+    say_use(out, "masked-bleu:OUT")
 
 
 @train_app.command()
@@ -72,7 +70,6 @@ def idf(
     out: Annotated[
         Path, typer.Option("--out", "-o", help="File to write; it has to end in .json.")
     ] = Path("idf.json"),
-    format: FormatOption = Format.table,
 ) -> None:
     """Count in how many sources each token of the embedded encoder stands; each counts once.
 
@@ -90,17 +87,12 @@ def idf(
     counts = vectors.write_counts(
         encoders.load(encoders.MINILM), [text for text in texts if text.strip()], out
     )
-    facts = {"texts": counts.total, "tokens": len(counts.counts), "table": vectors.identity(out)}
-    show_result(facts, format, out, "bertscore:idf=OUT")
+    print(f"{counts.total} texts, {len(counts.counts)} tokens, {escaped(vectors.identity(out))}")
+    say_use(out, "bertscore:idf=OUT")
 
 
-def show_result(results: Mapping[str, Any], format: Format, out: Path, metric: str) -> None:
-    """Print results as rows (what, value), and how to name the file in a metric."""
-    import pandas as pd
-
-    rows = pd.json_normalize(dict(results), sep=": ").T.reset_index()
-    rows = rows.set_axis(["what", "value"], axis="columns")
-    show_table(rows.assign(what=rows["what"].str.replace("_", " ")), format)
+def say_use(out: Path, metric: str) -> None:
+    """Say how to name the file in a metric."""
     # with a slash, so that a folder is seen to be one
     word = out if "/" in str(out) else f"./{out}"
     note(f"in {out}; use it: tstmeta score --data DATA --metric {metric.replace('OUT', str(word))}")

@@ -15,7 +15,7 @@ from tqdm import tqdm
 
 from .. import __version__, storage
 from ..console import note
-from ..retrying import PASSING, Again, retry_after, retrying
+from ..retrying import PASSING, Again, retrying
 from ..schema import TstmetaError
 from .manifest import Entry, check, folder, manifest, state, verdict
 
@@ -88,7 +88,7 @@ def _body(response: httpx.Response, limit: int) -> bytes:
     """The body of an answer, of at most ``limit`` bytes."""
     code, body = response.status_code, bytearray()
     if code in PASSING:
-        raise Again(f"the server answers {code}", retry_after(response.headers))
+        raise Again(f"the server answers {code}")
     if code != 200:
         raise FetchError(f"the server answers {code} {response.reason_phrase}: {response.url}")
     for block in response.iter_bytes(1 << 16):

@@ -33,14 +33,8 @@ class Served:
         timeout: float = 120.0,
         retries: int = 6,
     ):
-        where = address(url)
-        if where.user or where.password:
-            raise ServerError(
-                "the URL of the server holds a user or a password, and a key comes from the "
-                "environment alone. Remedy: write it into OPENAI_API_KEY"
-            )
-        self._connection = Connection(where, key, timeout=timeout, retries=retries)
-        self.server, self.model, self.revision = where.url, model, revision
+        self.server, self.model, self.revision = address(url), model, revision
+        self._connection = Connection(self.server, key, timeout=timeout, retries=retries)
         self.notes: list[str] = []
         self._without: frozenset[str] = frozenset()
         self._unanswered = 0

@@ -8,11 +8,10 @@ Both take the same tokens' log-probabilities, which are in the score store.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
@@ -27,9 +26,6 @@ from ..secrecy import conceal
 from . import instructions as sets
 from .instructions import shipped
 from .scorer import Rewrite, Scorer, TokenScores
-
-if TYPE_CHECKING:
-    from ..models.connection import Address
 
 
 class LikelihoodSettings(ModelSettings):
@@ -46,32 +42,24 @@ class LikelihoodSettings(ModelSettings):
     ] = ""
 
 
-#: A server's address among words: its password may hold a + or a /, and its query ends it.
-_ADDRESS = re.compile(r"https?://(?:[^/?#\s]*@|[^#+\s]*@)?[^+#?]*(?:\?[^+#]*)?", re.IGNORECASE)
-
-
 @dataclass(frozen=True)
 class Server:
     """A model that a server runs: where, what it is called there, and whose tokenizer it has."""
 
-    address: Address
+    address: str
     model: str
     tokenizer: Backbone
 
     @property
     def identity(self) -> str:
-        return f"{self.model}|server|{self._label}"
-
-    @property
-    def _label(self) -> str:
-        return f"tokenizer {hub.identity(self.tokenizer)}"
+        return f"{self.model}|server|tokenizer {hub.identity(self.tokenizer)}"
 
     def connected(self) -> LanguageModel:
         """A backend; nothing is sent yet."""
         from ..models.server import ServerModel
 
         tokenizer = hub.tokenizer(self.tokenizer)
-        return ServerModel(self.address, self.model, tokenizer, label=self._label)
+        return ServerModel(self.address, self.model, tokenizer, self.identity)
 
 
 class Likelihood(ModelMetric):
@@ -169,24 +157,23 @@ class LikelihoodStyle(Likelihood):
 def read(words: str) -> tuple[Backbone | Server, LikelihoodSettings]:
     """The model or the server that words name, and their settings.
 
-    A password and a query are in no message, for words are read without them.
+    Raises:
+        TstmetaError: among others, a server's address with a user, a password or a query, whose
+            words are not shown.
     """
-    if re.search(r"\?[^#]*\+", words):
+    if conceal(words) != words:
         raise TstmetaError(
-            "a + in the query of a server's address could be a part of a key, so the words after "
-            "likelihood: are not shown. Remedy: write %2B for it, and #NAME after the query"
+            "the address of the server holds a user, a password or a query, and a key comes from "
+            "the environment alone. Remedy: write it into OPENAI_API_KEY"
         )
-    settings = LikelihoodSettings.read(conceal(words), BACKBONES)
+    settings = LikelihoodSettings.read(words, BACKBONES)
     model, server = settings.model, settings.server
     if not server:
         return model or BACKBONES["embedded"], settings
     from ..models.connection import address  # takes time to import
 
-    place = _ADDRESS.search(words)
-    where = address(place[0] if place else server)  # refuses what is no URL
+    where = address(server)  # refuses what is no URL
     url, _, name = server.partition("#")
-    if place and "?" in words[place.end() :]:
-        raise TstmetaError("a query stands before the # of a server's address, and is never sent")
     if not (name or model):
         raise TstmetaError(
             f"which model does {url} run? Write {url}#NAME, NAME being what the server calls it"

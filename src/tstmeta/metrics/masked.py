@@ -71,7 +71,7 @@ class MaskedSettings(MetricSettings):
 
     @classmethod
     def pair(cls, word: str) -> tuple[str, str]:
-        return ("lexicon", word) if word in lexicons.names() else super().pair(word)
+        return ("lexicon", word) if word == "sentiment" else super().pair(word)
 
 
 class MaskedCosineSettings(MaskedSettings):
@@ -104,7 +104,7 @@ class MaskedBleu(BatchedMetric):
         model = getattr(self.settings, "model", "")
         self._inner = get(f"{self.stem}:{model}" if model else self.stem)
         self._words = self.settings.lexicon
-        if self._words not in ("", *lexicons.names()):
+        if self._words not in ("", "sentiment"):
             self.languages = self._inner.languages
         self.profile = "real" if self._words else self._inner.profile
 
@@ -121,8 +121,7 @@ class MaskedBleu(BatchedMetric):
         """The one lexicon for all styles; None: ours."""
         if not self._words:
             return None
-        named = self._words in lexicons.names()
-        return lexicons.read(lexicons.place(self._words) if named else self._words)
+        return lexicons.read(lexicons.sentiment() if self._words == "sentiment" else self._words)
 
     def fields(self) -> dict[str, object]:
         try:

@@ -13,9 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..models.parses import Parser, Tree
+from ..models.parses import Tree
 from ..models.vectors import Vectors
-from ..schema import TstmetaError
 from .base import Request, Score, installed, scored
 from .batched import cut_note
 from .semantic import NOWHERE_TO_TRAVEL, WORDLESS, WordMetric, WordSettings
@@ -184,17 +183,10 @@ class SynWmd(ParseMetric):
         files = {"parses": self.identity, **self._words.fields()}
         return {**super().fields(), **files, "POT": installed("POT")}
 
-    def read(self) -> Parser:
-        """The parses of a file: a model has no sentences to weigh words by."""
-        parser = super().read()
-        if parser.parses is None:
-            raise TstmetaError(f"{self.file} is a model: {self.remedy.format(name=SynWmd.name)}")
-        return parser
-
     @cached_property
     def _facts(self) -> tuple[dict[str, float], Vectors]:
         # a sentence is a text of its own, whatever longer text it stands in: one root
-        parses = (self.read().parses or {}).values()
+        parses = self.read().parses.values()
         sentences = (tree for tree in parses if sum(not word.head for word in tree) == 1)
         return word_weights(dict.fromkeys(sentences)), self._words.source
 

@@ -20,7 +20,7 @@ MAX_WORDS = 200
 
 
 class ParseSettings(MetricSettings):
-    """The file of parses: CoNLL-U, PENMAN for graphs, or a UDPipe model."""
+    """The file of parses: CoNLL-U, or PENMAN for graphs."""
 
     default_key = "parses"
     parses: str = ""
@@ -32,8 +32,8 @@ class ParseMetric(ModelMetric):
     profile = "real"
     #: What to do where no file is named.
     remedy: ClassVar[str] = (
-        "parse the texts with UDPipe, Stanza or another parser and name the CoNLL-U file, or name "
-        "a UDPipe model, as in {name}:/path/parses.conllu and {name}:/path/model.udpipe"
+        "parse the texts with UDPipe, Stanza or another parser and name the CoNLL-U file, as in "
+        "{name}:/path/parses.conllu"
     )
     #: The libraries that it needs.
     modules: ClassVar[tuple[str, ...]] = ()

@@ -5,9 +5,8 @@ Three kinds are read alike: a linear model over hashed n-grams and a TextCNN, ea
 The target style of a rewrite picks one of a model's *tasks*.
 """
 
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -17,7 +16,6 @@ import regex  # type: ignore[import-untyped]
 from pydantic import TypeAdapter
 from scipy.special import softmax
 
-from .. import storage
 from ..extras import lacking
 from ..schema import TstmetaError
 from ..secrecy import excerpt
@@ -62,10 +60,6 @@ class About:
     regression: bool = False
     features: Mapping[str, Any] = field(default_factory=dict)
 
-    def text(self) -> str:
-        """As JSON, the same for the same model."""
-        return json.dumps(asdict(self), ensure_ascii=False, sort_keys=True)
-
 
 class Estimates(NamedTuple):
     """Logits or probabilities [n, k] of styles, or strengths [n], and a note on each cut text."""
@@ -75,15 +69,12 @@ class Estimates(NamedTuple):
 
 
 class StyleModel:
-    """A loaded model of style; a kind of model defines ``logits`` and ``write``."""
+    """A loaded model of style; a kind of model defines ``logits``."""
 
     about: About
 
     def logits(self, texts: Sequence[str], task: int) -> Estimates:
         """Logits [n, k] of the styles of a task, or a regressor's value (k = 1)."""
-        raise NotImplementedError
-
-    def write(self, folder: Path) -> None:
         raise NotImplementedError
 
     def place(self, style: str, wordings: Mapping[str, str] | None = None) -> tuple[int, int]:
@@ -147,16 +138,6 @@ class Linear(StyleModel):
         if len(weights) == 1 and not self.about.regression:  # one number tells two styles apart
             values = np.concatenate([np.zeros_like(values), values], axis=1)
         return Estimates(values, [""] * len(texts))
-
-    def write(self, folder: Path) -> None:
-        """Write ``style.safetensors``: single precision, double for the bias."""
-        from safetensors.numpy import save
-
-        tensors = {}
-        for number, (weight, bias) in enumerate(zip(self.weights, self.bias, strict=True)):
-            tensors[f"weight/{number}"] = np.ascontiguousarray(weight, dtype=np.float32)
-            tensors[f"bias/{number}"] = np.ascontiguousarray(bias, dtype=np.float64)
-        storage.write(folder / FILE, save(tensors, {"about": self.about.text()}))
 
     @classmethod
     def read(cls, path: Path, about: About) -> Self:
@@ -250,12 +231,6 @@ class TextCnn(StyleModel):
         ]
         return Estimates(values, cut)
 
-    def write(self, folder: Path) -> None:
-        from safetensors.torch import save
-
-        tensors = {name: value.detach() for name, value in self.model.named_parameters()}
-        storage.write(folder / FILE, save(tensors, {"about": self.about.text()}))
-
     @classmethod
     def read(cls, path: Path, about: About) -> Self:
         from safetensors.torch import load_file
@@ -281,7 +256,7 @@ class Transformer(StyleModel):
         self.window = sequence.longest(model.config, tokenizer)
 
     @classmethod
-    def read(cls, model: Backbone, device: str = "auto") -> Self:
+    def read(cls, model: Backbone) -> Self:
         """The model of a hub or a folder."""
         from transformers import AutoModelForSequenceClassification
 
@@ -294,7 +269,7 @@ class Transformer(StyleModel):
                 model.where, tuple(str(name) for _, name in sorted(config.id2label.items()))
             )
         about = About("transformer", (task,), config.num_labels == 1)
-        return cls(about, network.to(hub.device_of(device)), hub.tokenizer(model))
+        return cls(about, network.to(hub.device_of()), hub.tokenizer(model))
 
     def judge(self, *sides: Sequence[str]) -> tuple[np.ndarray, list[int]]:
         """Logits [n, k] of n texts, or pairs in two lists, and their tokens before the cut."""
@@ -311,15 +286,6 @@ class Transformer(StyleModel):
         values, tokens = self.judge(texts)
         cut = [f"{n} tokens, first {self.window} used" if n > self.window else "" for n in tokens]
         return Estimates(values, cut)
-
-    def write(self, folder: Path) -> None:
-        task, config = self.about.tasks[0], self.model.config
-        setattr(config, KEY, json.loads(json.dumps(asdict(task))))
-        if not self.about.regression:
-            config.id2label = dict(enumerate(task.styles))
-            config.label2id = {style: number for number, style in config.id2label.items()}
-        self.model.save_pretrained(folder)
-        self.tokenizer.save_pretrained(folder)
 
 
 # --------------------------------------------------------------------------------- files
@@ -372,17 +338,17 @@ def read_about(path: Path) -> About:
         ) from error
 
 
-def load(model: Backbone, device: str = "auto") -> StyleModel:
+def load(model: Backbone) -> StyleModel:
     """Load a model of style; the last two stay in memory."""
     if words := missing(model):
         raise MissingModel(words)
-    return _load(model, hub.identity(model), device)
+    return _load(model, hub.identity(model))
 
 
 @lru_cache(maxsize=2)
-def _load(model: Backbone, identity: str, device: str) -> StyleModel:
+def _load(model: Backbone, identity: str) -> StyleModel:
     path = ours(model)
     if path is None:
-        return Transformer.read(model, device)
+        return Transformer.read(model)
     about = read_about(path)
     return (Linear if about.kind == "linear" else TextCnn).read(path, about)

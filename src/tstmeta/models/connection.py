@@ -1,22 +1,20 @@
 """The way to a server that speaks OpenAI's interface: its address, its secrets, the client.
 
-The ``openai`` client sends requests, and sends them again where that may help.  A key and a
-password go to the server alone: they are in no message, no answer, no log and no ``repr``.
+The ``openai`` client sends requests, and sends them again where that may help.  A key goes to the
+server alone: it is in no message, no answer, no log and no ``repr``.
 """
 
 from __future__ import annotations
 
 import asyncio
-import base64
 import os
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import httpx
 
 from ..extras import needs
 from ..schema import TstmetaError
-from ..secrecy import LEAST, excerpt, mask_of
+from ..secrecy import excerpt, mask_of
 
 if TYPE_CHECKING:
     import httpx2
@@ -34,32 +32,13 @@ class ServerError(TstmetaError):
     """A server that cannot be used; says the remedy."""
 
 
-@dataclass(frozen=True)
-class Address:
-    """Where a server's interface starts.
-
-    Attributes:
-        url: without user, password and query, so that it may be shown and hashed.
-        user, password: what the URL holds before its host, decoded.
-    """
-
-    url: str
-    user: str = field(default="", repr=False)
-    password: str = field(default="", repr=False)
-
-    @property
-    def is_local(self) -> bool:
-        """Whether the server runs on this machine."""
-        return httpx.URL(self.url).host in ("localhost", "127.0.0.1", "::1")
-
-
-def address(url: str) -> Address:
+def address(url: str) -> str:
     """Where an interface starts: ``/v1`` is added to a bare host, ``/chat/completions`` taken off.
 
     Kept answers are found by it: another reading of the same URL would have them paid for again.
 
     Raises:
-        ServerError: this is no URL of a server, or its password is too short to be masked.
+        ServerError: this is no URL of a server, or it holds a user or a password.
     """
     try:
         parsed = httpx.URL(url.strip().rstrip("/"))
@@ -71,41 +50,38 @@ def address(url: str) -> Address:
             "this is no URL of a server. Remedy: one that starts with http:// or https://, such "
             "as http://localhost:8000/v1"
         )
-    if parsed.password and len(parsed.password) < LEAST:
+    if parsed.userinfo:
         raise ServerError(
-            f"the password in the URL has fewer than {LEAST} characters: where a server repeats "
-            "it, it cannot be told from other words. Remedy: a longer one"
+            "the URL of the server holds a user or a password, and a key comes from the "
+            "environment alone. Remedy: write it into OPENAI_API_KEY"
         )
     path = (parsed.path.rstrip("/").removesuffix("/completions") or "/v1").removesuffix("/chat")
-    shown = parsed.copy_with(username=None, password=None, path=path, query=None, fragment=None)
-    return Address(str(shown), parsed.username, parsed.password)
+    return str(parsed.copy_with(path=path, query=None, fragment=None))
 
 
 class Connection:
     """Requests to one server; asks nothing and loads nothing yet.
 
     Args:
+        url: as :func:`address` gives it.
         key: the API key; that of ``OPENAI_API_KEY`` when None.
         timeout: seconds for one answer.
         retries: how often a request is sent again after 408, 409, 429, 5xx, a broken connection or
             no answer in time; pauses grow, and ``Retry-After`` counts.
 
     Attributes:
-        mask: finds the secrets that are sent, in what the server repeats.
+        mask: finds the key in what the server repeats.
     """
 
     def __init__(
-        self, address: Address, key: str | None = None, *, timeout: float = 120.0, retries: int = 6
+        self, url: str, key: str | None = None, *, timeout: float = 120.0, retries: int = 6
     ):
         key = (os.environ.get("OPENAI_API_KEY", "") if key is None else key).strip()
         if not (key.isascii() and key.isprintable()) or " " in key:
             raise TstmetaError("the API key has a sign that no HTTP header takes; copy it anew")
-        self.address, self.timeout, self.retries = address, timeout, retries
-        self.mask = mask_of(key, address.user, address.password)
+        self.url, self.timeout, self.retries = url, timeout, retries
+        self.mask = mask_of(key)
         self._sender = f"Bearer {key}" if key else ""
-        if address.user or address.password:
-            login = f"{address.user}:{address.password}".encode()
-            self._sender = f"Basic {base64.b64encode(login).decode()}"
         self._client: openai.OpenAI | None = None
         self._async_client: openai.AsyncOpenAI | None = None
 
@@ -162,14 +138,15 @@ class Connection:
     def _opened(self, client: Any, http: Any, limits: httpx2.Limits) -> Any:
         import httpx2
 
+        is_local = httpx.URL(self.url).host in ("localhost", "127.0.0.1", "::1")
         opened = client(
-            base_url=self.address.url,
+            base_url=self.url,
             api_key="in the headers",
             max_retries=self.retries,
             http_client=http(
                 timeout=httpx2.Timeout(self.timeout, connect=min(10.0, self.timeout)),
                 limits=limits,
-                trust_env=not self.address.is_local,  # a proxy does not know this machine
+                trust_env=not is_local,  # a proxy does not know this machine
                 follow_redirects=False,  # nor is a key sent where a server points
             ),
         )
@@ -202,7 +179,7 @@ class Connection:
         cause = error.__cause__ or error
         if path == "/models" and isinstance(cause, httpx2.ConnectError):
             raise ServerError(
-                f"no connection to {self.address.url}: {excerpt(str(cause), mask=self.mask)}. "
+                f"no connection to {self.url}: {excerpt(str(cause), mask=self.mask)}. "
                 "Remedy: start the server, or mend the URL"
             ) from None
         return f"the connection broke ({type(cause).__name__})"

@@ -109,7 +109,7 @@ class Encoder:
         from transformers import AutoModel
 
         # a pooler is no part of token vectors, and many a checkpoint lacks it
-        network = hub.weights(self.model, AutoModel, "pooler", dtype="float32")
+        network = hub.weights(self.model, AutoModel, pooler=False, dtype="float32")
         network = network.get_encoder() if self.config.is_encoder_decoder else network
         return network.to(self.device).eval()
 
@@ -223,16 +223,16 @@ class Encoder:
                     yield texts[place], TokenVectors(states, ids, len(uncut[place]))
 
 
-def load(model: Backbone, device: str = "auto") -> Encoder:
+def load(model: Backbone) -> Encoder:
     """Load an encoder; metrics of one run share it, and the last two stay in memory."""
     if model is MINILM and (words := missing(model)):
         raise MissingModel(words)
-    return _loaded(model, hub.identity(model), device)
+    return _loaded(model, hub.identity(model))
 
 
 @lru_cache(maxsize=2)
-def _loaded(model: Backbone, identity: str, device: str) -> Encoder:
-    return Encoder(model, device)
+def _loaded(model: Backbone, identity: str) -> Encoder:
+    return Encoder(model)
 
 
 def missing(model: Backbone, *modules: str) -> str:
@@ -286,10 +286,7 @@ def _steps(folder: Path) -> list[dict[str, str]]:
 
 
 def _fault(folder: Path) -> str:
-    """Why a folder is not read by sentence-transformers; empty when it is.
-
-    Such a folder names classes to import, whatever they are, and may hold pickled weights.
-    """
+    """Why a folder is not read: it names classes to import and may hold pickles; empty if it is."""
     if not _steps(folder):
         return "no modules.json: it is no sentence-transformers model"
     for step in _steps(folder):

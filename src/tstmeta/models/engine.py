@@ -104,24 +104,16 @@ class Engine:
         bar = progress_bar(sum(row.size for batch in todo for row in batch), progress)
         with bar, torch.inference_mode():
             for batch in todo:
-                answers = self._answers(batch, distinct)
+                try:
+                    answers = self._scored(batch, distinct)
+                except torch.OutOfMemoryError as error:
+                    tokens = sum(row.size for row in batch)
+                    raise TstmetaError(
+                        f"memory does not suffice for {tokens} tokens at a time. Remedy: a smaller "
+                        f"model, or in Python tstmeta.likelihood.load(model, budget={tokens // 2})"
+                    ) from error
                 yield [(place, values) for rank, values in answers for place in wanted[rank]]
                 bar.update(sum(row.size for row in batch))
-
-    def _answers(self, batch: list[Row], requests: list[Continuation]) -> list[Answer]:
-        """A batch's answers; where a GPU has not enough memory, those of its halves."""
-        try:
-            return self._scored(batch, requests)
-        except torch.OutOfMemoryError as error:
-            if len(batch) == 1:
-                raise TstmetaError(
-                    f"memory does not suffice for {batch[0].size} tokens; use a smaller model"
-                ) from error
-        # not above: as long as the error lives it holds the tensors of the failed pass
-        torch.cuda.empty_cache()
-        half = len(batch) // 2
-        parts = (batch[:half], batch[half:])
-        return [answer for part in parts for answer in self._answers(part, requests)]
 
     def _scored(self, batch: list[Row], requests: list[Continuation]) -> list[Answer]:
         states = self._states(batch)  # [rows, longest row, width]
@@ -198,10 +190,7 @@ class Engine:
         return F.linear(states.float(), weight.float(), None if bias is None else bias.float())
 
     def _check(self) -> None:
-        """Hold a few tokens against the model's own logits; trees that are wrong are turned off.
-
-        A model with another kind of output layer would give wrong numbers in silence.
-        """
+        """Hold a few tokens against the model's own logits; trees that are wrong are turned off."""
         config = self.model.config.get_text_config(decoder=True)
         layers = getattr(config, "layer_types", None)
         windowed = getattr(config, "sliding_window", None) if layers is None else None

@@ -8,9 +8,10 @@ from __future__ import annotations
 import hashlib
 import re
 import sys
+from collections.abc import Mapping
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from ..data.paths import regular
 from ..extras import lacking, needs
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
 _CONTENT = ("*.safetensors", "config.json", "generation_config.json", "tokenizer*", "*.jinja")
 #: What must be empty in transformers' report of a loaded model.
 _WRONG = ("missing_keys", "mismatched_keys", "error_msgs")
-#: Number types that are known to give sound log-probabilities.
-DTYPES = ("float32", "bfloat16", "float16")
 #: What is fetched of a repository, less the weights.
 _WORDS = ["*.json", "*.jinja", "*.txt", "*.model"]
 #: Where a tokenizer has its tokens; one of these.
@@ -136,25 +135,21 @@ def read(model: Backbone, kind: Any, **options: Any) -> Any:
         raise missing(model, f"{type(error).__name__}: {error}") from error
 
 
-def weights(
-    model: Backbone, kind: Any, fresh: Literal["", "pooler", "head"] = "", **options: Any
-) -> Any:
+def weights(model: Backbone, kind: Any, *, pooler: bool = True, **options: Any) -> Any:
     """A model as :func:`read` gives it; weights that are missing would be random: MissingModel.
 
-    ``fresh`` says what may be: a ``pooler``, or the ``head``, too, which is all outside the body.
+    Only a pooler may be missing, and only where ``pooler`` is False.
     """
     network, report = read(model, kind, use_safetensors=True, output_loading_info=True, **options)
-    body = f"{network.base_model_prefix}."
-
-    def needed(key: Any) -> bool:
-        name = key if isinstance(key, str) else key[0]
-        inside = fresh != "head" or name.startswith(body)
-        return inside and not (fresh and "pooler." in name)
-
-    for fault in _WRONG:
-        if wrong := [str(key) for key in report.get(fault) or () if needed(key)]:
-            raise missing(model, f"{fault.replace('_', ' ')}: {', '.join(sorted(wrong)[:5])}")
+    if wrong := [name for name in faults(report) if pooler or "pooler." not in name]:
+        raise missing(model, f"missing or mismatched weights: {', '.join(sorted(wrong)[:5])}")
     return network
+
+
+def faults(report: Mapping[str, Any]) -> list[str]:
+    """What is missing or wrong by transformers' report of a loaded model."""
+    keys = [key for fault in _WRONG for key in report.get(fault) or ()]
+    return [key if isinstance(key, str) else str(key[0]) for key in keys]
 
 
 def tokenizer(model: Backbone) -> Any:
@@ -206,11 +201,9 @@ def device_of(wanted: str = "auto") -> str:
 
 def dtype_of(wanted: str = "auto", device: str = "cpu") -> str:
     """``auto`` is bfloat16 on CUDA and float32 elsewhere."""
-    if wanted == "auto":
-        return "bfloat16" if device.startswith("cuda") else "float32"
-    if wanted not in DTYPES:
-        raise TstmetaError(f"dtype is {wanted!r}; use auto, {', '.join(DTYPES)}")
-    return wanted
+    if wanted != "auto":
+        return wanted
+    return "bfloat16" if device.startswith("cuda") else "float32"
 
 
 def load(name: str | Backbone, **options: Any) -> Engine:
@@ -225,10 +218,8 @@ def load(name: str | Backbone, **options: Any) -> Engine:
 class Lazy:
     """A causal model that is loaded at the first request that no cache can answer.
 
-    Args:
-        device: ``auto``, ``cpu``, ``cuda``, ``cuda:1``, ...
-        dtype: ``auto``, ``float32``, ``bfloat16``, ``float16``.
-        rounded, options: see :class:`~tstmeta.models.engine.Engine`.
+    ``device`` is ``auto``, ``cpu``, ``cuda``, ``cuda:1``, ...; ``dtype`` is ``auto``, ``float32``,
+    ``bfloat16`` or ``float16``; the rest goes to :class:`~tstmeta.models.engine.Engine`.
     """
 
     def __init__(

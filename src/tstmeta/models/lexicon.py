@@ -1,8 +1,7 @@
 """Style lexicons: words and what they weigh for a style; read from a file or learned from texts.
 
 A masked metric hides such words, so that a rewrite is not punished for changing them (Mir et al.,
-2019).  Others register a lexicon as an entry point of the group ``tstmeta.lexicons``: a function
-that gives the path of its file.
+2019).
 """
 
 import hashlib
@@ -11,7 +10,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
@@ -19,11 +18,11 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from .. import plugins, storage
+from .. import storage
+from ..data import paths
 from ..data.files import read_csv, read_text
-from ..schema import FILLED, DataError, Problem, TstmetaError, checked, numeric
+from ..schema import FILLED, DataError, MissingData, Problem, TstmetaError, checked, numeric
 
-GROUP = "tstmeta.lexicons"
 COLUMNS = ("word", "style", "weight")
 _REMEDY = 'write CSV with the columns word,style,weight, or JSON {"style": [["word", weight], ...]}'
 #: Of words that are learned: the prior's weight in words; the least |z|, odds ratio, and count in
@@ -53,18 +52,13 @@ class Lexicon:
         return hashlib.sha256(words.encode()).hexdigest()[:12]
 
 
-@cache
-def names() -> tuple[str, ...]:
-    """Lexicons that are registered under a name."""
-    return tuple(sorted(plugins.points(GROUP)))
-
-
-def place(name: str) -> Path:
-    """Where the file of a registered lexicon is."""
-    if point := plugins.points(GROUP).get(name):
-        return Path(plugins.load(point)())
-    known = ", ".join(names()) or "none"
-    raise TstmetaError(f"no lexicon is called {name!r}; registered: {known}. Or name a file")
+def sentiment() -> Path:
+    """Words of sentiment with weights, released with Mir et al. (2019): 433 words of reviews."""
+    try:
+        return paths.raw("mir") / "style_lexicon" / "style_words_and_weights.json"
+    except MissingData:  # this goes into pages and score files: no folder of a machine
+        reason = "the lexicon of mir is not on this machine; get it with: tstmeta data fetch mir"
+        raise MissingData(reason) from None
 
 
 def read(path: Path | str) -> Lexicon:
@@ -105,47 +99,45 @@ def write(lexicon: Lexicon, path: Path) -> None:
     storage.write(path, frame.to_csv(index=False, float_format="%.6g", lineterminator="\n"))
 
 
-def log_odds(first: Counter[str], second: Counter[str], prior: float = PRIOR) -> pd.DataFrame:
+def log_odds(first: Counter[str], second: Counter[str]) -> pd.DataFrame:
     """How much likelier each word is in the first corpus than in the second: ``log``, ``z``.
 
     Monroe et al. (2008, Section 3): log-odds ratio under an informative Dirichlet prior, and its
-    z-score.  The prior, ours, has the words' shares in both corpora and weighs ``prior`` words.
+    z-score.  The prior, ours, has the words' shares in both corpora and weighs :data:`PRIOR` words.
     ``count`` is that of both corpora.
     """
     counts = pd.DataFrame({"first": first, "second": second}, dtype=float).fillna(0)
     sizes, both = counts.sum(), counts.sum(axis=1)
     if not sizes.all() or len(counts) < 2:
         raise TstmetaError("there is too little to compare: each of two corpora needs words")
-    here = counts.add(prior * both / sizes.sum(), axis=0)
-    odds = np.log(here / (sizes + prior - here))
+    here = counts.add(PRIOR * both / sizes.sum(), axis=0)
+    odds = np.log(here / (sizes + PRIOR - here))
     log = odds["first"] - odds["second"]
     return pd.DataFrame({"log": log, "z": log / np.sqrt((1 / here).sum(axis=1)), "count": both})
 
 
-def learn(
-    name: str, texts: Mapping[str, Iterable[Sequence[str]]], threshold: float = THRESHOLD
-) -> Lexicon:
+def learn(name: str, texts: Mapping[str, Iterable[Sequence[str]]]) -> Lexicon:
     """The words that tell two corpora apart, the most telling first.
 
     Args:
         name: of the lexicon.
         texts: style -> its texts, each as words; two styles.
-        threshold: the least size of a word's z-score; beside it, the word's odds are :data:`RATIO`
-            times as high in one corpus, and it occurs :data:`LEAST` times.
 
     Returns:
-        Entries with the style in which a word is more frequent, and the size of its z-score.
+        Entries with the style in which a word is more frequent, and the size of its z-score: words
+        that occur :data:`LEAST` times, with a z-score of :data:`THRESHOLD` and odds :data:`RATIO`
+        times as high in one corpus.
     """
     if len(texts) != 2:
         raise TstmetaError(f"a lexicon tells two styles apart; the corpus has {list(texts)}")
     styles = list(texts)
     first, second = (Counter(chain.from_iterable(texts[style])) for style in styles)
     odds = log_odds(first, second)
-    telling = (odds["z"].abs() >= threshold) & (odds["log"].abs() >= math.log(RATIO))
+    telling = (odds["z"].abs() >= THRESHOLD) & (odds["log"].abs() >= math.log(RATIO))
     chosen = odds.loc[telling & (odds["count"] >= LEAST), "z"]
     if chosen.empty:
         raise TstmetaError(
-            f"none of {len(odds):,} words is kept: no z reaches {threshold:g}; give more texts"
+            f"none of {len(odds):,} words is kept: no z reaches {THRESHOLD:g}; give more texts"
         )
     entries = [StyleWord(str(word), styles[int(z < 0)], abs(z)) for word, z in chosen.items()]
     return Lexicon(name, tuple(sorted(entries, key=lambda entry: (-entry.weight, entry.word))))

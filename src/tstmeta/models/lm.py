@@ -54,17 +54,14 @@ class Reader:
     def read(self, texts: Sequence[str], progress: bool = False) -> list[Reading | str]:
         """A reading of each text, in order, or why it has none."""
         readings = [self._prepared(text) for text in texts]
-        known = [reading for reading in readings if isinstance(reading, Reading)]
-        requests = [Continuation((self.start,), reading.tokens) for reading in known]
-        batches = self.model.logprobs(requests, progress=progress)
-        sums = {at: np.sum(values, dtype=np.float64) for batch in batches for at, values in batch}
-        places = iter(range(len(known)))
-        return [
-            reading._replace(logprob=float(sums[next(places)]))
-            if isinstance(reading, Reading)
-            else reading
-            for reading in readings
-        ]
+        known = {n: reading for n, reading in enumerate(readings) if isinstance(reading, Reading)}
+        places = list(known)
+        requests = [Continuation((self.start,), reading.tokens) for reading in known.values()]
+        for batch in self.model.logprobs(requests, progress=progress):
+            for at, values in batch:
+                place, logprob = places[at], float(np.sum(values, dtype=np.float64))
+                readings[place] = known[place]._replace(logprob=logprob)
+        return readings
 
     def _prepared(self, text: str) -> Reading | str:
         """A reading whose ``logprob`` is still NaN, or why there is none."""

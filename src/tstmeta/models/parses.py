@@ -1,14 +1,13 @@
 """Parses of texts: dependency trees and meaning graphs that a user's file gives.
 
 A file of parsed texts (CoNLL-U for dependency trees, PENMAN for Abstract Meaning Representation) is
-looked up by text; a UDPipe model parses what it is given (Straka and Straková, 2017).
+looked up by text.
 """
 
 import io
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from importlib.metadata import version
 from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -54,92 +53,62 @@ class Graph(NamedTuple):
 
 
 class Parser(NamedTuple):
-    """Parses of texts: a file of them, or a model.
-
-    ``identity`` names all that changes a parse; ``find`` returns the parse of a text or raises
-    TstmetaError; ``parses`` are those of a file, by text, and None of a model.
-    """
+    """The parses of a file by text; ``identity`` names all that changes them."""
 
     identity: str
-    find: Callable[[str], Any]
-    parses: Mapping[str, Any] | None = None
+    file: str
+    parses: Mapping[str, Any]
+
+    def find(self, text: str) -> Any:
+        """The parse of a text, whatever its white space; TstmetaError where there is none."""
+        if (parse := self.parses.get(_key(text))) is None:
+            words = excerpt(text, 60)
+            raise TstmetaError(f"{self.file} has no parse of {words!r}: parse it and add it")
+        return parse
 
 
 def trees(path: str) -> Parser:
-    """Dependency trees: a UDPipe model if the name ends in ``.udpipe``, else a CoNLL-U file."""
+    """Dependency trees: a file in CoNLL-U."""
     needs("ufal")
-    file = Path(path).expanduser()
-    return _parser("udpipe" if file.suffix == ".udpipe" else "conllu", file, hub.file_hash(file))
+    return _parser("conllu", path)
 
 
 def graphs(path: str) -> Parser:
     """Meaning graphs: a file of AMRs in PENMAN notation, each with a line ``# ::snt``."""
+    return _parser("amr", path)
+
+
+def _parser(kind: str, path: str) -> Parser:
     file = Path(path).expanduser()
-    return _parser("amr", file, hub.file_hash(file))
+    return _read(kind, file, hub.file_hash(file))
 
 
 @lru_cache(maxsize=4)
-def _parser(kind: str, path: Path, digest: str) -> Parser:
-    if kind == "udpipe":
-        identity = f"udpipe@{digest[:12]}+{version('ufal.udpipe')}"
-        return Parser(identity, _udpipe(path))
+def _read(kind: str, path: Path, digest: str) -> Parser:
     parses: dict[str, Any] = read_amr(path) if kind == "amr" else read_conllu(path)
-
-    def find(text: str) -> Any:
-        if (parse := parses.get(_key(text))) is None:
-            words = excerpt(text, 60)
-            raise TstmetaError(f"{path.name} has no parse of {words!r}: parse it and add it")
-        return parse
-
-    return Parser(f"{kind}@{digest[:12]}", find, parses)
-
-
-def _udpipe(path: Path) -> Callable[[str], Tree]:
-    """A function that parses a text with a UDPipe model: sentences, words, tags, heads."""
-    from ufal import udpipe
-
-    # a broken file gives None, and any use of that ends the process
-    model = udpipe.Model.load(str(path))
-    if model is None:
-        raise TstmetaError(f"{path} is no UDPipe model: fetch it again, or train it anew")
-    default = model.DEFAULT
-
-    @lru_cache(maxsize=2**14)  # sources come back with every system's output
-    def find(text: str) -> Tree:
-        reader, trees = model.newTokenizer(default), []
-        for sentence in _sentences(reader, text, f"UDPipe cannot parse {excerpt(text, 60)!r}"):
-            if not (model.tag(sentence, default) and model.parse(sentence, default)):
-                reader = None
-                break
-            trees.append(_words(sentence))
-        if reader is None:
-            raise TstmetaError(
-                f"the UDPipe model {path.name} cannot parse texts: take one with tokenizer, tagger "
-                "and parser"
-            )
-        return _joined(trees)
-
-    return find
+    return Parser(f"{kind}@{digest[:12]}", path.name, parses)
 
 
 def _key(text: str) -> str:
     return " ".join(text.split())
 
 
-def _sentences(reader: Any, text: str, failure: str) -> Iterator[Any]:
-    """The sentences that a reader of UDPipe makes of a text; none without a reader."""
+def _sentences(path: Path) -> list[Any]:
+    """The sentences of a file in CoNLL-U, as UDPipe reads them."""
     from ufal import udpipe
 
-    error, count = udpipe.ProcessingError(), 0
-    if reader is None:
-        return
-    # a zero byte would end the text for the library, half a character its call
-    reader.setText(text.replace("\0", " ").encode("utf-8", "replace").decode())
+    reader, error = udpipe.InputFormat.newConlluInputFormat(), udpipe.ProcessingError()
+    reader.setText(read_text(path).replace("\0", " "))  # a zero byte would end the text
+    sentences: list[Any] = []
     while reader.nextSentence(sentence := udpipe.Sentence(), error):
-        count += 1
-        yield sentence
-    if error.occurred() or not count:
-        raise TstmetaError(f"{failure}, sentence {count + 1}: {error.message or 'no word'}")
+        sentences.append(sentence)
+    if error.occurred() or not sentences:
+        raise TstmetaError(
+            f"{path} is not read as CoNLL-U, sentence {len(sentences) + 1}: "
+            f"{error.message or 'no word'}. Remedy: write it with a CoNLL-U writer, as parsers "
+            "have one"
+        )
+    return sentences
 
 
 def _words(sentence: Any) -> list[Word]:
@@ -165,11 +134,7 @@ def read_conllu(path: Path) -> dict[str, Tree]:
     A text is a document (from ``# newdoc`` to the next), a paragraph (``# newpar``) or a sentence
     of the file; where texts are equal, the first one of the largest kind counts.
     """
-    from ufal import udpipe
-
-    failure = f"{path} is not read as CoNLL-U; write it with a CoNLL-U writer, as parsers have one"
-    text = read_text(path)
-    sentences = list(_sentences(udpipe.InputFormat.newConlluInputFormat(), text, failure))
+    sentences = _sentences(path)
     for number, sentence in enumerate(sentences, 1):
         reached = [0]
         for place in reached:

@@ -2,19 +2,15 @@
 
 A template is a program from a model's folder, and its loops and powers know no bounds.
 :mod:`.template` runs this file, writes a request a line and reads an answer a line, both in JSON.
-The work is done in a fork, so that the next text after one that broke a limit need not wait for the
-imports.
 """
 
 import json
-import multiprocessing
 import os
 import resource
 import signal
 import sys
 import threading
 import time
-from multiprocessing.connection import Connection
 from pathlib import Path
 
 #: Exit code where a text takes more memory than it may; SIGPROF ends one that computes too long.
@@ -22,37 +18,14 @@ NO_ROOM = 3
 
 
 def main() -> None:
-    """Answer requests until there are no more: ``text``, ``error``, or a dead fork's ``code``."""
-    import transformers.utils.chat_template_utils  # noqa: F401 - the forks have it
-
-    fork, worker = multiprocessing.get_context("fork"), None
-    for line in sys.stdin.buffer:
-        if worker is None or not worker.is_alive():
-            ours, theirs = fork.Pipe()
-            worker = fork.Process(target=_work, args=(theirs, ours), daemon=True)
-            worker.start()
-            theirs.close()
-        try:
-            ours.send_bytes(line)
-            answer = ours.recv_bytes()
-        except (EOFError, OSError):  # it died
-            worker.join()
-            answer = json.dumps({"code": worker.exitcode}).encode()
-        sys.stdout.buffer.write(answer + b"\n")
-        sys.stdout.flush()
-
-
-def _work(requests: Connection, other_end: Connection) -> None:
-    """Answer requests: ``seconds`` of computing and ``room`` bytes, and what is rendered."""
+    """Answer requests until there are no more: ``text`` or ``error``; a broken limit ends it."""
     from transformers.utils.chat_template_utils import render_jinja_template
 
-    other_end.close()
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
     limit = [sys.maxsize]
     threading.Thread(target=_watch, args=(limit,), daemon=True).start()
     pages, (_, hard) = Path("/proc/self/statm"), resource.getrlimit(resource.RLIMIT_AS)
-    while True:
-        line = requests.recv_bytes()  # an EOFError ends the process: nobody asks any more
+    for line in sys.stdin.buffer:
         request = json.loads(line)
         seconds, room = request.pop("seconds"), request.pop("room")
         limit[0] = _peak() + room
@@ -70,7 +43,7 @@ def _work(requests: Connection, other_end: Connection) -> None:
         except Exception as error:  # jinja's errors, and those that a template raises itself
             answer = json.dumps({"error": f"does not take these messages: {str(error)[:1000]}"})
         signal.setitimer(signal.ITIMER_PROF, 0)
-        requests.send_bytes(answer.encode())
+        print(answer, flush=True)
 
 
 def _peak() -> int:

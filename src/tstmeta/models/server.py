@@ -14,7 +14,7 @@ import numpy as np
 
 from ..secrecy import excerpt
 from .causal import Answers, Requests, check_requests, progress_bar
-from .connection import Address, Connection, ServerError
+from .connection import Connection, ServerError
 
 Prompt = tuple[int, ...]
 #: Temperature and top_p are named, since a server's defaults change "processed" log-probabilities.
@@ -35,30 +35,17 @@ class ServerModel:
     """A :class:`~tstmeta.models.causal.LanguageModel` that a server runs.
 
     Values depend on the server's dtype and batches: expect differences of rounding between runs.
-    The API key is ``OPENAI_API_KEY`` of the environment, and never shown.
-
-    Args:
-        model: what the server calls the model.
-        label: put into ``identity``, and with it into the cache's key.
-        batch: prompts of an HTTP request, which the server may compute at the same time.
-        timeout, retries: see :class:`~.connection.Connection`.
+    The API key is ``OPENAI_API_KEY`` of the environment, and never shown.  ``model`` is what the
+    server calls the model, ``identity`` that of model and tokenizer.
     """
 
-    def __init__(
-        self,
-        address: Address,
-        model: str,
-        tokenizer: Any,
-        *,
-        label: str = "",
-        batch: int = 32,
-        timeout: float = 120.0,
-        retries: int = 5,
-    ):
-        self.url, self.model, self.tokenizer, self.batch = address.url, model, tokenizer, batch
-        self.identity = f"{model}|server" + (f"|{label}" if label else "")
-        self.vocabulary = len(tokenizer)
-        self._connection = Connection(address, timeout=timeout, retries=retries)
+    #: Prompts of an HTTP request, which the server may compute at the same time.
+    batch = 32
+
+    def __init__(self, url: str, model: str, tokenizer: Any, identity: str):
+        self.url, self.model, self.tokenizer = url, model, tokenizer
+        self.identity, self.vocabulary = identity, len(tokenizer)
+        self._connection = Connection(url)
         self._mask = self._connection.mask
         self._tried = False
 

@@ -145,7 +145,7 @@ def _renderer(pid: int) -> Any:
     """The process that renders for this one; a fork needs another."""
     command = [sys.executable, "-P", str(Path(__file__).with_name("renderer.py"))]
     pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-    # a group of its own: Ctrl-C does not reach it, and it is killed with what it forked
+    # a group of its own: Ctrl-C does not reach it
     pipes |= {"stderr": subprocess.DEVNULL, "text": True}
     return subprocess.Popen(command, start_new_session=True, **pipes)
 
@@ -162,17 +162,14 @@ def _answer(request: dict[str, Any]) -> dict[str, Any]:
                 line = process.stdout.readline()
         finally:
             if not line.endswith("\n"):  # Ctrl-C may have come between
-                # where it died: no such group, or, on macOS, one that may not be killed
-                with suppress(ProcessLookupError, PermissionError):
-                    os.killpg(process.pid, signal.SIGKILL)
+                process.kill()
                 process.communicate()  # lets go of it
                 _renderer.cache_clear()
-    answer = json.loads(line) if line.endswith("\n") else {"code": process.returncode}
-    if "code" not in answer:
-        return answer
+    if line.endswith("\n"):
+        return json.loads(line)
     faults = {
         -signal.SIGPROF: f"takes more than {_SECONDS:g} s for a text",
         NO_ROOM: f"takes more than {_ROOM} MiB of memory for a text",
     }
-    code = answer["code"]
+    code = process.returncode
     return {"error": faults.get(code, f"ends the process that renders it (exit code {code})")}

@@ -71,7 +71,7 @@ def test_a_run_that_dies_while_it_writes_its_result_is_done_again(
     with monkeypatch.context() as patch:
         patch.setattr(storage, "write", dying)
         if lost == "weights":  # those of a transformer are not written by us
-            patch.setattr("tstmeta.models.classifiers.Transformer.write", die)
+            patch.setattr("transformers.PreTrainedModel.save_pretrained", die)
         with pytest.raises(Killed):
             run(tmp_path, kind)
     run(tmp_path, kind)
