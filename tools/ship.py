@@ -26,7 +26,9 @@ import pandas as pd
 
 import tstmeta as tst
 from tools.book import CHOICES, CONTENT, MODELS, ROOT, SHOWN, YELP, runnable
-from tstmeta import exercises, ledger, scoring
+from tools.claims import Claims
+from tools.claims import claims as judged_claims
+from tstmeta import exercises, scoring
 from tstmeta.analysis import advice, synthesis
 from tstmeta.analysis.choice import SEEDS
 from tstmeta.console import note
@@ -117,7 +119,7 @@ def frozen(*names: str) -> None:
             profiles = [advice.profile(tst.load(row.dataset)) for row in sets]
             table = pd.DataFrame(profiles).rename_axis("dataset").reset_index()
         elif name == "claims":
-            table = claims(ledger.claims())
+            table = claims(judged_claims())
         else:
             file = ROOT / ".build" / "frames" / f"{name}.headline.parquet"
             table = pd.read_parquet(file).reset_index()
@@ -145,7 +147,7 @@ def effects(name: str, dimensions: list[str]) -> pd.DataFrame:
     return pd.concat([part for part in parts if len(part)])
 
 
-def claims(judged: ledger.Claims) -> pd.DataFrame:
+def claims(judged: Claims) -> pd.DataFrame:
     """One row a number of evidence, one for a claim without any."""
     if judged.verdicts["why"].str.startswith("Frozen:").any():
         raise MissingData("claims are frozen where all their data are: tstmeta data fetch --all")

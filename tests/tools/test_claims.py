@@ -4,7 +4,6 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from importlib import import_module
 
 import numpy as np
 import pandas as pd
@@ -14,6 +13,10 @@ from scipy.stats import norm
 from tests.analysis import many
 from tests.helpers import needs
 from tests.ledger.canned import Canned
+from tools import claims as rules
+from tools import evidence
+from tools.claims import Claims, claims
+from tools.evidence import Finding, Setup
 from tstmeta import stats
 from tstmeta.analysis.agreement import analyses, resample
 from tstmeta.analysis.committed import read_frozen
@@ -22,13 +25,11 @@ from tstmeta.analysis.matrices import matrices
 from tstmeta.combine import Settings, hybrid
 from tstmeta.combine.parts import folds
 from tstmeta.data import Card, names, paths
-from tstmeta.ledger import Claims, Inputs, claims, evidence
+from tstmeta.ledger import Inputs
 from tstmeta.ledger.cells import cells
-from tstmeta.ledger.evidence import Finding, Setup
 from tstmeta.metrics import registry
 from tstmeta.schema import MissingData
 
-rules = import_module("tstmeta.ledger.claims")  # the package has a function of that name
 HOLDS, FAILS, OPEN = rules.HOLDS, rules.FAILS, rules.OPEN
 KEYS = [claim["claim"] for claim in rules.texts()]
 UNITS = ("sources", "systems", "both")
