@@ -13,8 +13,7 @@ import pytest
 
 from tests.analysis.many import rated, scored
 from tests.analysis.test_evaluation import analyse
-from tests.analysis.tiny import HOSTILE, scores
-from tests.analysis.tiny import rated as tiny
+from tests.analysis.tiny import HOSTILE
 from tstmeta.analysis import choice, comparison, evaluate, render
 from tstmeta.analysis.findings import COLUMNS
 from tstmeta.console import TableFormat
@@ -243,19 +242,6 @@ def test_hostile_texts_stay_one_cell_and_mean_nothing(text):
     [row] = [line for line in lines if "$-$0.500" in line]
     assert row.endswith(r"\\")
     assert row.replace(r"\&", "").count("&") == 1
-
-
-@pytest.mark.parametrize("format", TableFormat)
-def test_scores_without_ratings_are_described_in_every_format(format):
-    data = tiny()
-    text = render.described(data, scores(data, [1, 2, 3, 4, 5, 6]), format)
-    if format is TableFormat.json:
-        assert json.loads(text)["rows"][0]["mean"] == 3.5
-    elif format is TableFormat.csv:
-        assert pd.read_csv(io.StringIO(text))["mean"].tolist() == [3.5]
-    else:
-        assert "3.500" in text
-        assert "6 rewrites; scores, nothing to compare with" in text
 
 
 # ------------------------------------------------------------------------- differences and figures

@@ -38,7 +38,7 @@ def many(tmp_path, tstmeta):
         for rater, values in data.raters(dimension).items():
             wide[f"{dimension}.{rater}"] = values.to_numpy()
     wide.to_csv(tmp_path / "many.csv", index=False)
-    columns = {"good": quality(), "poor": quality() + rng.normal(0, 3, 96), "far": -quality()}
+    columns = {"good": quality(), "poor": quality() + rng.normal(0, 3, 96), "fair": 2 * quality()}
     long = pd.DataFrame({"item_id": data.items["item_id"], **columns}).melt(
         "item_id", None, "metric"
     )
@@ -113,31 +113,19 @@ def test_by_default_what_lacks_an_extra_is_left_out_and_failures_are_named_once(
 
 def test_what_is_given_reaches_the_analysis(tstmeta, many):
     words = ("--dimension", "content", "-s", "kendall", "-l", "source", "--seed", "5")
-    words += ("--tests", "--lower", "far", "--resample", "both", "-f", "json")
+    words += ("--tests", "--resample", "both", "-f", "json")
     read = json.loads(tstmeta(*many, *words).stdout)
     [facts] = read["evaluations"]
     setting = {"statistic": "kendall", "level": "source", "units": "both", "draws": 200, "seed": 5}
     assert setting.items() <= facts.items()
     assert facts["estimand"] == "systems like these, sources like these"
     rows = {row["metric"]: row for row in read["rows"]}
-    assert rows["far"]["better"] == "lower"
-    assert rows["far"]["value"] == pytest.approx(rows["good"]["value"])
     assert rows["good"]["cluster"] == 1
     data = load("many.csv")
     plan = {"statistic": "kendall", "level": "source", "unit": "both", "draws": 200, "seed": 5}
-    own = evaluate(data, scores=read_scores(Path("scores.csv"), data), lower=["far"], **plan)
+    own = evaluate(data, scores=read_scores(Path("scores.csv"), data), **plan)
     for row in own.frame[own.frame["kind"] == "metric"].to_dict("records"):
         assert rows[row["metric"]]["low"] == pytest.approx(row["low"])
-
-
-def test_without_ratings_the_scores_are_described(tstmeta, tmp_path):
-    (tmp_path / "plain.csv").write_text("source,output\na b,a b\na b,\n")
-    words = ("evaluate", "-d", "plain.csv", "-m", "rouge1")
-    rows = table(tstmeta(*words, "--format", "csv")).set_index("metric")
-    assert rows.loc["copy-rate", ["mean", "min", "max", "scored", "empty"]].tolist() == [
-        *(0.5, 0, 1, 2, 0)
-    ]
-    assert rows.loc["rouge1", "empty"] == 1
 
 
 def test_ratings_may_come_in_a_second_file(tstmeta, tmp_path):
@@ -184,8 +172,7 @@ REFUSED = {
     "-d mine.csv --plot f.jpg": ("end its name in .pdf, .svg or .png", True),
     "-d two.csv -o t.tex": (NOTHING, False),
     "-d two.csv --plot f.pdf": (NOTHING, False),
-    "-d bare.csv -o t.csv --plot f.pdf": (NOTHING, False),
-    "-d mine.csv -d bare.csv --report t": ("bare: a report needs ratings. Remedy: columns", True),
+    "-d mine.csv -d bare.csv": ("bare: nobody rated these rewrites. Remedy: columns", True),
 }
 
 
@@ -280,12 +267,12 @@ def test_the_installed_command_writes_table_figure_and_sentences_with_the_same_b
 
 
 def test_a_hybrid_stands_among_the_metrics_and_was_fitted_on_other_sources(tstmeta, many):
-    words = ("--dimension", "content", "--lower", "far", "--no-tests", "--seed", "4")
+    words = ("--dimension", "content", "--no-tests", "--seed", "4")
     result = tstmeta(*many, *words, "--combine", "hybrid-simulation", "--format", "csv")
     rows = table(result).set_index("metric")
     data = load("many.csv")
     scores = read_scores(Path("scores.csv"), data)
-    combined = hybrid(data, scores, "content", "simulation", Settings(seed=4), lower=["far"]).scores
+    combined = hybrid(data, scores, "content", "simulation", Settings(seed=4)).scores
     alone = evaluate(data, scores=combined, draws=200, seed=4).frame
     row = alone.set_index("metric").loc["hybrid-simulation"]
     assert float(rows.loc["hybrid-simulation", "value"]) == pytest.approx(row["value"])

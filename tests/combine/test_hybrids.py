@@ -218,7 +218,7 @@ WAYS, LOWER = ("existing", "ours1", "ours2"), ("perplexity:gpt2",)
 def test_existing_is_the_geometric_mean_of_what_was_used_before():
     data = rated(12, 2)
     scores = everything(data)
-    combination = overall_scores(data, scores, settings=SMALL, lower=LOWER)
+    combination = overall_scores(data, scores, settings=SMALL)
     wide = scores.pivot_table(index="item_id", columns="metric", values="value")
     sources = data.items["source_id"].to_numpy(str)
     expected = np.full(24, np.nan)
@@ -238,13 +238,13 @@ def test_what_a_fold_holds_never_reaches_its_scores(which):
     data = rated(18, 2)
     scores = everything(data)
     sources = data.items["source_id"].to_numpy(str)
-    first = overall_scores(data, scores, which, SMALL, lower=LOWER).scores
+    first = overall_scores(data, scores, which, SMALL).scores
     _, judged = splits(sources, SMALL.outer, SMALL.seed)[0]
     turned = data
     for name in ("style", "content"):
         own = data.means[name].to_numpy(float)
         turned = rating(turned, np.where(judged, -own, own), name)
-    again = overall_scores(turned, scores, which, SMALL, lower=LOWER).scores
+    again = overall_scores(turned, scores, which, SMALL).scores
     assert again["value"][judged].tolist() == first["value"][judged].tolist()
     if which == "existing":
         assert again["signature"][0] == first["signature"][0]
@@ -331,7 +331,7 @@ def test_a_part_without_weight_may_be_missing():
 @pytest.mark.parametrize("which", WAYS)
 def test_weights_of_all_metrics_sum_to_one_and_each_dimension_has_a_third(which):
     data = rated(18, 2)
-    for fit in overall_scores(data, everything(data), which, SMALL, lower=LOWER).fits:
+    for fit in overall_scores(data, everything(data), which, SMALL).fits:
         assert sum(fit.parameters.values()) == pytest.approx(1.0)
         for name in ("style", "content", "fluency"):
             own = [value for key, value in fit.parameters.items() if key.startswith(f"{name}: ")]

@@ -17,10 +17,9 @@ import pandas as pd
 
 from .. import console
 from ..console import TableFormat
-from ..data import Dataset
-from ..schema import USABLE, TstmetaError
+from ..schema import TstmetaError
 from .findings import COLUMNS, EvaluationResult, name_of, number, with_limits
-from .frame import METRIC, SCORED, corpus_of
+from .frame import METRIC
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -164,28 +163,6 @@ def rendered(evaluations: Sequence[EvaluationResult], kind: TableFormat, gaps: b
     if kind is TableFormat.csv:
         return console.to_csv(pairs if gaps else rows, for_people=True)
     return _json({"rows": rows, "differences": pairs}, evaluations=list(map(_facts, evaluations)))
-
-
-def described(data: Dataset, scores: pd.DataFrame, kind: TableFormat) -> str:
-    """A summary of scores without ratings, as text in a format."""
-    rows = []
-    for key, table in scores.groupby(SCORED, sort=False, observed=True):
-        usable, status = table[table["status"].isin(USABLE)], table["status"].value_counts()
-        facts = usable["value"].agg(["mean", "std", "min", "max"]).to_dict()
-        if len(usable) and (corpus := corpus_of(str(key[0]), usable)):
-            facts["mean"] = corpus.combine(list(usable["detail"]))
-        counts = {name: int(status.get(name, 0)) for name in ("empty", "truncated")}
-        counts |= {"scored": len(usable), "failed": len(table) - len(usable)}
-        rows.append(dict(zip(SCORED, key, strict=True)) | facts | counts)
-    columns = ["metric", "basis", "mean", "std", "min", "max", "scored", "empty", "truncated"]
-    frame = pd.DataFrame(rows, columns=[*columns, "failed", "signature"])
-    name = console.escaped(data.name)
-    head = f"{name}: {len(data.items):,} rewrites; scores, nothing to compare with"
-    if kind is TableFormat.csv:
-        return console.to_csv(frame, for_people=True)
-    if kind is TableFormat.json:
-        return _json({"rows": frame}, title=head)
-    return latex(frame, head) if kind is TableFormat.latex else f"{head}\n{console.to_text(frame)}"
 
 
 def _json(tables: dict[str, pd.DataFrame], **head: Any) -> str:
