@@ -31,6 +31,7 @@ from tools.claims import claims as judged_claims
 from tstmeta import exercises, scoring
 from tstmeta.analysis import advice, synthesis
 from tstmeta.analysis.choice import SEEDS
+from tstmeta.analysis.synthesis import ACCURACY, HEAD, PEOPLE, SAME_SOURCE
 from tstmeta.console import note
 from tstmeta.data import Card, Dataset, paths, shipped
 from tstmeta.metrics import catalogue
@@ -139,12 +140,23 @@ def effects(name: str, dimensions: list[str]) -> pd.DataFrame:
         able = {metric for metric, text in claimed.items() if dimension in text.split()}
         fits = pairs["metric"].isin(able)
         pairs = pairs[fits & pairs.groupby(["metric", "basis"])["score"].transform("count").gt(0)]
-        parts += [synthesis.effects(pairs, dimension), synthesis.human_effects(data, dimension)]
+        parts += [synthesis.effects(pairs, dimension), human_effects(data, dimension)]
         for other, level in SECOND:
             if level != "system" or data.items["system"].replace("", pd.NA).nunique() > 2:
                 more = synthesis.effects(pairs, dimension, other, level)
                 parts.append(more[more["against"] == ""])
     return pd.concat([part for part in parts if len(part)])
+
+
+def human_effects(data: Dataset, dimension: str) -> pd.DataFrame:
+    """One rater against the others as an effect without standard error; no row without ratings."""
+    if not data.against(dimension) or dimension not in data.dimensions:
+        return pd.DataFrame()
+    row = tst.ceiling(data, dimension, ACCURACY, SAME_SOURCE).iloc[0]
+    key = (dimension, ACCURACY, SAME_SOURCE, "rater", "none", PEOPLE, "", "")
+    head = {"dataset": data.name, **dict(zip(HEAD, key, strict=True)), "value": row["value"]}
+    rest = dict.fromkeys(("se", "sources", "pairs"), float("nan"))
+    return pd.DataFrame([head | rest]).dropna(subset="value")
 
 
 def claims(judged: Claims) -> pd.DataFrame:

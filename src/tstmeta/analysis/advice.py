@@ -42,13 +42,11 @@ sources_best, _sentinel: rated sources that tell it from the best metric or sent
 
 @dataclass(frozen=True)
 class Advice:
-    """What :func:`advise` gives: a row a metric, what the rewrites are like (see :func:`profile`),
-    the rated sets of that task and language, sentences; ``str`` has all of it for reading.
-    """
+    """What :func:`advise` gives; ``str`` has all of it for reading."""
 
-    frame: pd.DataFrame
-    profile: pd.Series
-    sets: pd.DataFrame
+    frame: pd.DataFrame  # a row a metric
+    profile: pd.Series  # what the rewrites are like, see :func:`profile`
+    sets: pd.DataFrame  # the rated sets of that task and language
     notes: tuple[str, ...]
 
     def __str__(self) -> str:

@@ -43,9 +43,7 @@ def score(
     there: Collection[str] = (),
     **options: Any,
 ) -> pd.DataFrame:
-    """Scores of metrics, by default those of :data:`DEFAULTS` that run here, and of all sentinels
-    except those named in ``there``.
-    """
+    """Scores of metrics, by default :data:`DEFAULTS`, and of sentinels that are not ``there``."""
     sentinels = [name for name in registry.resolve(SENTINELS) if name not in there]
     if metrics is not None:
         return scoring.score(data, [*metrics, *sentinels], bases, **options)

@@ -1,7 +1,4 @@
-"""What an evaluation shows: statements, and a sentence for each.
-
-A sentence says no more than its test: without a significant difference, metrics are not equal.
-"""
+"""What an evaluation shows: statements, and a sentence for each that says no more than its test."""
 
 from __future__ import annotations
 
@@ -79,10 +76,8 @@ class EvaluationResult:
     """A data set, one dimension of human judgement, and all metrics.
 
     Attributes:
-        dataset, dimension: what was evaluated; ``against`` says in words what people gave: ratings
-            or labels.
+        against: what people gave, in words: ratings or labels.
         items, sources, systems: how many; systems is 0 where none is named.
-        analysis: matrices, setting, plan, seed.
         frame: a row a metric and basis, see :func:`evaluate`; metrics with the best first, then
             sentinels and oracles.  All arrays are in its order.
         human: the human ceiling.
@@ -139,8 +134,7 @@ class EvaluationResult:
 
         Columns dataset, dimension, statistic, level, a, a_basis, b, b_basis, difference (a minus
         b; NaN where either has no value), low, high (95 % bootstrap interval), p (two-sided, of the
-        same resamples, this pair alone), p_adjusted (single-step max-t over all pairs of rows of
-        the frame, since the best sentinel is the best of several, see
+        same resamples, this pair alone), p_adjusted (max-t over all pairs of rows, see
         :func:`tstmeta.stats.simultaneous_p`), note (whether the two are over other rewrites;
         reasons for doubt).
         """
@@ -151,10 +145,7 @@ class EvaluationResult:
 
     @cached_property
     def summary(self) -> list[str]:
-        """Sentences: the best metrics and those that do not differ from them significantly, how
-        they compare with the best sentinel, and the smallest difference that these data could show
-        (by simulation).
-        """
+        """Sentences about the best metrics, the best sentinel, and the power of the data."""
         return sentences(self) if self.tested else []
 
 

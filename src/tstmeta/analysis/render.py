@@ -76,10 +76,7 @@ def remarks(result: EvaluationResult) -> list[str]:
 
 
 def table(result: EvaluationResult) -> tuple[pd.DataFrame, int]:
-    """The rows for reading, people first, without empty columns; and the row before the line.
-
-    R- in a name is reference-based; as_rater has a metric in the place of one rater.
-    """
+    """The rows for reading, people first, without empty columns; and the row before the line."""
     rows = result.frame
     ends = rows[["without_low", "without_high", "without"]].itertuples(index=False, name=None)
     less = ["" if pd.isna(low) else f"{low:z.2f} to {top:z.2f} ({name})" for low, top, name in ends]
@@ -162,13 +159,10 @@ def rendered(evaluations: Sequence[EvaluationResult], kind: TableFormat, gaps: b
     pairs = pd.concat(tested or [pd.DataFrame()])
     if kind is TableFormat.csv:
         return console.to_csv(pairs if gaps else rows, for_people=True)
-    return _json({"rows": rows, "differences": pairs}, evaluations=list(map(_facts, evaluations)))
-
-
-def _json(tables: dict[str, pd.DataFrame], **head: Any) -> str:
-    """One JSON object: the head, then the tables, a row a line."""
-    lines = [json.dumps(head, ensure_ascii=False, indent=1)[:-2]]
-    lines += [f' "{name}": {console.to_json(table).rstrip()}' for name, table in tables.items()]
+    head = {"evaluations": list(map(_facts, evaluations))}
+    lines = [json.dumps(head, ensure_ascii=False, indent=1)[:-2]]  # then a row a line
+    lines += [f' "rows": {console.to_json(rows).rstrip()}']
+    lines += [f' "differences": {console.to_json(pairs).rstrip()}']
     return ",\n".join(lines) + "\n}\n"
 
 
@@ -211,10 +205,7 @@ _MINUS = re.compile(r"(?<![\w.)-])-(?=\d)")
 
 
 def latex(frame: pd.DataFrame, head: str, comments: Sequence[str] = (), rule: int = 0) -> str:
-    """A frame for LaTeX, all texts escaped, with a caption; it needs ``\\usepackage{booktabs}``.
-
-    Comments stand before the table; a line is drawn after ``rule`` rows.
-    """
+    """A frame for LaTeX, all texts escaped, with a caption; a line is drawn after ``rule`` rows."""
     rows = [list(frame), *frame.astype(object).itertuples(index=False)]
     lines = [" & ".join(map(_cell, row)) + r" \\" for row in rows]
     for place in [rule + 1] * bool(rule) + [1]:

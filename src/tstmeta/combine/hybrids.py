@@ -70,26 +70,23 @@ LEAST = 10
 
 
 class Settings(NamedTuple):
-    """How a hybrid is fitted: it takes ``top`` metrics; ``outer`` folds of sources judge and
-    ``inner`` ones choose, by a ``statistic`` (pooled); ``trees`` of the forest (scikit-learn's own
-    defaults otherwise); ``in_sample`` fits and judges on the same ratings, as one should not.
-    """
+    """How a hybrid is fitted."""
 
-    top: int = 3
-    outer: int = 5
-    inner: int = 4
-    statistic: str = "pearson"
-    trees: int = 100
+    top: int = 3  # metrics that it takes
+    outer: int = 5  # folds of sources that judge
+    inner: int = 4  # folds that choose
+    statistic: str = "pearson"  # by which they choose, at level pooled
+    trees: int = 100  # of the forest, otherwise with scikit-learn's defaults
     seed: int = 0
-    in_sample: bool = False
+    in_sample: bool = False  # fit and judge on the same ratings, as one should not
 
     def fields(self, kind: Kind | None) -> dict[str, object]:
         """What of it changes a value, for a signature; no kind is the scale alone."""
-        fields: dict[str, object] = {}
+        fields: dict[str, object] = {"top": self.top} if kind in ("simulation", "learned") else {}
         if kind == "simulation":
-            fields = {"top": self.top, "steps": STEPS, "statistic": self.statistic}
+            fields |= {"steps": STEPS, "statistic": self.statistic}
         elif kind == "learned":
-            fields = {"top": self.top, "trees": self.trees, "sklearn": version("scikit-learn")}
+            fields |= {"trees": self.trees, "sklearn": version("scikit-learn")}
         fields |= {"scale": f"quantiles-{ENDS[0]:g}-{ENDS[1]:g}", "floor": FLOOR}
         fields["folds"] = "none-in-sample" if self.in_sample else self.outer
         if kind == "simulation" and not self.in_sample:
