@@ -32,14 +32,8 @@ def test_gm_is_the_formula_of_section_3_3(acc, sim, pp, expected):
 
 def cases(pairs: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Pairs of texts that the printed thresholds order, the better one first."""
-    rng = np.random.default_rng(seed)
-    rows = np.stack(
-        [
-            rng.uniform(0.65, 1, 2 * pairs),
-            rng.uniform(0.73, 1, 2 * pairs),
-            rng.uniform(5, 90, 2 * pairs),
-        ]
-    )
+    ends = ([0.65], [0.73], [5]), ([1], [1], [90])
+    rows = np.random.default_rng(seed).uniform(*ends, (3, 2 * pairs))
     each, other = rows[:, :pairs], rows[:, pairs:]
     first = gm(*each) > gm(*other)
     return np.where(first, each, other), np.where(first, other, each)

@@ -107,17 +107,11 @@ def test_ratings_of_a_fold_never_reach_the_scores_of_that_fold(kind):
 def test_the_order_of_items_changes_no_fold_and_no_value():
     data = rated(12, 3)
     scores = several(data, noises=(1, 2, 3))
-    order = np.random.default_rng(3).permutation(len(data.items))
-    mixed = type(data).of(
-        data.name, data.items.iloc[order].reset_index(drop=True), data.card, ratings=data.ratings
-    )
+    mixed = data.items.sample(frac=1, random_state=3).reset_index(drop=True)
+    mixed = type(data).of(data.name, mixed, data.card, ratings=data.ratings)
     # only the forest draws by the order of rows
-    a, b = (
-        hybrid(own, scores, "content", settings=SMALL).scores.sort_values(
-            "item_id", ignore_index=True
-        )
-        for own in (data, mixed)
-    )
+    a, b = (hybrid(own, scores, "content", settings=SMALL).scores for own in (data, mixed))
+    b = b.set_index("item_id").loc[a["item_id"]].reset_index()[[*a]]
     pd.testing.assert_frame_equal(a, b, rtol=1e-12)
 
 
@@ -336,13 +330,3 @@ def test_weights_of_all_metrics_sum_to_one_and_each_dimension_has_a_third(which)
         for name in ("style", "content", "fluency"):
             own = [value for key, value in fit.parameters.items() if key.startswith(f"{name}: ")]
             assert sum(own) == pytest.approx(1 / 3)
-
-
-def test_every_item_is_judged_once_and_never_by_what_saw_it():
-    sources = np.array([f"s{n // 2}" for n in range(30)])
-    judged = np.zeros(30, dtype=int)
-    for train, own in splits(sources, 5, 0):
-        judged += own
-        assert (own != train).all()
-        assert not set(sources[own]) & set(sources[train])
-    assert judged.tolist() == [1] * 30
