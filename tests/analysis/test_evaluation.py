@@ -83,9 +83,8 @@ def test_sets_of_ranks_hold_the_rank_and_equal_metrics_share_one():
 
 def test_clusters_follow_from_the_differences_of_all_pairs_in_the_same_resamples():
     own = analyse(DATA, SCORES, draws=400, seed=3)
-    expected = stats.simultaneous_p(
-        own.drawn.estimates, own.drawn.resampled, units=23
-    )  # two strata
+    sides = own.drawn.estimates, own.drawn.resampled
+    expected = stats.simultaneous_p(*sides, units=23)  # two strata
     np.testing.assert_allclose(own.p, expected)
     clusters = stats.significance_clusters(own.drawn.estimates, own.p, 0.05)
     assert own.frame["cluster"].tolist() == clusters.tolist()

@@ -226,9 +226,8 @@ SMALL = Setup(Inputs(), draws=20)
 
 def test_the_two_parts_of_a_comparison_are_what_their_subsets_are():
     [gap] = evidence.across(SMALL, "contrast", "S-bleu", ["all", "contrast@tied"], unit="source")
-    values = [
-        evidence.agreement(SMALL, name, "S-bleu")[0].value for name in ("contrast", "contrast@tied")
-    ]
+    names = ("contrast", "contrast@tied")
+    values = [evidence.agreement(SMALL, name, "S-bleu")[0].value for name in names]
     assert gap.value == pytest.approx(values[0] - values[1], abs=1e-12)
     assert gap.interval()[0] > 0
 
@@ -247,10 +246,8 @@ def test_untransferred_less_a_system_is_the_difference_of_what_the_ledger_comput
         [row] = evidence.untransferred(SMALL, [], ["Template"], references)
         bleu, outputs = SMALL.inputs.once(evidence.yelp_bleu, "TemplateBased")
         _, sources = SMALL.inputs.once(evidence.yelp_bleu, "")
-        whole = bleu.aggregate(sources[references].sum(axis=0)) - bleu.aggregate(
-            outputs[references].sum(axis=0)
-        )
-        assert row.value == pytest.approx(whole) == pytest.approx(value, abs=1e-3)
+        both = [bleu.aggregate(side[references].sum(axis=0)) for side in (sources, outputs)]
+        assert row.value == pytest.approx(both[0] - both[1]) == pytest.approx(value, abs=1e-3)
         assert row.interval()[0] > 0
 
 

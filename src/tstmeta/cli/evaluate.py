@@ -256,9 +256,7 @@ def evaluate_dimension(
 
 
 def write_results(
-    settings: EvaluateOptions,
-    kind: TableFormat,
-    evaluations: Sequence["Evaluation"],
+    settings: EvaluateOptions, kind: TableFormat, evaluations: Sequence["Evaluation"]
 ) -> None:
     """The table to stdout or a file, the figure to a file, sentences to stderr."""
     from ..analysis import render
