@@ -10,10 +10,10 @@ from tests.analysis.tiny import scores
 from tests.helpers import needs
 from tstmeta import schema, scoring, stats
 from tstmeta.analysis import agreement, bootstrap, evaluate
-from tstmeta.analysis.evaluation import Evaluation
-from tstmeta.analysis.findings import COLUMNS
+from tstmeta.analysis.findings import Evaluation
 from tstmeta.analysis.frame import pairs
 from tstmeta.analysis.matrices import cube, matrices
+from tstmeta.analysis.render import COLUMNS
 from tstmeta.data import Dataset, load
 from tstmeta.schema import TstmetaError
 

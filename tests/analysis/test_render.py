@@ -15,7 +15,7 @@ from tests.analysis.many import rated, scored
 from tests.analysis.test_evaluation import analyse
 from tests.analysis.tiny import HOSTILE
 from tstmeta.analysis import choice, comparison, evaluate, render
-from tstmeta.analysis.findings import COLUMNS
+from tstmeta.analysis.render import COLUMNS
 from tstmeta.console import TableFormat
 from tstmeta.schema import TstmetaError
 

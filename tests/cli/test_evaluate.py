@@ -15,7 +15,7 @@ from tests.analysis.many import quality, rated
 from tests.command import table
 from tstmeta.analysis import evaluate, matrices
 from tstmeta.analysis.choice import DEFAULTS
-from tstmeta.analysis.findings import COLUMNS
+from tstmeta.analysis.render import COLUMNS
 from tstmeta.cli.evaluate import Dimension, Level, Statistic, Units
 from tstmeta.cli.options import Basis
 from tstmeta.combine import Settings, hybrid

@@ -20,8 +20,8 @@ from ..metrics import registry
 from ..metrics.base import code_of, for_language
 from ..schema import USABLE
 from ..scoring import score
-from .findings import number, with_limits
 from .frame import judged
+from .render import number, with_limits
 from .synthesis import ACCURACY, SAME_SOURCE, against, evidence, panels, separated
 from .verdicts import CHANCE, FAMILIES, ORDER, UNKNOWN, USE, in_language, verdicts
 

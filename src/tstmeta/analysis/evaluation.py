@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -16,34 +14,15 @@ from ..metrics import Metric
 from ..schema import TstmetaError
 from . import choice, comparison
 from .agreement import Analysis, agreement, analyses, intervals, joined, resample
-from .findings import COLUMNS, EvaluationResult
+from .findings import Evaluation
 from .frame import METRIC, check_dimension, pairs, select_dimension
 from .people import people
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from .render import COLUMNS
 
 #: The remark about a corpus metric.
 NOT_PER_ITEM = "one value a system; tst.correlate at level system holds it against people"
 #: Of one of these the others are held fixed: the first alone, then both.
 _PARTED = ("content", "style", "fluency")
-
-
-@dataclass(frozen=True)
-class Evaluation(EvaluationResult):
-    """What :func:`evaluate` gives: a result that draws and prints itself."""
-
-    def plot(self) -> Figure:
-        """A forest plot: values with intervals, the human ceiling, ranks that each could have."""
-        from .render import draw
-
-        return draw([self])
-
-    def to_latex(self) -> str:
-        """The table for LaTeX (``booktabs``)."""
-        from .render import TableFormat, rendered
-
-        return rendered([self], TableFormat.latex)
 
 
 def evaluate(

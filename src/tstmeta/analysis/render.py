@@ -13,16 +13,18 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 
 from .. import console
 from ..console import TableFormat
 from ..schema import TstmetaError
-from .findings import COLUMNS, EvaluationResult, name_of, number, with_limits
 from .frame import METRIC
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from .findings import Evaluation
 
 #: The values with any one system left out, and the system that moves it most, for reading.
 LESS = "one system less"
@@ -30,11 +32,38 @@ PEOPLE = "human ceiling"
 AS_RATER = "as_rater: a metric in the place of one rater, beside the human ceiling"
 #: The ending of a file's name, and the format that it stands for.
 ENDINGS = {".csv": TableFormat.csv, ".json": TableFormat.json, ".tex": TableFormat.latex}
+#: Columns of :attr:`Evaluation.frame`.
+COLUMNS = [
+    *("dataset", "statistic", "level", "metric", "basis", "dimension", "kind", "better"),
+    *("value", "low", "high", "n", "without_low", "without_high", "without"),
+    *("rank", "rank_low", "rank_high", "cluster", "partial", "given", "partial_all", "given_all"),
+    *("as_rater", "against", "note", "signature"),
+]
 #: Columns of whole numbers, some of them missing.
 _COUNTS = ("n", "rank", "rank_low", "rank_high", "cluster")
 
 
-def title(result: EvaluationResult) -> str:
+def number(value: float) -> str:
+    """Three decimals, or as many as show the first digit of a small number; never -0."""
+    if not math.isfinite(value):
+        return "-"
+    text = f"{value:z.3f}"
+    if float(text) or abs(value) < 1e-9:  # an error of rounding is shown as 0
+        return text if float(text) else "0"
+    return np.format_float_positional(value, 1, fractional=False, trim="-")
+
+
+def with_limits(value: float, low: float, high: float) -> str:
+    """A value with its interval where it has one."""
+    return number(value) + f" [{number(low)}, {number(high)}]" * math.isfinite(low)
+
+
+def name_of(metric: str, basis: str) -> str:
+    """A metric in a line of text: R- is reference-based."""
+    return f"R-{metric}" if basis == "reference" else metric
+
+
+def title(result: Evaluation) -> str:
     """The content of the table in one line: data, setting, estimand, draws and seed."""
     counts = f"{result.items:,} rewrites, {result.sources:,} sources"
     counts += f", {result.systems} systems" * bool(result.systems)
@@ -46,7 +75,7 @@ def title(result: EvaluationResult) -> str:
     )
 
 
-def notes(result: EvaluationResult, gaps: bool = False) -> list[str]:
+def notes(result: Evaluation, gaps: bool = False) -> list[str]:
     """The human ceiling, the tests, flipped metrics, and what the table leaves out."""
     human = result.human
     words = [f"The human ceiling is not known: {human.note}"]
@@ -68,14 +97,14 @@ def notes(result: EvaluationResult, gaps: bool = False) -> list[str]:
     return [*words, *result.remarks]
 
 
-def remarks(result: EvaluationResult) -> list[str]:
+def remarks(result: Evaluation) -> list[str]:
     """Notes about single rows, or why they have no value."""
     rows = result.frame[result.frame["note"] != ""].groupby("note", sort=False)
     parts = {note: list(map(name_of, group["metric"], group["basis"])) for note, group in rows}
     return [f"{', '.join(names)}: {note}" for note, names in parts.items()]
 
 
-def table(result: EvaluationResult) -> tuple[pd.DataFrame, int]:
+def table(result: Evaluation) -> tuple[pd.DataFrame, int]:
     """The rows for reading, people first, without empty columns; and the row before the line."""
     rows = result.frame
     ends = rows[["without_low", "without_high", "without"]].itertuples(index=False, name=None)
@@ -110,7 +139,7 @@ def ranks(rows: pd.DataFrame) -> list[str]:
     return ["" if pd.isna(low) else f"{low}–{high}" for low, high in sets]
 
 
-def _gaps(result: EvaluationResult) -> pd.DataFrame:
+def _gaps(result: Evaluation) -> pd.DataFrame:
     """The differences for reading."""
     rows = result.differences
     limits = rows[["difference", "low", "high"]].itertuples(index=False)
@@ -135,7 +164,7 @@ def format_of(out: Path | None, format: TableFormat | None = None) -> TableForma
     return kind
 
 
-def rendered(evaluations: Sequence[EvaluationResult], kind: TableFormat, gaps: bool = False) -> str:
+def rendered(evaluations: Sequence[Evaluation], kind: TableFormat, gaps: bool = False) -> str:
     """Results as text in a format: values, or ``gaps``, the differences; JSON has both."""
     if kind is TableFormat.table:
         texts = list[str]()
@@ -166,7 +195,7 @@ def rendered(evaluations: Sequence[EvaluationResult], kind: TableFormat, gaps: b
     return ",\n".join(lines) + "\n}\n"
 
 
-def _facts(result: EvaluationResult) -> dict[str, Any]:
+def _facts(result: Evaluation) -> dict[str, Any]:
     """What an evaluation is of, and its notes and sentences."""
     plan, seed = result.analysis.plan, result.analysis.seed
     facts = {"title": title(result), "seed": seed, "units": plan.units, "draws": plan.n}
@@ -174,7 +203,7 @@ def _facts(result: EvaluationResult) -> dict[str, Any]:
     return result.key | facts
 
 
-def with_values(evaluations: Sequence[EvaluationResult]) -> list[EvaluationResult]:
+def with_values(evaluations: Sequence[Evaluation]) -> list[Evaluation]:
     """The evaluations that have a value."""
     valued = [result for result in evaluations if result.frame["value"].notna().any()]
     if not valued:
@@ -183,7 +212,7 @@ def with_values(evaluations: Sequence[EvaluationResult]) -> list[EvaluationResul
     return valued
 
 
-def _latex(result: EvaluationResult, gaps: bool) -> str:
+def _latex(result: Evaluation, gaps: bool) -> str:
     """A compact table, and all else as comments."""
     shown, rule = (_gaps(result), 0) if gaps else table(result)
     known = [name for name in ("cluster", "as_rater") if name in shown]
@@ -231,7 +260,7 @@ def _flat(text: str) -> str:
     return re.sub(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]", "", text)
 
 
-def draw(evaluations: Sequence[EvaluationResult]) -> Figure:
+def draw(evaluations: Sequence[Evaluation]) -> Figure:
     """Forest plots of evaluations that have values, a panel each, with the ranks at the right."""
     from .. import plot  # needs the extra for drawing
 

@@ -16,7 +16,7 @@ from .score import chosen, sample
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ..analysis.evaluation import Evaluation
+    from ..analysis.findings import Evaluation
     from ..data import Dataset
 
 # As in tstmeta.stats, which takes long to import: a test holds them against it.
