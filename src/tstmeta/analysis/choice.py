@@ -78,9 +78,7 @@ def left_out(dimension: str) -> list[str]:
 def listed(
     scores: pd.DataFrame, dimension: str, metrics: Sequence[str | Metric] | None = None
 ) -> pd.DataFrame:
-    """The scores that a table of a dimension lists: a metric of the defaults or of a family under
-    the dimensions that it measures, a metric that the user names under all.
-    """
+    """The scores in the table of a dimension: metrics that measure it, or that the user names."""
     if metrics is None:
         away = {name for other in DEFAULTS for _, name in _default(other)}
         away -= {name for _, name in _default(dimension)}

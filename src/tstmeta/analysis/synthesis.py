@@ -34,9 +34,7 @@ PEOPLE = "people"
 
 
 def panels() -> pd.DataFrame:
-    """A row a rated set: dataset, family, panel (pool, stress, out), level, task, language,
-    dimensions that enter, reason, outputs and more.
-    """
+    """A row a rated set: dataset, family, panel (pool, stress, out), level, task, and more."""
     table = pd.read_csv(paths.project("cards", "synthesis.csv"), keep_default_na=False)
     return table.rename(columns={"set": "dataset"})
 

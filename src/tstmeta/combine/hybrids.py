@@ -29,6 +29,7 @@ import numpy as np
 import pandas as pd
 
 from .. import stats
+from ..analysis.frame import SCORED
 from ..data import Dataset
 from ..extras import lacking
 from ..stats import Setting
@@ -137,11 +138,11 @@ def hybrid(
     if kind not in KINDS:
         raise CombineError(f"unknown kind of hybrid {kind!r}; known: {', '.join(KINDS)}")
     scores, least = scores[scores["dimension"] == dimension], 1 if kind == "equal" else settings.top
-    heads = scores[["metric", "basis", "signature"]].drop_duplicates()
-    if len(heads) < least:
+    present = scores.drop_duplicates(SCORED)["metric"]
+    if len(present) < least:
         raise CombineError(
             f"{dataset.name}: a hybrid takes {least} or more metrics of {dimension}; there are"
-            f" {', '.join(heads['metric']) or 'none'}"
+            f" {', '.join(present) or 'none'}"
         )
     parts, people = gather(dataset, scores, lower), ratings_of(dataset, dimension)
     values = np.full(len(people), np.nan)

@@ -15,9 +15,10 @@ import numpy.typing as npt
 import pandas as pd
 
 from .. import schema
+from ..analysis.frame import SCORED
 from ..data import Dataset
 from ..metrics import registry
-from ..schema import Signature, Status, TstmetaError
+from ..schema import USABLE, Signature, Status, TstmetaError
 
 Array = npt.NDArray[np.float64]
 
@@ -89,17 +90,14 @@ def gather(dataset: Dataset, scores: pd.DataFrame, lower: Collection[str] = ()) 
     if not set(ids) & set(scores["item_id"]):
         raise CombineError(f"{dataset.name}: none of the scores is of an item of this data set")
     heads, values, statuses = [], [], []
-    for (name, basis, signature), table in scores.groupby(
-        ["metric", "basis", "signature"], sort=False, observed=True
-    ):
+    for (name, basis, signature), table in scores.groupby(SCORED, sort=False, observed=True):
         rows = table.set_index("item_id").reindex(ids)
         status = rows["status"].fillna("").to_numpy(str)
-        has_value = np.isin(status, [str(known) for known in Status if known.has_value])
         heads.append((name, basis, signature, lower_is_better(name, basis, lower)))
-        values.append(np.where(has_value, rows["value"].to_numpy(float), np.nan))
+        values.append(rows["value"].where(rows["status"].isin(USABLE)).to_numpy(float))
         statuses.append(status)
     return Parts(
-        pd.DataFrame(heads, columns=["metric", "basis", "signature", "lower"]),
+        pd.DataFrame(heads, columns=[*SCORED, "lower"]),
         np.array(values),
         np.array(statuses),
         ids.to_numpy(str),
