@@ -28,7 +28,7 @@ SLOWEST = (
     *("tests/browser/test_pages", "tests/test_frozen", "tests/tools/test_pages"),
     *("tests/notebooks/test_headlines", "tests/test_store", "tests/models/test_template_limits"),
     *("tests/attack/", "tests/experiments/transfer/test_training", "tests/bulk/"),
-    *("tests/test_hostile_files", "tests/ledger/test_claims", "tests/cli/test_outputs"),
+    *("tests/test_hostile_files", "tests/tools/test_claims", "tests/cli/test_outputs"),
     *("tests/tools/test_train", "tests/experiments/training/test_classifier"),
 )
 

@@ -67,13 +67,6 @@ def test_no_control_character_of_a_name_is_printed(run, tmp_path, kind):
     assert not any(sign in done.stdout + done.stderr for sign in CONTROLS[:1])
 
 
-def test_described_scores_have_no_control_character(run, tmp_path):
-    (tmp_path / f"{ESC}.csv").write_text("source,output\na b,a c\n")
-    done = run("evaluate", "--data", f"{ESC}.csv", "--metric", "copy-rate")
-    assert done.exit_code == 0, done.output
-    assert not any(sign in done.output for sign in CONTROLS)
-
-
 def test_data_show_has_no_control_character(run, tmp_path):
     (tmp_path / "mine.csv.toml").write_text('title = "a \\u001b[31m title"\n')
     done = run("data", "show", "mine.csv")

@@ -6,11 +6,12 @@ from typing import Any
 
 import pandas as pd
 
+from tools.claims import FAILS, HOLDS, OPEN, Claims
+from tools.claims import claims as judged_claims
 from tools.tables import raw
 from tstmeta import ledger
 from tstmeta.data import Card, paths
 from tstmeta.judge import prompts
-from tstmeta.ledger.claims import FAILS, HOLDS, OPEN
 from tstmeta.ledger.ledger import STATUSES
 from tstmeta.ledger.table import MARKS as STATUS_MARKS
 from tstmeta.ledger.table import classes_of, styler
@@ -32,7 +33,7 @@ Context = dict[str, Any]
 def pages() -> Iterator[tuple[str, tuple[str, Context]]]:
     """Every page: its name without ending, its template, its context."""
     inputs, draws, seed = ledger.Inputs(), 2000, 0
-    judged = ledger.claims(draws=draws, seed=seed, inputs=inputs)
+    judged = judged_claims(draws=draws, seed=seed, inputs=inputs)
     yield "claims", ("claims", claims(judged) | {"draws": f"{draws:,}", "seed": seed})
     rows = ledger.reproduce(inputs=inputs)
     yield "departures", ("departures", departures(rows))
@@ -41,7 +42,7 @@ def pages() -> Iterator[tuple[str, tuple[str, Context]]]:
         yield f"ledger/{paper}", ("ledger_paper", ledger_of(paper, rows[rows["paper"] == paper]))
 
 
-def claims(judged: ledger.Claims) -> Context:
+def claims(judged: Claims) -> Context:
     """The claims by paper, each with its evidence as a frame."""
     papers = []
     for key, verdicts_of_paper in judged.verdicts.groupby("paper", sort=False):

@@ -26,9 +26,12 @@ import pandas as pd
 
 import tstmeta as tst
 from tools.book import CHOICES, CONTENT, MODELS, ROOT, SHOWN, YELP, runnable
-from tstmeta import exercises, ledger, scoring
+from tools.claims import Claims
+from tools.claims import claims as judged_claims
+from tstmeta import exercises, scoring
 from tstmeta.analysis import advice, synthesis
 from tstmeta.analysis.choice import SEEDS
+from tstmeta.analysis.synthesis import ACCURACY, HEAD, PEOPLE, SAME_SOURCE
 from tstmeta.console import note
 from tstmeta.data import Card, Dataset, paths, shipped
 from tstmeta.metrics import catalogue
@@ -117,7 +120,7 @@ def frozen(*names: str) -> None:
             profiles = [advice.profile(tst.load(row.dataset)) for row in sets]
             table = pd.DataFrame(profiles).rename_axis("dataset").reset_index()
         elif name == "claims":
-            table = claims(ledger.claims())
+            table = claims(judged_claims())
         else:
             file = ROOT / ".build" / "frames" / f"{name}.headline.parquet"
             table = pd.read_parquet(file).reset_index()
@@ -137,7 +140,7 @@ def effects(name: str, dimensions: list[str]) -> pd.DataFrame:
         able = {metric for metric, text in claimed.items() if dimension in text.split()}
         fits = pairs["metric"].isin(able)
         pairs = pairs[fits & pairs.groupby(["metric", "basis"])["score"].transform("count").gt(0)]
-        parts += [synthesis.effects(pairs, dimension), synthesis.human_effects(data, dimension)]
+        parts += [synthesis.effects(pairs, dimension), human_effects(data, dimension)]
         for other, level in SECOND:
             if level != "system" or data.items["system"].replace("", pd.NA).nunique() > 2:
                 more = synthesis.effects(pairs, dimension, other, level)
@@ -145,7 +148,18 @@ def effects(name: str, dimensions: list[str]) -> pd.DataFrame:
     return pd.concat([part for part in parts if len(part)])
 
 
-def claims(judged: ledger.Claims) -> pd.DataFrame:
+def human_effects(data: Dataset, dimension: str) -> pd.DataFrame:
+    """One rater against the others as an effect without standard error; no row without ratings."""
+    if not data.against(dimension) or dimension not in data.dimensions:
+        return pd.DataFrame()
+    row = tst.ceiling(data, dimension, ACCURACY, SAME_SOURCE).iloc[0]
+    key = (dimension, ACCURACY, SAME_SOURCE, "rater", "none", PEOPLE, "", "")
+    head = {"dataset": data.name, **dict(zip(HEAD, key, strict=True)), "value": row["value"]}
+    rest = dict.fromkeys(("se", "sources", "pairs"), float("nan"))
+    return pd.DataFrame([head | rest]).dropna(subset="value")
+
+
+def claims(judged: Claims) -> pd.DataFrame:
     """One row a number of evidence, one for a claim without any."""
     if judged.verdicts["why"].str.startswith("Frozen:").any():
         raise MissingData("claims are frozen where all their data are: tstmeta data fetch --all")

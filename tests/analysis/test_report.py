@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import io
 import re
-import shutil
-import subprocess
 from dataclasses import replace
 from html import escape
 from importlib.metadata import version
@@ -121,23 +119,3 @@ def test_a_report_needs_the_data_sets_that_were_evaluated(own, tmp_path):
     with pytest.raises(TstmetaError, match="that were evaluated; missing: many <b>"):
         report.report(own, rated(), tmp_path / "new")
     assert not (tmp_path / "new").exists()
-
-
-TEX = shutil.which("tectonic") or shutil.which("pdflatex")
-
-
-@pytest.mark.skipif(
-    not TEX, reason="no TeX here (Debian: apt-get install texlive-latex-recommended)"
-)
-def test_the_latex_table_and_the_figure_compile(written, tmp_path):
-    for name, content in written.items():
-        (tmp_path / name).write_bytes(content)
-    body = r"\input{table.tex} \includegraphics[width=\textwidth]{figure.pdf}"
-    head = r"\documentclass{article} \usepackage{booktabs,graphicx}"
-    (tmp_path / "paper.tex").write_text(rf"{head} \begin{{document}} {body} \end{{document}}")
-    options = [] if "tectonic" in TEX else ["-interaction=nonstopmode", "-halt-on-error"]
-    done = subprocess.run(
-        [TEX, *options, "paper.tex"], cwd=tmp_path, capture_output=True, timeout=300
-    )
-    assert done.returncode == 0, done.stdout.decode(errors="replace")[-2000:]
-    assert (tmp_path / "paper.pdf").read_bytes().startswith(b"%PDF")

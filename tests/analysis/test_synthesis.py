@@ -105,7 +105,6 @@ def test_sets_of_a_family_count_once_unknown_sets_are_their_own_and_other_panels
     names = ("mean", "low", "high", "tau", "predict_low")
     assert [row[n] for n in names] == pytest.approx([getattr(alone, n) for n in names])
     assert row["predict_high"] == 1  # limits stay on the scale
-    assert tst.pool(of_sets(values), panel="stress")["sets"].tolist() == [1]
 
 
 @pytest.mark.parametrize(
@@ -113,7 +112,6 @@ def test_sets_of_a_family_count_once_unknown_sets_are_their_own_and_other_panels
     [
         (lambda: tst.pool(of_sets({"mir": 0.5}, level="system")), "shown, not pooled"),
         (lambda: tst.pool(of_sets({"mir": 0.5}), method="reml"), "'reml' for tau; known: pm, dl"),
-        (lambda: tst.pool(of_sets({"mir": 0.5}), panel="out"), "'out'; known: pool, stress"),
         (lambda: tst.evidence("humour"), "there is of content, style, fluency"),
         (lambda: tst.effects(pairs().iloc[:0]), "no effects"),
     ],

@@ -13,9 +13,9 @@ import pytest
 
 from tests.analysis.many import quality, rated
 from tests.command import table
-from tstmeta.analysis import evaluate, matrices, report
+from tstmeta.analysis import evaluate, matrices
 from tstmeta.analysis.choice import DEFAULTS
-from tstmeta.analysis.findings import COLUMNS
+from tstmeta.analysis.render import COLUMNS
 from tstmeta.cli.evaluate import Dimension, Level, Statistic, Units
 from tstmeta.cli.options import Basis
 from tstmeta.combine import Settings, hybrid
@@ -38,7 +38,7 @@ def many(tmp_path, tstmeta):
         for rater, values in data.raters(dimension).items():
             wide[f"{dimension}.{rater}"] = values.to_numpy()
     wide.to_csv(tmp_path / "many.csv", index=False)
-    columns = {"good": quality(), "poor": quality() + rng.normal(0, 3, 96), "far": -quality()}
+    columns = {"good": quality(), "poor": quality() + rng.normal(0, 3, 96), "fair": 2 * quality()}
     long = pd.DataFrame({"item_id": data.items["item_id"], **columns}).melt(
         "item_id", None, "metric"
     )
@@ -55,11 +55,8 @@ def test_the_choices_are_those_of_the_statistics():
 
 
 def test_what_is_not_there_is_noted_with_counts(tstmeta, tmp_path):
-    text = (
-        (tmp_path / "mine.csv")
-        .read_text()
-        .replace("do not call me,B,kindly ring me,1,2,3", ",B,,,,")
-    )
+    text = (tmp_path / "mine.csv").read_text()
+    text = text.replace("do not call me,B,kindly ring me,1,2,3", ",B,,,,")
     (tmp_path / "mine.csv").write_text(text)
     words = ("-m", "bleu", "--dimension", "content", "--draws", "50", "--no-tests", "-f", "csv")
     assert tstmeta("evaluate", "-d", "mine.csv", *words).stderr.splitlines() == [
@@ -82,7 +79,7 @@ def test_by_default_a_dimension_has_a_dozen_metrics_of_its_own_at_most(tstmeta, 
     result = tstmeta("evaluate", "--data", "mine.csv", "--draws", "50", "--format", "csv")
     assert result.exit_code == 0
     rows = table(result)
-    assert list(rows.columns) == list(COLUMNS)
+    assert list(rows.columns) == COLUMNS
     for dimension in ("content", "style"):
         own = rows[(rows["dimension"] == dimension) & (rows["kind"] == "metric")]
         expected = {(n, b) for b, names in DEFAULTS[dimension].items() for n in names}
@@ -113,31 +110,19 @@ def test_by_default_what_lacks_an_extra_is_left_out_and_failures_are_named_once(
 
 def test_what_is_given_reaches_the_analysis(tstmeta, many):
     words = ("--dimension", "content", "-s", "kendall", "-l", "source", "--seed", "5")
-    words += ("--tests", "--lower", "far", "--resample", "both", "-f", "json")
+    words += ("--tests", "--resample", "both", "-f", "json")
     read = json.loads(tstmeta(*many, *words).stdout)
     [facts] = read["evaluations"]
     setting = {"statistic": "kendall", "level": "source", "units": "both", "draws": 200, "seed": 5}
     assert setting.items() <= facts.items()
     assert facts["estimand"] == "systems like these, sources like these"
     rows = {row["metric"]: row for row in read["rows"]}
-    assert rows["far"]["better"] == "lower"
-    assert rows["far"]["value"] == pytest.approx(rows["good"]["value"])
     assert rows["good"]["cluster"] == 1
     data = load("many.csv")
     plan = {"statistic": "kendall", "level": "source", "unit": "both", "draws": 200, "seed": 5}
-    own = evaluate(data, scores=read_scores(Path("scores.csv"), data), lower=["far"], **plan)
+    own = evaluate(data, scores=read_scores(Path("scores.csv"), data), **plan)
     for row in own.frame[own.frame["kind"] == "metric"].to_dict("records"):
         assert rows[row["metric"]]["low"] == pytest.approx(row["low"])
-
-
-def test_without_ratings_the_scores_are_described(tstmeta, tmp_path):
-    (tmp_path / "plain.csv").write_text("source,output\na b,a b\na b,\n")
-    words = ("evaluate", "-d", "plain.csv", "-m", "rouge1")
-    rows = table(tstmeta(*words, "--format", "csv")).set_index("metric")
-    assert rows.loc["copy-rate", ["mean", "min", "max", "scored", "empty"]].tolist() == [
-        *(0.5, 0, 1, 2, 0)
-    ]
-    assert rows.loc["rouge1", "empty"] == 1
 
 
 def test_ratings_may_come_in_a_second_file(tstmeta, tmp_path):
@@ -160,21 +145,6 @@ def test_names_of_a_score_file_are_no_formula_in_the_table_and_no_corpus_metric(
     assert rows.loc[["'=1+1", "corpus-bleu"], "n"].tolist() == [4, 3]
 
 
-def test_a_report_is_written_of_all_that_was_evaluated(tstmeta, many, tmp_path, monkeypatch):
-    def written(evaluations, sets, folder):
-        seen.extend((own.dimension, own.analysis.setting.level) for own in evaluations)
-        assert [data.name for data in sets] == ["many"]
-        return [tmp_path / folder / "report.html"]
-
-    seen = []
-    monkeypatch.setattr(report, "report", written)
-    levels = ("-l", "pooled", "-l", "source", "--dimension", "content", "--no-tests")
-    result = tstmeta(*many, *levels, "--report", "new", "-f", "csv")
-    assert seen == [("content", "pooled"), ("content", "source")]
-    assert result.stderr.endswith("new/report.html\n")
-    assert len(table(result)), "the table is printed as ever"
-
-
 README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
 NOTHING = "nothing to show: no metric has a value beside ratings"
 #: Words of the command -> what is said, and whether it was seen before anything was scored.
@@ -184,8 +154,7 @@ REFUSED = {
     "-d mine.csv --plot f.jpg": ("end its name in .pdf, .svg or .png", True),
     "-d two.csv -o t.tex": (NOTHING, False),
     "-d two.csv --plot f.pdf": (NOTHING, False),
-    "-d bare.csv -o t.csv --plot f.pdf": (NOTHING, False),
-    "-d mine.csv -d bare.csv --report t": ("bare: a report needs ratings. Remedy: columns", True),
+    "-d mine.csv -d bare.csv": ("bare: nobody rated these rewrites. Remedy: columns", True),
 }
 
 
@@ -239,14 +208,13 @@ def test_a_sample_keeps_sources_whole_is_stated_and_leaves_the_store_as_it_is(
     words = ("score", "-d", "many.csv", "-m", "chrf", "--basis", "source")
     every = table(tstmeta(*words))
     (tmp_path / "store").rename(tmp_path / "whole")
-    some = tstmeta(*words, "--limit", "31", "--seed", "5")
-    assert "many: a random sample of 28 of 96 rewrites, seed 5\n" in some.stderr
-    drawn = table(some)
+    first, again, other = (tstmeta(*words, "--limit", "31", "--seed", seed) for seed in "556")
+    assert "many: a random sample of 28 of 96 rewrites, seed 5\n" in first.stderr
+    assert first.stdout == again.stdout != other.stdout
+    drawn = table(first)
     assert drawn.merge(every).shape == drawn.shape == (28, every.shape[1])
     source = pd.read_csv("many.csv").set_index("item_id")["source_id"][drawn["item_id"]]
     assert set(source.value_counts()) == {4}
-    assert tstmeta(*words, "--limit", "31", "--seed", "5").stdout == some.stdout
-    assert tstmeta(*words, "--limit", "31", "--seed", "6").stdout != some.stdout
     pd.testing.assert_frame_equal(table(tstmeta(*words)), every)
     title = tstmeta(*many, "--limit", "31", "--dimension", "content", "--no-tests").stdout
     assert title.startswith("many@a random sample of 28 of 96 rewrites, seed 0: 28 rewrites, 7 so")
@@ -267,11 +235,7 @@ def test_the_installed_command_writes_table_figure_and_sentences_with_the_same_b
     latex, figure = written.decode(), (tmp_path / "figure.pdf").read_bytes()
     assert latex.count(r"\begin{tabular}") == latex.count("human ceiling &") == 2
     assert figure.startswith(b"%PDF")
-    for part in (
-        "Best agreement with the mean human rating of content",
-        "Best sentinel: ",
-        "80 % p",
-    ):
+    for part in ("Best agreement with the mean human rating of content", "Best sentinel: "):
         assert part in latex
         assert part in done.stderr.decode()
     again = tstmeta("evaluate", "-d", "many.csv", *words, "-f", "latex", "--plot", "again.pdf")
@@ -280,12 +244,12 @@ def test_the_installed_command_writes_table_figure_and_sentences_with_the_same_b
 
 
 def test_a_hybrid_stands_among_the_metrics_and_was_fitted_on_other_sources(tstmeta, many):
-    words = ("--dimension", "content", "--lower", "far", "--no-tests", "--seed", "4")
+    words = ("--dimension", "content", "--no-tests", "--seed", "4")
     result = tstmeta(*many, *words, "--combine", "hybrid-simulation", "--format", "csv")
     rows = table(result).set_index("metric")
     data = load("many.csv")
     scores = read_scores(Path("scores.csv"), data)
-    combined = hybrid(data, scores, "content", "simulation", Settings(seed=4), lower=["far"]).scores
+    combined = hybrid(data, scores, "content", "simulation", Settings(seed=4)).scores
     alone = evaluate(data, scores=combined, draws=200, seed=4).frame
     row = alone.set_index("metric").loc["hybrid-simulation"]
     assert float(rows.loc["hybrid-simulation", "value"]) == pytest.approx(row["value"])

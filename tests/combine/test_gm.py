@@ -7,12 +7,13 @@ import pandas as pd
 import pytest
 
 from tests.combine.examples import rated, score
-from tstmeta import schema
 from tstmeta.combine.gm import PRINTED, gm, gm_scores, hinge, j, learn, learned_gm
 from tstmeta.combine.parts import CombineError
 from tstmeta.data import Dataset
 
 NAMES = ("acc", "sim", "pp")
+#: Where Acc, Sim and PP lie so that no part of GM is zero.
+ENDS = [[0.65], [0.73], [5]], [[1], [1], [90]]
 
 
 @pytest.mark.parametrize(
@@ -32,14 +33,7 @@ def test_gm_is_the_formula_of_section_3_3(acc, sim, pp, expected):
 
 def cases(pairs: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Pairs of texts that the printed thresholds order, the better one first."""
-    rng = np.random.default_rng(seed)
-    rows = np.stack(
-        [
-            rng.uniform(0.65, 1, 2 * pairs),
-            rng.uniform(0.73, 1, 2 * pairs),
-            rng.uniform(5, 90, 2 * pairs),
-        ]
-    )
+    rows = np.random.default_rng(seed).uniform(*ENDS, (3, 2 * pairs))
     each, other = rows[:, :pairs], rows[:, pairs:]
     first = gm(*each) > gm(*other)
     return np.where(first, each, other), np.where(first, other, each)
@@ -66,8 +60,7 @@ def test_nothing_is_learned_from_no_pairs():
 
 
 def three(data: Dataset) -> pd.DataFrame:
-    rng, n = np.random.default_rng(0), len(data.items)
-    return together(data, rng.uniform(0.65, 1, n), rng.uniform(0.73, 1, n), rng.uniform(5, 90, n))
+    return together(data, *np.random.default_rng(0).uniform(*ENDS, (3, len(data.items))))
 
 
 def together(data, acc, sim, pp):
@@ -84,8 +77,7 @@ def preferred(data: Dataset, scores: pd.DataFrame) -> pd.DataFrame:
     result = pd.DataFrame(pairs, columns=["item_a", "item_b"])
     result["value"] = ["a" if value[a] > value[b] else "b" for a, b in pairs]
     result.loc[:3, "value"] = "tie"
-    result = result.assign(dataset=data.name, dimension="overall", rater="r1")
-    return schema.validate(result, "preferences")
+    return result.assign(dataset=data.name, dimension="overall", rater="r1")
 
 
 def preferring(data: Dataset, preferences: pd.DataFrame) -> Dataset:
@@ -138,9 +130,8 @@ def test_learned_thresholds_never_saw_the_fold_they_score():
     # turning what people said about one fold's sources round leaves that fold's scores alone
     fold = combination.scores.set_index("item_id")["detail"].str.extract(r"fold (\d)")[0]
     inside = likes["item_a"].map(fold) == "1"
-    turned = likes.assign(
-        value=likes["value"].where(~inside, likes["value"].map({"a": "b", "b": "a", "tie": "tie"}))
-    )
+    other = likes["value"].replace({"a": "b", "b": "a"})
+    turned = likes.assign(value=likes["value"].mask(inside, other))
     again = learned_gm(preferring(data, turned), scores, names=NAMES, outer=4)
     own = (combination.scores["item_id"].map(fold) == "1").to_numpy()
     assert again.scores["value"][own].tolist() == combination.scores["value"][own].tolist()

@@ -5,16 +5,8 @@ import pytest
 
 from tests.combine.examples import noisy, rated, score
 from tstmeta import combine
-from tstmeta.combine import (
-    CombineError,
-    Settings,
-    combined,
-    gm_scores,
-    hybrid,
-    j,
-    learned_gm,
-    overall_scores,
-)
+from tstmeta.combine import CombineError, Settings, combined, gm_scores, hybrid, j, learned_gm
+from tstmeta.combine.hybrids import overall_scores
 from tstmeta.metrics import registry
 from tstmeta.metrics.catalogue import COMBINED
 
@@ -94,15 +86,10 @@ def test_a_combination_as_a_metric_is_refused_with_the_option_that_makes_it(name
 
 @pytest.mark.parametrize("which", ["existing", "ours1"])
 def test_an_overall_score_by_name_is_the_one_from_python(which):
-    scores = ALL
-    if which == "existing":
-        names = {"a": "bleu", "e": "style-emd", "x": "perplexity"}
-        scores = ALL[ALL["metric"].isin(list(names))]
-        scores = scores.assign(metric=scores["metric"].map(names))
+    scores = ALL.replace({"metric": {"a": "bleu", "e": "style-emd", "x": "perplexity"}})
     result = combined(DATA, pd.concat([scores, BESIDE]), f"overall-{which}", seed=1)
-    pd.testing.assert_frame_equal(
-        result, overall_scores(DATA, scores, which, Settings(seed=1)).scores
-    )
+    expected = overall_scores(DATA, scores, which, Settings(seed=1)).scores
+    pd.testing.assert_frame_equal(result, expected)
 
 
 def test_thresholds_are_learned_from_the_data_sets_preferences():

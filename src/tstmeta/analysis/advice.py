@@ -20,8 +20,8 @@ from ..metrics import registry
 from ..metrics.base import code_of, for_language
 from ..schema import USABLE
 from ..scoring import score
-from .findings import number, with_limits
 from .frame import judged
+from .render import number, with_limits
 from .synthesis import ACCURACY, SAME_SOURCE, against, evidence, panels, separated
 from .verdicts import CHANCE, FAMILIES, ORDER, UNKNOWN, USE, in_language, verdicts
 
@@ -42,13 +42,11 @@ sources_best, _sentinel: rated sources that tell it from the best metric or sent
 
 @dataclass(frozen=True)
 class Advice:
-    """What :func:`advise` gives: a row a metric, what the rewrites are like (see :func:`profile`),
-    the rated sets of that task and language, sentences; ``str`` has all of it for reading.
-    """
+    """What :func:`advise` gives; ``str`` has all of it for reading."""
 
-    frame: pd.DataFrame
-    profile: pd.Series
-    sets: pd.DataFrame
+    frame: pd.DataFrame  # a row a metric
+    profile: pd.Series  # what the rewrites are like, see :func:`profile`
+    sets: pd.DataFrame  # the rated sets of that task and language
     notes: tuple[str, ...]
 
     def __str__(self) -> str:
@@ -113,7 +111,6 @@ def advise(
     task: str = "",
     language: str = "",
     dimensions: Sequence[str] = DIMENSIONS,
-    references: bool | None = None,
 ) -> Advice:
     """Which metric to take for some rewrites, what to expect of it, and what to rate.
 
@@ -121,8 +118,8 @@ def advise(
         data: a data set, the name of one, or your file; None for a task and language alone.  Of a
             set of the book, its own family is left out of the evidence.
         task, language: what the rewrites are, by default what the data say; part of a name does.
-        dimensions: of content, style and fluency.
-        references: also metrics that need references; by default where all rewrites have one.
+        dimensions: of content, style and fluency.  Metrics that need references are of the frame
+            where all rewrites have one.
 
     Returns:
         ``frame`` has dimension, metric, basis, verdict, reason (see :func:`tstmeta.verdicts`);
@@ -139,8 +136,7 @@ def advise(
     about = pd.Series({"task": task}) if dataset is None else profile(dataset, task)
     task = about["task"].strip().lower()
     language = code_of(language or about.get("language", "").partition(" ")[0])
-    if references is None:
-        references = dataset is not None and bool(dataset.items["references"].str.len().all())
+    references = dataset is not None and bool(dataset.items["references"].str.len().all())
     left_out = _families(dataset)
     rated, parts, mute = _rated()[~_rated()["family"].isin(left_out)], [], dict[str, str]()
     for name in dimensions:
@@ -149,7 +145,8 @@ def advise(
         for side in ("source", "reference")[: 1 + references]:
             table = verdicts(known, name, side == "reference", task, language)
             table = table.rename(columns={"mean": "accuracy", "own": "alike"})
-            refused = table["metric"].map(lambda metric: _refuses(metric, language))
+            variants = (for_language(registry.get(m), language or "en") for m in table["metric"])
+            refused = np.array([isinstance(variant, str) for variant in variants], dtype=bool)
             mute |= dict.fromkeys(table["metric"][refused], "")
             if len(table := table[~refused]):
                 table = _numbers(table, known[known["panel"] == "pool"], side, dataset)
@@ -165,11 +162,6 @@ def advise(
     sets = rated[rated["task"].str.contains(task, regex=False)]
     sets = sets[in_language(sets, language)].reset_index(drop=True)
     return Advice(frame.astype(counts), about, sets, tuple(notes))
-
-
-def _refuses(metric: str, language: str) -> bool:
-    """Whether a metric is not made for a language."""
-    return isinstance(for_language(registry.get(metric), language or "en"), str)
 
 
 def _families(dataset: Dataset | None) -> list[str]:

@@ -43,9 +43,7 @@ def score(
     there: Collection[str] = (),
     **options: Any,
 ) -> pd.DataFrame:
-    """Scores of metrics, by default those of :data:`DEFAULTS` that run here, and of all sentinels
-    except those named in ``there``.
-    """
+    """Scores of metrics, by default :data:`DEFAULTS`, and of sentinels that are not ``there``."""
     sentinels = [name for name in registry.resolve(SENTINELS) if name not in there]
     if metrics is not None:
         return scoring.score(data, [*metrics, *sentinels], bases, **options)
@@ -80,9 +78,7 @@ def left_out(dimension: str) -> list[str]:
 def listed(
     scores: pd.DataFrame, dimension: str, metrics: Sequence[str | Metric] | None = None
 ) -> pd.DataFrame:
-    """The scores that a table of a dimension lists: a metric of the defaults or of a family under
-    the dimensions that it measures, a metric that the user names under all.
-    """
+    """The scores in the table of a dimension: metrics that measure it, or that the user names."""
     if metrics is None:
         away = {name for other in DEFAULTS for _, name in _default(other)}
         away -= {name for _, name in _default(dimension)}

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -15,44 +13,16 @@ from ..data import Dataset, load
 from ..metrics import Metric
 from ..schema import TstmetaError
 from . import choice, comparison
-from .agreement import (
-    Analysis,
-    agreement,
-    analyses,
-    intervals,
-    joined,
-    resample,
-)
-from .findings import COLUMNS, EvaluationResult
+from .agreement import Analysis, agreement, analyses, intervals, joined, resample
+from .findings import Evaluation
 from .frame import METRIC, check_dimension, pairs, select_dimension
 from .people import people
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from .render import COLUMNS
 
 #: The remark about a corpus metric.
 NOT_PER_ITEM = "one value a system; tst.correlate at level system holds it against people"
 #: Of one of these the others are held fixed: the first alone, then both.
 _PARTED = ("content", "style", "fluency")
-
-
-@dataclass(frozen=True)
-class Evaluation(EvaluationResult):
-    """What :func:`evaluate` gives: a result that draws and prints itself."""
-
-    def plot(self) -> Figure:
-        """A forest plot: values with intervals, sentinels below a line, the human ceiling, and at
-        the right the ranks that each could have.
-        """
-        from .render import draw
-
-        return draw([self])
-
-    def to_latex(self) -> str:
-        """The table for LaTeX (``booktabs``), with caption, summary, notes and signatures."""
-        from .render import TableFormat, rendered
-
-        return rendered([self], TableFormat.latex)
 
 
 def evaluate(
@@ -105,17 +75,12 @@ def evaluate(
         remarks = [*remarks, *(choice.left_out(dimension) if metrics is None else [])]
     scores = select_dimension(scores, dimension)
     frame = pairs(data, scores, dimension, lower)
-    remarks = [*remarks, *_not_per_item(frame)]
+    corpus = frame["metric"][frame["statistics"].notna()] if "statistics" in frame else []
+    remarks = [*remarks, *(f"{name}: {NOT_PER_ITEM}" for name in sorted(set(corpus)))]
     analysis = next(analyses(frame, statistic, level, unit, draws, seed), None)
     if analysis is None or not len(analysis.matrices.heads):
         raise TstmetaError("; ".join([f"{data.name}: there are no scores to evaluate", *remarks]))
     return _evaluated(analysis, data, scores, dimension, clusters, remarks)
-
-
-def _not_per_item(frame: pd.DataFrame) -> list[str]:
-    """Remarks about corpus metrics, which are left out."""
-    rows = frame["statistics"].notna() if "statistics" in frame else []
-    return [f"{name}: {NOT_PER_ITEM}" for name in sorted(set(frame.loc[rows, "metric"]))]
 
 
 def _best_first(analysis: Analysis) -> Analysis:
@@ -173,9 +138,7 @@ def _evaluated(
 
 
 def _partials(analysis: Analysis, data: Dataset, dimension: str) -> pd.DataFrame:
-    """The statistic at its level with one other dimension, and with all others, held fixed; where
-    no partial statistic is defined, Spearman's, and its name stands beside what is given.
-    """
+    """The statistic, or Spearman's where it has no partial one, with dimensions held fixed."""
     laid, setting = analysis.matrices, analysis.setting
     others = [name for name in _PARTED if name in data.judged and name != dimension]
     others = others if dimension in _PARTED else []

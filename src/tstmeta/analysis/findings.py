@@ -1,7 +1,4 @@
-"""What an evaluation shows: statements, and a sentence for each.
-
-A sentence says no more than its test: without a significant difference, metrics are not equal.
-"""
+"""What an evaluation shows: statements, and a sentence for each that says no more than its test."""
 
 from __future__ import annotations
 
@@ -9,7 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -20,6 +17,10 @@ from .agreement import Analysis
 from .comparison import ALPHA, detectable, differences
 from .frame import METRIC, SENTINEL
 from .people import People
+from .render import TableFormat, draw, name_of, number, rendered, with_limits
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 #: Names of a list before the rest is counted.
 _LISTED = 6
@@ -41,48 +42,17 @@ SENTENCES = {
     " than {first}: {value} (this pair alone, at 0.05, by simulation).",
     "observed": "Observed difference between {first} and {second}: {value}.",
 }
-
-
 #: What tells one evaluation from another.
 KEY = ["dataset", "dimension", "statistic", "level"]
-#: Columns of :attr:`EvaluationResult.frame`.
-COLUMNS = [
-    *("dataset", "statistic", "level", "metric", "basis", "dimension", "kind", "better"),
-    *("value", "low", "high", "n", "without_low", "without_high", "without"),
-    *("rank", "rank_low", "rank_high", "cluster", "partial", "given", "partial_all", "given_all"),
-    *("as_rater", "against", "note", "signature"),
-]
-
-
-def number(value: float) -> str:
-    """Three decimals, or as many as show the first digit of a small number; never -0."""
-    if not math.isfinite(value):
-        return "-"
-    text = f"{value:z.3f}"
-    if float(text) or abs(value) < 1e-9:  # an error of rounding is shown as 0
-        return text if float(text) else "0"
-    return np.format_float_positional(value, 1, fractional=False, trim="-")
-
-
-def with_limits(value: float, low: float, high: float) -> str:
-    """A value with its interval where it has one."""
-    return number(value) + f" [{number(low)}, {number(high)}]" * math.isfinite(low)
-
-
-def name_of(metric: str, basis: str) -> str:
-    """A metric in a line of text: R- is reference-based."""
-    return f"R-{metric}" if basis == "reference" else metric
 
 
 @dataclass(frozen=True)
-class EvaluationResult:
+class Evaluation:
     """A data set, one dimension of human judgement, and all metrics.
 
     Attributes:
-        dataset, dimension: what was evaluated; ``against`` says in words what people gave: ratings
-            or labels.
+        against: what people gave, in words: ratings or labels.
         items, sources, systems: how many; systems is 0 where none is named.
-        analysis: matrices, setting, plan, seed.
         frame: a row a metric and basis, see :func:`evaluate`; metrics with the best first, then
             sentinels and oracles.  All arrays are in its order.
         human: the human ceiling.
@@ -139,8 +109,7 @@ class EvaluationResult:
 
         Columns dataset, dimension, statistic, level, a, a_basis, b, b_basis, difference (a minus
         b; NaN where either has no value), low, high (95 % bootstrap interval), p (two-sided, of the
-        same resamples, this pair alone), p_adjusted (single-step max-t over all pairs of rows of
-        the frame, since the best sentinel is the best of several, see
+        same resamples, this pair alone), p_adjusted (max-t over all pairs of rows, see
         :func:`tstmeta.stats.simultaneous_p`), note (whether the two are over other rewrites;
         reasons for doubt).
         """
@@ -151,11 +120,16 @@ class EvaluationResult:
 
     @cached_property
     def summary(self) -> list[str]:
-        """Sentences: the best metrics and those that do not differ from them significantly, how
-        they compare with the best sentinel, and the smallest difference that these data could show
-        (by simulation).
-        """
+        """Sentences about the best metrics, the best sentinel, and the power of the data."""
         return sentences(self) if self.tested else []
+
+    def plot(self) -> Figure:
+        """A forest plot: values with intervals, the human ceiling, ranks that each could have."""
+        return draw([self])
+
+    def to_latex(self) -> str:
+        """The table for LaTeX (``booktabs``)."""
+        return rendered([self], TableFormat.latex)
 
 
 class Statement(NamedTuple):
@@ -166,7 +140,7 @@ class Statement(NamedTuple):
     value: float = math.nan
 
 
-def statements(result: EvaluationResult) -> Iterator[Statement]:
+def statements(result: Evaluation) -> Iterator[Statement]:
     """Which metrics lead, how they compare with the best sentinel, and the power of the data."""
     (metrics, sentinels), frame = result.places, result.frame
     if not metrics:
@@ -200,7 +174,7 @@ def statements(result: EvaluationResult) -> Iterator[Statement]:
             yield Statement("observed", [metrics[0], place], gaps[place])
 
 
-def sentences(result: EvaluationResult) -> list[str]:
+def sentences(result: Evaluation) -> list[str]:
     """The statements in words; of a list without metrics nothing is written."""
     return [
         SENTENCES[statement.kind].format(
@@ -218,7 +192,7 @@ def sentences(result: EvaluationResult) -> list[str]:
     ]
 
 
-def _label(result: EvaluationResult, rows: list[int]) -> str:
+def _label(result: Evaluation, rows: list[int]) -> str:
     """Rows of one value, with it, and how many rewrites it is over where these are not all."""
     if len(rows) != 1:
         values = result.frame["value"][rows[:1]].map(number)
@@ -230,7 +204,7 @@ def _label(result: EvaluationResult, rows: list[int]) -> str:
     return f"{_names(result, rows)} ({result.label} {text}{over})"
 
 
-def _names(result: EvaluationResult, rows: list[int]) -> str:
+def _names(result: Evaluation, rows: list[int]) -> str:
     """Rows by name, as a list in a sentence; a long one ends with a count."""
     shown = [name_of(*result.frame.loc[place, ["metric", "basis"]]) for place in rows]
     if len(shown) > _LISTED:

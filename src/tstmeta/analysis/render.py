@@ -13,17 +13,18 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 
 from .. import console
 from ..console import TableFormat
-from ..data import Dataset
-from ..schema import USABLE, TstmetaError
-from .findings import COLUMNS, EvaluationResult, name_of, number, with_limits
-from .frame import METRIC, SCORED, corpus_of
+from ..schema import TstmetaError
+from .frame import METRIC
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from .findings import Evaluation
 
 #: The values with any one system left out, and the system that moves it most, for reading.
 LESS = "one system less"
@@ -31,11 +32,38 @@ PEOPLE = "human ceiling"
 AS_RATER = "as_rater: a metric in the place of one rater, beside the human ceiling"
 #: The ending of a file's name, and the format that it stands for.
 ENDINGS = {".csv": TableFormat.csv, ".json": TableFormat.json, ".tex": TableFormat.latex}
+#: Columns of :attr:`Evaluation.frame`.
+COLUMNS = [
+    *("dataset", "statistic", "level", "metric", "basis", "dimension", "kind", "better"),
+    *("value", "low", "high", "n", "without_low", "without_high", "without"),
+    *("rank", "rank_low", "rank_high", "cluster", "partial", "given", "partial_all", "given_all"),
+    *("as_rater", "against", "note", "signature"),
+]
 #: Columns of whole numbers, some of them missing.
 _COUNTS = ("n", "rank", "rank_low", "rank_high", "cluster")
 
 
-def title(result: EvaluationResult) -> str:
+def number(value: float) -> str:
+    """Three decimals, or as many as show the first digit of a small number; never -0."""
+    if not math.isfinite(value):
+        return "-"
+    text = f"{value:z.3f}"
+    if float(text) or abs(value) < 1e-9:  # an error of rounding is shown as 0
+        return text if float(text) else "0"
+    return np.format_float_positional(value, 1, fractional=False, trim="-")
+
+
+def with_limits(value: float, low: float, high: float) -> str:
+    """A value with its interval where it has one."""
+    return number(value) + f" [{number(low)}, {number(high)}]" * math.isfinite(low)
+
+
+def name_of(metric: str, basis: str) -> str:
+    """A metric in a line of text: R- is reference-based."""
+    return f"R-{metric}" if basis == "reference" else metric
+
+
+def title(result: Evaluation) -> str:
     """The content of the table in one line: data, setting, estimand, draws and seed."""
     counts = f"{result.items:,} rewrites, {result.sources:,} sources"
     counts += f", {result.systems} systems" * bool(result.systems)
@@ -47,7 +75,7 @@ def title(result: EvaluationResult) -> str:
     )
 
 
-def notes(result: EvaluationResult, gaps: bool = False) -> list[str]:
+def notes(result: Evaluation, gaps: bool = False) -> list[str]:
     """The human ceiling, the tests, flipped metrics, and what the table leaves out."""
     human = result.human
     words = [f"The human ceiling is not known: {human.note}"]
@@ -69,18 +97,15 @@ def notes(result: EvaluationResult, gaps: bool = False) -> list[str]:
     return [*words, *result.remarks]
 
 
-def remarks(result: EvaluationResult) -> list[str]:
+def remarks(result: Evaluation) -> list[str]:
     """Notes about single rows, or why they have no value."""
     rows = result.frame[result.frame["note"] != ""].groupby("note", sort=False)
     parts = {note: list(map(name_of, group["metric"], group["basis"])) for note, group in rows}
     return [f"{', '.join(names)}: {note}" for note, names in parts.items()]
 
 
-def table(result: EvaluationResult) -> tuple[pd.DataFrame, int]:
-    """The rows for reading, people first, without empty columns; and the row before the line.
-
-    R- in a name is reference-based; as_rater has a metric in the place of one rater.
-    """
+def table(result: Evaluation) -> tuple[pd.DataFrame, int]:
+    """The rows for reading, people first, without empty columns; and the row before the line."""
     rows = result.frame
     ends = rows[["without_low", "without_high", "without"]].itertuples(index=False, name=None)
     less = ["" if pd.isna(low) else f"{low:z.2f} to {top:z.2f} ({name})" for low, top, name in ends]
@@ -114,7 +139,7 @@ def ranks(rows: pd.DataFrame) -> list[str]:
     return ["" if pd.isna(low) else f"{low}–{high}" for low, high in sets]
 
 
-def _gaps(result: EvaluationResult) -> pd.DataFrame:
+def _gaps(result: Evaluation) -> pd.DataFrame:
     """The differences for reading."""
     rows = result.differences
     limits = rows[["difference", "low", "high"]].itertuples(index=False)
@@ -139,7 +164,7 @@ def format_of(out: Path | None, format: TableFormat | None = None) -> TableForma
     return kind
 
 
-def rendered(evaluations: Sequence[EvaluationResult], kind: TableFormat, gaps: bool = False) -> str:
+def rendered(evaluations: Sequence[Evaluation], kind: TableFormat, gaps: bool = False) -> str:
     """Results as text in a format: values, or ``gaps``, the differences; JSON has both."""
     if kind is TableFormat.table:
         texts = list[str]()
@@ -163,39 +188,14 @@ def rendered(evaluations: Sequence[EvaluationResult], kind: TableFormat, gaps: b
     pairs = pd.concat(tested or [pd.DataFrame()])
     if kind is TableFormat.csv:
         return console.to_csv(pairs if gaps else rows, for_people=True)
-    return _json({"rows": rows, "differences": pairs}, evaluations=list(map(_facts, evaluations)))
-
-
-def described(data: Dataset, scores: pd.DataFrame, kind: TableFormat) -> str:
-    """A summary of scores without ratings, as text in a format."""
-    rows = []
-    for key, table in scores.groupby(SCORED, sort=False, observed=True):
-        usable, status = table[table["status"].isin(USABLE)], table["status"].value_counts()
-        facts = usable["value"].agg(["mean", "std", "min", "max"]).to_dict()
-        if len(usable) and (corpus := corpus_of(str(key[0]), usable)):
-            facts["mean"] = corpus.combine(list(usable["detail"]))
-        counts = {name: int(status.get(name, 0)) for name in ("empty", "truncated")}
-        counts |= {"scored": len(usable), "failed": len(table) - len(usable)}
-        rows.append(dict(zip(SCORED, key, strict=True)) | facts | counts)
-    columns = ["metric", "basis", "mean", "std", "min", "max", "scored", "empty", "truncated"]
-    frame = pd.DataFrame(rows, columns=[*columns, "failed", "signature"])
-    name = console.escaped(data.name)
-    head = f"{name}: {len(data.items):,} rewrites; scores, nothing to compare with"
-    if kind is TableFormat.csv:
-        return console.to_csv(frame, for_people=True)
-    if kind is TableFormat.json:
-        return _json({"rows": frame}, title=head)
-    return latex(frame, head) if kind is TableFormat.latex else f"{head}\n{console.to_text(frame)}"
-
-
-def _json(tables: dict[str, pd.DataFrame], **head: Any) -> str:
-    """One JSON object: the head, then the tables, a row a line."""
-    lines = [json.dumps(head, ensure_ascii=False, indent=1)[:-2]]
-    lines += [f' "{name}": {console.to_json(table).rstrip()}' for name, table in tables.items()]
+    head = {"evaluations": list(map(_facts, evaluations))}
+    lines = [json.dumps(head, ensure_ascii=False, indent=1)[:-2]]  # then a row a line
+    lines += [f' "rows": {console.to_json(rows).rstrip()}']
+    lines += [f' "differences": {console.to_json(pairs).rstrip()}']
     return ",\n".join(lines) + "\n}\n"
 
 
-def _facts(result: EvaluationResult) -> dict[str, Any]:
+def _facts(result: Evaluation) -> dict[str, Any]:
     """What an evaluation is of, and its notes and sentences."""
     plan, seed = result.analysis.plan, result.analysis.seed
     facts = {"title": title(result), "seed": seed, "units": plan.units, "draws": plan.n}
@@ -203,7 +203,7 @@ def _facts(result: EvaluationResult) -> dict[str, Any]:
     return result.key | facts
 
 
-def with_values(evaluations: Sequence[EvaluationResult]) -> list[EvaluationResult]:
+def with_values(evaluations: Sequence[Evaluation]) -> list[Evaluation]:
     """The evaluations that have a value."""
     valued = [result for result in evaluations if result.frame["value"].notna().any()]
     if not valued:
@@ -212,7 +212,7 @@ def with_values(evaluations: Sequence[EvaluationResult]) -> list[EvaluationResul
     return valued
 
 
-def _latex(result: EvaluationResult, gaps: bool) -> str:
+def _latex(result: Evaluation, gaps: bool) -> str:
     """A compact table, and all else as comments."""
     shown, rule = (_gaps(result), 0) if gaps else table(result)
     known = [name for name in ("cluster", "as_rater") if name in shown]
@@ -234,10 +234,7 @@ _MINUS = re.compile(r"(?<![\w.)-])-(?=\d)")
 
 
 def latex(frame: pd.DataFrame, head: str, comments: Sequence[str] = (), rule: int = 0) -> str:
-    """A frame for LaTeX, all texts escaped, with a caption; it needs ``\\usepackage{booktabs}``.
-
-    Comments stand before the table; a line is drawn after ``rule`` rows.
-    """
+    """A frame for LaTeX, all texts escaped, with a caption; a line is drawn after ``rule`` rows."""
     rows = [list(frame), *frame.astype(object).itertuples(index=False)]
     lines = [" & ".join(map(_cell, row)) + r" \\" for row in rows]
     for place in [rule + 1] * bool(rule) + [1]:
@@ -263,7 +260,7 @@ def _flat(text: str) -> str:
     return re.sub(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]", "", text)
 
 
-def draw(evaluations: Sequence[EvaluationResult]) -> Figure:
+def draw(evaluations: Sequence[Evaluation]) -> Figure:
     """Forest plots of evaluations that have values, a panel each, with the ranks at the right."""
     from .. import plot  # needs the extra for drawing
 

@@ -23,7 +23,7 @@ from ..data import Dataset
 from ..extras import needs
 from ..schema import TstmetaError
 from . import render
-from .evaluation import Evaluation
+from .findings import Evaluation
 from .people import agreement_facts
 
 #: Packages whose version can change a value; those that are not installed are left out.

@@ -16,12 +16,11 @@ import numpy as np
 import pandas as pd
 
 from .. import stats
-from ..data import Dataset, paths
+from ..data import paths
 from ..schema import TstmetaError
 from ..stats.pooling import TauMethod
 from .agreement import bootstrap
 from .frame import METRIC
-from .people import ceiling
 
 #: The headline statistic and its level.
 ACCURACY, SAME_SOURCE = "preference", "same-source"
@@ -30,16 +29,12 @@ HEAD = ["dimension", "statistic", "level", "metric", "basis", "kind", "against",
 #: Sentinels that may be used either way: a copy may count for good or for bad.
 EITHER_WAY = ("copy-rate", "length-ratio", "output-only")
 FLIPPED = ":flipped"
-#: Panels whose sets may be put together.
-POOLED = ("pool", "stress")
 #: People as a row: one rater held against the others.
 PEOPLE = "people"
 
 
 def panels() -> pd.DataFrame:
-    """A row a rated set: dataset, family, panel (pool, stress, out), level, task, language,
-    dimensions that enter, reason, outputs and more.
-    """
+    """A row a rated set: dataset, family, panel (pool, stress, out), level, task, and more."""
     table = pd.read_csv(paths.project("cards", "synthesis.csv"), keep_default_na=False)
     return table.rename(columns={"set": "dataset"})
 
@@ -109,17 +104,6 @@ def separated(pairs: pd.DataFrame) -> int:
     return int(((sizes**2).sum() - (ties**2).sum()) // 2)
 
 
-def human_effects(data: Dataset, dimension: str) -> pd.DataFrame:
-    """One rater against the others as an effect without standard error; no row without ratings."""
-    if not data.against(dimension) or dimension not in data.dimensions:
-        return pd.DataFrame()
-    row = ceiling(data, dimension, ACCURACY, SAME_SOURCE).iloc[0]
-    key = (dimension, ACCURACY, SAME_SOURCE, "rater", "none", PEOPLE, "", "")
-    head = {"dataset": data.name, **dict(zip(HEAD, key, strict=True)), "value": row["value"]}
-    rest = dict.fromkeys(("se", "sources", "pairs"), np.nan)
-    return pd.DataFrame([head | rest]).dropna(subset="value")
-
-
 @cache
 def _frozen() -> pd.DataFrame:
     empty = dict.fromkeys(("against", "against_basis"), "")
@@ -158,14 +142,13 @@ def against(effects: pd.DataFrame, metric: str, basis: str) -> pd.DataFrame:
     return pd.concat([effects[second], flipped[effects.columns]], ignore_index=True)
 
 
-def pool(effects: pd.DataFrame, method: TauMethod = "pm", panel: str = "pool") -> pd.DataFrame:
-    """Random effects over families of data sets, a row a metric (or difference).
+def pool(effects: pd.DataFrame, method: TauMethod = "pm") -> pd.DataFrame:
+    """Random effects over families of the data sets to pool, a row a metric (or difference).
 
     Args:
         effects: see :func:`effects`; with columns family and panel, or they are looked up, and a
             set that the table does not know is a family of its own.
         method: of tau^2, ``pm`` (Paule-Mandel) or ``dl`` (DerSimonian-Laird).
-        panel: the sets to pool, ``pool`` or ``stress``.
 
     Returns:
         dimension, statistic, level, metric, basis, kind, against, against_basis; mean with low and
@@ -174,11 +157,8 @@ def pool(effects: pd.DataFrame, method: TauMethod = "pm", panel: str = "pool") -
         Limits stay on the scale.  See :mod:`tstmeta.stats.pooling`.
 
     Raises:
-        TstmetaError: values at system level, which few systems make too noisy to be pooled; a
-            panel that there is not.
+        TstmetaError: values at system level, which few systems make too noisy to be pooled.
     """
-    if panel not in POOLED:
-        raise TstmetaError(f"unknown panel {panel!r}; known: {', '.join(POOLED)}")
     if "system" in set(effects["level"]):
         raise TstmetaError("values at level system are shown, not pooled: they are of few systems")
     if method not in (known := get_args(TauMethod)):
@@ -188,7 +168,7 @@ def pool(effects: pd.DataFrame, method: TauMethod = "pm", panel: str = "pool") -
         effects["family"] = effects["family"].fillna(effects["dataset"])
         effects["panel"] = effects["panel"].fillna("pool")
     rows = []
-    groups = effects[effects["panel"] == panel].groupby(HEAD, sort=False, observed=True)
+    groups = effects[effects["panel"] == "pool"].groupby(HEAD, sort=False, observed=True)
     for key, group in groups[["value", "se", "family"]]:  # without texts, which would be copied
         group = group.dropna(subset=["value", "se"])
         families = stats.family_means(group["value"], group["se"], group["family"].tolist())

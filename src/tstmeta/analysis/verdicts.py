@@ -30,8 +30,6 @@ FAMILIES, CHANCE = 5, 0.5
 ALPHA = 0.05
 #: How the reason of a constructed set begins.
 CONSTRUCTED = "constructed"
-
-
 #: Sets that a metric orders the other way: significantly, of those that are pooled; at all, of the
 #: stress panel; and whether there is a constructed set.
 Flips = tuple[list[str], list[str], bool]
@@ -111,9 +109,7 @@ def in_language(sets: pd.DataFrame, language: str) -> pd.Series:
 
 
 def decide(row: Any, flips: Flips, families: int, task: str, language: str) -> tuple[str, str]:
-    """The rule: a verdict and its reason, from a row of :func:`pool` with its differences and the
-    number of families of the task and language.
-    """
+    """A verdict and its reason, from a row of :func:`pool` with its differences."""
     if row.families < FAMILIES:
         return UNKNOWN, f"{row.families} families of sets, fewer than {FAMILIES}"
     if not families:

@@ -5,18 +5,18 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from ..console import Format, TableFormat, mistake, note, put, show_table, waiting
 from . import options
-from .score import chosen, sample, tell_failures
+from .score import chosen, sample
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ..analysis.evaluation import Evaluation
+    from ..analysis.findings import Evaluation
     from ..data import Dataset
 
 # As in tstmeta.stats, which takes long to import: a test holds them against it.
@@ -80,10 +80,6 @@ class EvaluateOptions:
     tests: Annotated[
         bool, typer.Option(help="Part metrics that differ into clusters, all pairs tested at once.")
     ] = True
-    lower: Annotated[
-        list[str] | None,
-        typer.Option(help="A metric of your score file for which less is better; repeat for more."),
-    ] = None
     show: Annotated[
         Table, typer.Option("--table", help="A row a metric, or a row a pair of metrics.")
     ] = "values"
@@ -113,13 +109,6 @@ class EvaluateOptions:
         return self.metric or ([] if self.scores else None)
 
     @property
-    def flipped(self) -> list[str]:
-        """The metrics of which less is better, as tables call them."""
-        from ..secrecy import conceal
-
-        return [conceal(name) for name in self.lower or []]
-
-    @property
     def hybrids(self) -> list[str]:
         """The metrics made of scores that are fitted to ratings of one dimension."""
         return [name for name in self.combine or [] if name.startswith("hybrid-")]
@@ -131,10 +120,10 @@ def evaluate(settings: EvaluateOptions) -> None:
 
     Sentinels, which know nothing of quality, stand below a line in every table, and with them the
     human style rating offered as if it were a metric.  Ranks count them.  A metric of which lower
-    is better is flipped.  Without ratings the table describes the scores.  What --combine
-    fits on ratings is fitted on other sources than it scores.  By default a dozen metrics are
-    scored, one an idea.  Sentences below the title (with --out and as CSV on stderr) say which
-    metric leads, which stay below the sentinels and what difference the data could show.
+    is better is flipped.  What --combine fits on ratings is fitted on other sources than it scores.
+    By default a dozen metrics are scored, one an idea.  Sentences below the title (with --out and
+    as CSV on stderr) say which metric leads, which stay below the sentinels and what difference the
+    data could show.
 
     \b
     Examples:
@@ -151,23 +140,19 @@ def evaluate(settings: EvaluateOptions) -> None:
     kind = render.format_of(settings.out, settings.format)
     check_options(settings)
     selected = list(select(settings))
-    unrated = ", ".join(data.name for data, _ in selected if not data.judged)
-    if settings.report and unrated:
+    if unrated := ", ".join(data.name for data, _ in selected if not data.judged):
         raise mistake(
-            f"{unrated}: a report needs ratings. Remedy: columns such as content.r1 in the file, or"
-            " --ratings FILE (tstmeta data form makes a form for raters); --out describes the"
-            " scores without"
+            f"{unrated}: nobody rated these rewrites. Remedy: columns such as content.r1 in the"
+            " file, or --ratings FILE (tstmeta data form makes a form for raters); tstmeta score"
+            " gives scores without ratings"
         )
-    evaluations, described = list["Evaluation"](), list[str]()
+    evaluations = list["Evaluation"]()
     for data, known in selected:
         dimensions = [str(name) for name in settings.dimension or data.judged]
         scores = score_data(settings, data, known, dimensions)
         for name in dimensions:
             evaluations += evaluate_dimension(settings, data, scores, name)
-        if not dimensions:
-            tell_failures(scores)
-            described.append(render.described(data, scores, kind))
-    write_results(settings, kind, evaluations, described)
+    write_results(settings, kind, evaluations)
     if settings.report is not None:
         from ..analysis.report import report
 
@@ -217,10 +202,9 @@ def score_data(
 
     with waiting(f"{data.name}: scoring", bar=True):
         choice.check_new(data, settings.metrics or (), settings.basis, known)
-        wanted = dimensions or ["content"], settings.metrics, settings.basis, set(known["metric"])
+        wanted = dimensions, settings.metrics, settings.basis, set(known["metric"])
         scores = choice.score(data, *wanted, store=settings.store)
-    later = settings.hybrids if dimensions else []  # without ratings these say what they lack
-    names = [name for name in settings.combine or [] if name not in later]
+    names = [name for name in settings.combine or [] if name not in settings.hybrids]
     return combine(settings, data, together(scores, known), names)
 
 
@@ -235,9 +219,8 @@ def combine(
     from ..combine import combined
     from ..schema import together
 
-    how: dict[str, Any] = {"lower": settings.flipped, "store": settings.store}
     tables = (
-        combined(data, scores, name, dimension, seed=settings.seed, **how)
+        combined(data, scores, name, dimension, seed=settings.seed, store=settings.store)
         for name in dict.fromkeys(names)
     )
     return together(scores, *tables)
@@ -266,7 +249,6 @@ def evaluate_dimension(
                 seed=settings.seed,
                 clusters=settings.tests,
                 scores=scores,
-                lower=settings.flipped,
                 remarks=choice.left_out(dimension) if settings.metrics is None else (),
             )
             rows = choice.seeded(result.frame, [data], dimension, *setting, settings.store)
@@ -274,18 +256,13 @@ def evaluate_dimension(
 
 
 def write_results(
-    settings: EvaluateOptions,
-    kind: TableFormat,
-    evaluations: Sequence["Evaluation"],
-    described: Sequence[str],
+    settings: EvaluateOptions, kind: TableFormat, evaluations: Sequence["Evaluation"]
 ) -> None:
     """The table to stdout or a file, the figure to a file, sentences to stderr."""
     from ..analysis import render
 
     figure = render.draw(evaluations) if settings.plot else None  # errors come before any output
-    text = "\n".join(described)
-    if evaluations:
-        text = render.rendered(evaluations, kind, settings.show == "differences")
+    text = render.rendered(evaluations, kind, settings.show == "differences")
     if kind is not TableFormat.table:  # there they stand above the table
         note_sentences(evaluations)
     if settings.out is None:

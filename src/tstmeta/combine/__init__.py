@@ -1,14 +1,11 @@
-"""Metrics made of metrics: GM, hybrids, overall scores; some of them fitted on ratings.
+"""Metrics made of metrics: a data set and a ``scores`` table in, a ``scores`` table out.
 
-Each takes a data set and a ``scores`` table and gives a ``scores`` table, which is held against
-people like any other.  What is fitted is fitted on other sources than it scores.
-
-By name: ``gm`` has the printed thresholds, ``gm:learned`` learns them from preferences; ``j:FL`` is
-style accuracy x Sim x FL, a metric of fluency in [0, 1]; ``hybrid-...`` takes the metrics of a
-dimension, ``overall-...`` those of all three.
+What is fitted is fitted on other sources than it scores.  By name: ``gm`` has the printed
+thresholds, ``gm:learned`` learns them from preferences; ``j:FL`` is style accuracy x Sim x FL, a
+metric of fluency in [0, 1]; ``hybrid-...`` takes the metrics of a dimension, ``overall-...`` all.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -40,7 +37,6 @@ def combined(
     dimension: str = "content",
     *,
     seed: int = 0,
-    lower: Collection[str] = (),
     store: Path | None = None,
 ) -> pd.DataFrame:
     """A ``scores`` table of one combination.
@@ -51,7 +47,6 @@ def combined(
     Args:
         name: one of :data:`NAMES`, with a metric in the place of FL.
         dimension: of hybrids.
-        lower: names of unregistered metrics of which less is better.
         store: the score store, for parts that are scored here.
 
     Raises:
@@ -75,8 +70,8 @@ def combined(
     settings = Settings(seed=seed)
     family, _, kind = name.partition("-")
     if family == "overall":
-        return overall_scores(dataset, scores, kind, settings, lower=lower).scores  # type: ignore[arg-type]
-    return hybrid(dataset, scores, dimension, kind, settings, lower=lower).scores  # type: ignore[arg-type]
+        return overall_scores(dataset, scores, kind, settings).scores  # type: ignore[arg-type]
+    return hybrid(dataset, scores, dimension, kind, settings).scores  # type: ignore[arg-type]
 
 
 def _with(

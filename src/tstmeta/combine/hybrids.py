@@ -9,23 +9,15 @@ Each is a weighted geometric mean; they differ in how they choose and weigh:
     the three most important features of a random forest (scikit-learn) that predicts the ratings
     from all metrics, and their importances, divided by their sum;
 ``hybrid-equal``
-    not in the paper: all metrics with equal weights.  It looks at no rating, and is what a hybrid
-    has to beat.
+    not in the paper: all metrics with equal weights, the negative control.
 
 What the paper leaves open: outer folds of sources judge, and everything, the scale of a metric too,
 is fitted on the other folds; a correlation that selects is the mean over inner folds.
 
-Their Table 4 takes the geometric mean of the metric of each dimension that agrees best with people
-in a task and language, hybrids left out (Ours1) or not (Ours2).  What that chose is open; notebook
-06 has the readings.  The overall scores here (``grid:ours``) follow other rules of our own:
-
-``overall-existing``
-    the metrics that their Tables 1 to 3 group as previously used (:data:`PREVIOUSLY_USED`), those
-    of one dimension with equal weights;
-``overall-ours1``
-    Hybrid-Simulation for style and for content, all fluency metrics given with equal weights;
-``overall-ours2``
-    the same with Hybrid-Learned.
+The overall scores (``grid:ours``; notebook 06 reads the paper's Table 4) follow rules of our own:
+``overall-existing`` takes the metrics that Tables 1 to 3 group as previously used, with equal
+weights; ``overall-ours1`` takes Hybrid-Simulation for style and content and all fluency metrics
+with equal weights; ``overall-ours2`` does the same with Hybrid-Learned.
 """
 
 import itertools
@@ -37,6 +29,7 @@ import numpy as np
 import pandas as pd
 
 from .. import stats
+from ..analysis.frame import SCORED
 from ..data import Dataset
 from ..extras import lacking
 from ..stats import Setting
@@ -78,26 +71,23 @@ LEAST = 10
 
 
 class Settings(NamedTuple):
-    """How a hybrid is fitted: it takes ``top`` metrics; ``outer`` folds of sources judge and
-    ``inner`` ones choose, by a ``statistic`` (pooled); ``trees`` of the forest (scikit-learn's own
-    defaults otherwise); ``in_sample`` fits and judges on the same ratings, as one should not.
-    """
+    """How a hybrid is fitted."""
 
-    top: int = 3
-    outer: int = 5
-    inner: int = 4
-    statistic: str = "pearson"
-    trees: int = 100
+    top: int = 3  # metrics that it takes
+    outer: int = 5  # folds of sources that judge
+    inner: int = 4  # folds that choose
+    statistic: str = "pearson"  # by which they choose, at level pooled
+    trees: int = 100  # of the forest, otherwise with scikit-learn's defaults
     seed: int = 0
-    in_sample: bool = False
+    in_sample: bool = False  # fit and judge on the same ratings, as one should not
 
     def fields(self, kind: Kind | None) -> dict[str, object]:
         """What of it changes a value, for a signature; no kind is the scale alone."""
-        fields: dict[str, object] = {}
+        fields: dict[str, object] = {"top": self.top} if kind in ("simulation", "learned") else {}
         if kind == "simulation":
-            fields = {"top": self.top, "steps": STEPS, "statistic": self.statistic}
+            fields |= {"steps": STEPS, "statistic": self.statistic}
         elif kind == "learned":
-            fields = {"top": self.top, "trees": self.trees, "sklearn": version("scikit-learn")}
+            fields |= {"trees": self.trees, "sklearn": version("scikit-learn")}
         fields |= {"scale": f"quantiles-{ENDS[0]:g}-{ENDS[1]:g}", "floor": FLOOR}
         fields["folds"] = "none-in-sample" if self.in_sample else self.outer
         if kind == "simulation" and not self.in_sample:
@@ -148,11 +138,11 @@ def hybrid(
     if kind not in KINDS:
         raise CombineError(f"unknown kind of hybrid {kind!r}; known: {', '.join(KINDS)}")
     scores, least = scores[scores["dimension"] == dimension], 1 if kind == "equal" else settings.top
-    heads = scores[["metric", "basis", "signature"]].drop_duplicates()
-    if len(heads) < least:
+    present = scores.drop_duplicates(SCORED)["metric"]
+    if len(present) < least:
         raise CombineError(
             f"{dataset.name}: a hybrid takes {least} or more metrics of {dimension}; there are"
-            f" {', '.join(heads['metric']) or 'none'}"
+            f" {', '.join(present) or 'none'}"
         )
     parts, people = gather(dataset, scores, lower), ratings_of(dataset, dimension)
     values = np.full(len(people), np.nan)
@@ -178,15 +168,12 @@ def overall_scores(
     scores: pd.DataFrame,
     which: Which = "existing",
     settings: Settings = Settings(),  # noqa: B008  (a tuple: nothing can change it)
-    *,
-    lower: Collection[str] = (),
 ) -> Combination:
     """An overall score of each text as a ``scores`` table.
 
     Args:
         scores: of metrics of all three dimensions.
         settings: folds and hybrids; ``existing`` uses the folds only, as its scale is fitted too.
-        lower: names of unregistered metrics of which less is better.
 
     Returns:
         Scores in (0, 1], more is better; ``fits`` hold the weights of all metrics.
@@ -197,7 +184,7 @@ def overall_scores(
     if which not in HYBRID:
         raise CombineError(f"unknown overall score {which!r}; known: {', '.join(HYBRID)}")
     kind = HYBRID[which]
-    sides = [_side(dataset, scores, name, which, lower) for name in THREE]
+    sides = [_side(dataset, scores, name, which) for name in THREE]
     parts = sides[0]._replace(
         heads=pd.concat([side.heads for side in sides], ignore_index=True),
         matrix=np.concatenate([side.matrix for side in sides]),
@@ -228,9 +215,7 @@ def overall_scores(
     return Combination(table, tuple(fits))
 
 
-def _side(
-    dataset: Dataset, scores: pd.DataFrame, name: str, which: Which, lower: Collection[str]
-) -> Parts:
+def _side(dataset: Dataset, scores: pd.DataFrame, name: str, which: Which) -> Parts:
     """The metrics of a dimension that an overall score takes."""
     rows, used = scores[scores["dimension"] == name], ""
     if which == "existing":
@@ -241,7 +226,7 @@ def _side(
             f"{dataset.name}: overall-{which} needs scores of {name}{used}, and none of"
             " those given is one; score such a metric"
         )
-    return gather(dataset, rows, lower)
+    return gather(dataset, rows)
 
 
 def fit(parts: Parts, people: Array, train: np.ndarray, kind: Kind, settings: Settings) -> Chosen:
@@ -257,17 +242,14 @@ def fit(parts: Parts, people: Array, train: np.ndarray, kind: Kind, settings: Se
     if kind == "equal":
         return equal_weights(parts, used)
     choose = _by_forest if kind == "learned" else _by_correlation
-    return Chosen(*choose(parts, people, used, settings), _scaling(parts, used))
-
-
-def _scaling(parts: Parts, train: np.ndarray) -> Scaling:
-    return Scaling.fitted(parts.matrix[:, train], parts.lower)
+    scale = Scaling.fitted(parts.matrix[:, used], parts.lower)
+    return Chosen(*choose(parts, people, used, settings), scale)
 
 
 def equal_weights(parts: Parts, train: np.ndarray) -> Chosen:
     """All metrics with equal weights; only their scale is fitted."""
-    n = len(parts.names)
-    return Chosen(np.arange(n), np.full(n, 1.0 / n), _scaling(parts, train))
+    n, scale = len(parts.names), Scaling.fitted(parts.matrix[:, train], parts.lower)
+    return Chosen(np.arange(n), np.full(n, 1.0 / n), scale)
 
 
 def weights_by_name(parts: Parts, chosen: Chosen) -> dict[str, float]:
@@ -324,9 +306,7 @@ def grid(parts: int) -> Array:
 def _by_forest(
     parts: Parts, people: Array, used: np.ndarray, settings: Settings
 ) -> tuple[np.ndarray, Array]:
-    """The most important features (mean decrease in impurity, which knows no direction) of a random
-    forest, and their importances over their sum.
-    """
+    """The most important features (by impurity) of a forest; their importances over their sum."""
     if absent := lacking("sklearn"):
         raise CombineError(f"hybrid-learned needs scikit-learn: {absent}")
     from sklearn.ensemble import RandomForestRegressor

@@ -15,9 +15,10 @@ import numpy.typing as npt
 import pandas as pd
 
 from .. import schema
+from ..analysis.frame import SCORED
 from ..data import Dataset
 from ..metrics import registry
-from ..schema import Signature, Status, TstmetaError
+from ..schema import USABLE, Signature, Status, TstmetaError
 
 Array = npt.NDArray[np.float64]
 
@@ -64,13 +65,11 @@ class Parts(NamedTuple):
 
 
 class Fit(NamedTuple):
-    """What was fitted to judge a fold: weights that sum to 1, or thresholds, by name, from so many
-    items or pairs of items.
-    """
+    """What was fitted to judge a fold."""
 
     fold: int
-    parameters: dict[str, float]
-    fitted_on: int
+    parameters: dict[str, float]  # weights that sum to 1, or thresholds, by name
+    fitted_on: int  # items, or pairs of items
 
 
 class Combination(NamedTuple):
@@ -81,10 +80,7 @@ class Combination(NamedTuple):
 
 
 def gather(dataset: Dataset, scores: pd.DataFrame, lower: Collection[str] = ()) -> Parts:
-    """The metrics of a ``scores`` table in order of appearance, over all items.
-
-    ``lower`` as in :func:`lower_is_better`.
-    """
+    """The metrics of a ``scores`` table in order of appearance, over all items."""
     if len(set(scores["sample"])) > 1:
         raise CombineError(
             f"{dataset.name}: scores of several samples cannot be combined; average them, or keep"
@@ -94,17 +90,14 @@ def gather(dataset: Dataset, scores: pd.DataFrame, lower: Collection[str] = ()) 
     if not set(ids) & set(scores["item_id"]):
         raise CombineError(f"{dataset.name}: none of the scores is of an item of this data set")
     heads, values, statuses = [], [], []
-    for (name, basis, signature), table in scores.groupby(
-        ["metric", "basis", "signature"], sort=False, observed=True
-    ):
+    for (name, basis, signature), table in scores.groupby(SCORED, sort=False, observed=True):
         rows = table.set_index("item_id").reindex(ids)
         status = rows["status"].fillna("").to_numpy(str)
-        has_value = np.isin(status, [str(known) for known in Status if known.has_value])
         heads.append((name, basis, signature, lower_is_better(name, basis, lower)))
-        values.append(np.where(has_value, rows["value"].to_numpy(float), np.nan))
+        values.append(rows["value"].where(rows["status"].isin(USABLE)).to_numpy(float))
         statuses.append(status)
     return Parts(
-        pd.DataFrame(heads, columns=["metric", "basis", "signature", "lower"]),
+        pd.DataFrame(heads, columns=[*SCORED, "lower"]),
         np.array(values),
         np.array(statuses),
         ids.to_numpy(str),
@@ -114,9 +107,7 @@ def gather(dataset: Dataset, scores: pd.DataFrame, lower: Collection[str] = ()) 
 
 
 def lower_is_better(name: str, basis: str, lower: Collection[str] = ()) -> bool:
-    """Whether less of a metric is better on a basis; of one that is not registered more is better,
-    unless ``lower`` names it.
-    """
+    """Whether less of a metric is better on a basis; ``lower`` names unregistered ones."""
     registered = not name.startswith("released:")
     return name in lower or (registered and registry.lower_is_better(name, basis))
 
@@ -170,10 +161,7 @@ def folds(sources: np.ndarray, k: int, seed: int) -> np.ndarray:
 def splits(
     sources: np.ndarray, k: int, seed: int, *, in_sample: bool = False
 ) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Masks ``[N]`` of what is fitted on and what is judged, each fold judged once.
-
-    ``in_sample`` gives one split with everything in both: what one should not do.
-    """
+    """Masks ``[N]`` of what is fitted on and what is judged; ``in_sample``: everything is both."""
     if in_sample:
         every = np.ones(len(sources), dtype=bool)
         return [(every, every)]
@@ -182,15 +170,11 @@ def splits(
 
 
 class Scaling(NamedTuple):
-    """A map of M metrics onto [FLOOR, 1], more being better.
+    """A map of M metrics onto [FLOOR, 1], more being better."""
 
-    ``low`` and ``high`` are the oriented values ``[M]`` that become 0 and 1, equal where nothing
-    varied: such a metric is 1 everywhere.  ``lower`` says of which metrics less is better.
-    """
-
-    lower: np.ndarray
-    low: Array
-    high: Array
+    lower: np.ndarray  # of which metrics less is better
+    low: Array  # the oriented values that become 0 and 1, equal where nothing varied: such a
+    high: Array  # metric is 1 everywhere
 
     @classmethod
     def fitted(cls, values: Array, lower: np.ndarray) -> "Scaling":

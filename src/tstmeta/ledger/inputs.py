@@ -21,7 +21,7 @@ RELEASED = "released:"
 
 
 class Inputs:
-    """Loads and scores what is wanted, and keeps it; arguments as of :func:`tstmeta.score`."""
+    """Loads and scores what is wanted, once; arguments as of :func:`tstmeta.score`."""
 
     def __init__(self, store: Path | None = None, progress: bool = False):
         self.store, self.progress = store, progress
@@ -53,16 +53,13 @@ class Inputs:
         return scoring.score(data, metrics, bases=[basis], store=self.store, progress=self.progress)
 
     def pairs(self, name: str, metric: str, basis: str, dimension: str = "content") -> pd.DataFrame:
-        """The pairs of one metric on one basis, see :func:`tstmeta.pairs`; empty without scores.
-
-        A judge released ratings of several dimensions under one name: the ones of ``dimension``.
-        """
+        """The pairs of one metric on one basis, see :func:`tstmeta.pairs`; empty without scores."""
         return self.once(_pairs, name, metric, basis, dimension)
 
 
 def _pairs(inputs: Inputs, name: str, metric: str, basis: str, dimension: str) -> pd.DataFrame:
     table = inputs.scores(name, [metric], basis)
-    if metric.startswith(RELEASED):
+    if metric.startswith(RELEASED):  # a judge released several dimensions under one name
         table = table[table["dimension"] == dimension]
     return pairs(inputs.data(name), table, dimension)
 

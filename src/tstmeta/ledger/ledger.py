@@ -30,7 +30,7 @@ def reproduce(
     Args:
         paper: only this paper: pauli2025, lai2023, mukherjee2025 or pang2019.
         table: only this table, e.g. ``5`` or ``fig1``.
-        inputs: what to compute with, see :class:`.recipes.Inputs`.
+        inputs: what to compute with, see :class:`.Inputs`.
 
     Returns:
         cell, paper, table, printed, ours (NaN where something is needed), n, signature, status,
@@ -46,13 +46,14 @@ def reproduce(
     inputs = inputs or Inputs()
     rows = []
     for cell in chosen:
-        computed: tuple
         try:
             ours = answer(cell, inputs)
-            computed = (ours.value, ours.n, ours.signature, *status_of(cell, ours))
+            status, reason = status_of(cell, ours)
         except Needs as lacking:
-            computed = (math.nan, 0, "", f"needs {lacking.what}", lacking.reason)
-        rows.append((cell.cell, cell.paper, cell.table, cell.printed, *computed))
+            ours = Answer(math.nan, 0, "")
+            status, reason = f"needs {lacking.what}", lacking.reason
+        head = (cell.cell, cell.paper, cell.table, cell.printed)
+        rows.append((*head, ours.value, ours.n, ours.signature, status, reason))
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 

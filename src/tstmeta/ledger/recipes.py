@@ -53,10 +53,7 @@ def data_of(cell: Cell, inputs: Inputs, how: Settings) -> str:
 
 
 def metric_of(cell: Cell) -> str:
-    """Our metric of a cell, on the printed model and no other; :class:`Needs` without it.
-
-    The likelihood method is the one of the paper's program, from which its numbers come.
-    """
+    """Our metric of a cell, on the printed model and no other; :class:`Needs` without it."""
     ours, model = names(cell.paper, "metric")[cell.metric]
     learned = LEARNED.get(cell.metric, "")
     known = next((known for known in BACKBONES.values() if known.where == model), None)
@@ -67,7 +64,7 @@ def metric_of(cell: Cell) -> str:
     if learned or known is None or not hub.here(known):
         raise Needs(model, _JUDGE if cell.metric == "LLaMA3-prompt" else _WEIGHTS)
     stem = "likelihood-style" if cell.dimension == "style" else "likelihood"
-    return f"{stem}:{known.name}+released"
+    return f"{stem}:{known.name}+released"  # as in the paper's program: its numbers come from there
 
 
 def pairs_of(cell: Cell, how: Settings, inputs: Inputs) -> tuple[str, pd.DataFrame]:
@@ -234,8 +231,7 @@ def corpus_bleu(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
 def yelp_bleu(inputs: Inputs, system: str) -> tuple[CorpusMetric, dict[str, np.ndarray]]:
     """Corpus BLEU (multi-bleu) and what it adds up of a system, or of the sources: ``[1000, k]``.
 
-    With two preparations of the references.  ``raw``: those of Li et al. (2018), case kept and
-    untokenised.  ``tokenised``: the same as Luo et al. (2019) distribute them.
+    The references are ``raw``, as of Li et al. (2018), or ``tokenised``, as of Luo et al. (2019).
     """
     metric = cast(CorpusMetric, registry.get("corpus-bleu:multi-bleu"))
     table = inputs.data("li2018@yelp").items
@@ -356,6 +352,4 @@ def difference(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
 _ALL = (agreement, ranking, single_item, dimensions, alpha, count, at_level, corpus_bleu, preferred)
 _MORE = (mean_of_printed, mean_rank_of_printed, learned_weight, stated, geometric_mean, difference)
 #: What ``recipes.yaml`` can name.
-RECIPES: dict[str, Callable[[Cell, Settings, Inputs], Answer]] = {
-    recipe.__name__: recipe for recipe in (*_ALL, *_MORE)
-}
+RECIPES = {recipe.__name__: recipe for recipe in (*_ALL, *_MORE)}

@@ -16,11 +16,11 @@ import pandas as pd
 import yaml
 from numpy.typing import ArrayLike
 
-from ..analysis.committed import read_frozen
-from ..data import paths
-from ..schema import DemonstrationWarning, MissingData
-from .evidence import COUNTED, KINDS, Finding, Setup
-from .inputs import Inputs
+from tools.evidence import COUNTED, KINDS, Finding, Setup
+from tstmeta.analysis.committed import read_frozen
+from tstmeta.data import paths
+from tstmeta.ledger import Inputs
+from tstmeta.schema import DemonstrationWarning, MissingData
 
 HOLDS, FAILS, OPEN = "holds", "does not hold", "cannot be told"
 #: Kinds of evidence that are computed from texts, not from scores of them.

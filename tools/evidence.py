@@ -16,20 +16,20 @@ import numpy as np
 import pandas as pd
 from scipy.stats import norm, t
 
-from .. import stats
-from ..analysis.agreement import Analysis, analyses, resample
-from ..analysis.agreement import agreement as agreement_of
-from ..analysis.committed import read_frozen, trajectories
-from ..analysis.frame import DISTANCES, pairs
-from ..combine import Settings, hybrid
-from ..combine.hybrids import Kind
-from ..combine.parts import folds
-from ..stats import Interval, Resample, ResamplingPlan
-from ..stats.intervals import difference, pair_of
-from .cells import cells, names
-from .inputs import RELEASED, Inputs
-from .recipes import second_rater as second_against_first
-from .recipes import yelp_bleu
+from tstmeta import stats
+from tstmeta.analysis.agreement import Analysis, analyses, resample
+from tstmeta.analysis.agreement import agreement as agreement_of
+from tstmeta.analysis.committed import read_frozen, trajectories
+from tstmeta.analysis.frame import DISTANCES, pairs
+from tstmeta.combine import Settings, hybrid
+from tstmeta.combine.hybrids import Kind
+from tstmeta.combine.parts import folds
+from tstmeta.ledger.cells import cells, names
+from tstmeta.ledger.inputs import RELEASED, Inputs
+from tstmeta.ledger.recipes import second_rater as second_against_first
+from tstmeta.ledger.recipes import yelp_bleu
+from tstmeta.stats import Interval, Resample, ResamplingPlan
+from tstmeta.stats.intervals import difference, pair_of
 
 #: Resamples of what takes long, at most; the note beside the number says so.
 _SLOW = 500
