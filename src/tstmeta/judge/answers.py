@@ -104,7 +104,7 @@ def _rating(reading: PlacedRating, reply: Reply, prompt: Prompt) -> Rating:
 
 def _shown(text: str, most: int = SHOWN) -> str:
     """A text as a row keeps it: cut, and in characters that can be written."""
-    text = text.encode("utf-8", "backslashreplace").decode("utf-8")
+    text = text.encode("utf-8", "backslashreplace").decode("utf-8").replace("\0", "\\x00")
     return text if len(text) <= most else f"{text[:most]}... ({len(text):,} characters)"
 
 

@@ -104,8 +104,7 @@ class Reply:
         finish: why it ended: ``stop``, ``length``, ``content_filter``, or what the server says.
         refusal: the server's words for a refusal; empty if it gave none.
         failure: why there is no answer after all retries; such a question is asked again.
-        prompt_tokens, answer_tokens: as the server counted them, 0 for a request that it turned
-            down; None if it did not say.
+        prompt_tokens, answer_tokens: as the server counted them; None if it did not say.
         model, fingerprint: names of the model and of its build that the server put into the answer.
         tokens: the tokens of the answer with log-probabilities, where they came.
     """
@@ -276,5 +275,5 @@ def error(status: int, data: bytes, mask: Mask = None) -> Reply:
         return Reply(finish="content_filter", refusal=words)
     may_pass = status in (400, 408, 409, 413, 422, 429) or status >= 500
     if may_pass and code not in ("insufficient_quota", "model_not_found"):
-        return Reply(failure=failure, prompt_tokens=0, answer_tokens=0)
+        return Reply(failure=failure)
     raise ServerError(f"{failure}. Remedy: {_REMEDY}")

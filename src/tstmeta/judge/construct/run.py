@@ -32,10 +32,10 @@ from ...schema import FILLED, TstmetaError
 from ...secrecy import excerpt
 from ..base import Question, Reply
 from ..prompts import CODE
-from ..runner import Estimate, estimate, run
+from ..runner import run
 from . import steps
-from .checks import ACCEPTED, IN_SET, LOOK, PASSED, REJECTED, WRITTEN, judge, listed, plain
-from .steps import BATCH, Blueprint
+from .checks import ACCEPTED, CELLS, LOOK, PASSED, REJECTED, judge, listed
+from .steps import Blueprint
 
 if TYPE_CHECKING:
     from ..client import Served
@@ -43,8 +43,6 @@ if TYPE_CHECKING:
 ANSWERS = "answers.sqlite"
 #: Rewrites that are asked for together.
 WAVES = (("strong", "light"), ("light-error",), ("strong-error",))
-#: Rounds without a new source after which the model is asked for no more.
-BARREN = 3
 #: How often a text is asked for while a check finds a fault; the last text counts.
 TRIES = 2
 #: Languages that are written without spaces, between which the checks compare words.
@@ -58,39 +56,27 @@ FIXED = ["source_id", "system", "kind", "source"]
 COLUMNS = ["item_id", *FIXED, "output", "verdict", "why", "accept", "span", "note", "written"]
 
 
-def plan_of(folder: Path, sources: Path | None, generate: int | None, **facts: Any) -> Blueprint:
+def plan_of(folder: Path, sources: Path, **facts: Any) -> Blueprint:
     """A plan from what a user asks for; ``facts`` are other fields of :class:`.Blueprint`."""
-    if (sources is None) == (generate is None):
-        raise TstmetaError(
-            "sources come from a file (--sources FILE) or from the model (--generate N): say one"
-        )
-    texts, origin = read_sources(sources) if sources else (), f"asked of the model, {generate}"
-    if sources:
-        digest = hashlib.sha256(sources.read_bytes()).hexdigest()
-        origin = f"the file {sources.name}, {len(texts)} texts, sha256 {digest}"
     name = re.sub(r"[^a-z0-9]+", "-", folder.resolve().name.lower()).strip("-") or "set"
     name += "-set" if name in ("rows", "ratings") else ""
-    written = [("--out", folder / file) for file in (ROWS, f"{name}.csv")]
-    storage.apart(written, [("--sources", sources)] if sources else ())
-    facts |= {"name": name, "sources": texts, "generate": generate or 0, "origin": origin}
-    plan = Blueprint(**facts, prompt=steps.prompt_hash(facts.get("design", "ours")))
-    names = plan.style + plan.style_now  # they go into the words, where texts stand in fences
-    why = ""
-    if len(names) > 200 or not names.isprintable() or not CODE.fullmatch(plan.language):
-        why = "name the styles on one line, in 200 characters; the language is a code: en or pt-BR"
+    storage.apart(
+        [("--out", folder / file) for file in (ROWS, f"{name}.csv")], [("--sources", sources)]
+    )
+    texts, digest = read_sources(sources), hashlib.sha256(sources.read_bytes()).hexdigest()
+    origin = f"the file {sources.name}, {len(texts)} texts, sha256 {digest}"
+    facts |= {"name": name, "sources": texts, "origin": origin, "prompt": steps.prompt_hash()}
+    plan = Blueprint(**facts)
+    why = ""  # style and language go into the words, where texts stand in fences
+    if len(plan.style) > 200 or not plan.style.isprintable() or not CODE.fullmatch(plan.language):
+        why = "name the style on one line, in 200 characters; the language is a code: en or pt-BR"
     elif plan.language.partition("-")[0] in _UNSPACED:
         why = f"{plan.language} is written without spaces, and checks compare words between them"
-    elif plan.design == "published" and plan.language != "en":
-        why = "the published prompts are about English. Remedy: take the design ours"
-    elif plan.design == "published" and plan.generate and not plan.style_now:
-        why = "the published prompts ask for sources by their style: name it (--style-now)"
     if why:
         raise TstmetaError(why)
     if not (folder / PLAN).exists():
         return plan
     before = read_plan(folder)
-    if plan.generate:  # the model may have written them since
-        plan = plan.model_copy(update={"sources": before.sources})
     differ = [name for name, value in plan if getattr(before, name) != value and name != "origin"]
     if differ:
         raise TstmetaError(
@@ -131,62 +117,30 @@ def construct(
         return replies
 
     with storage.locked(folder / ".lock", timeout=0):
-        table = _rows(folder, plan, ())
-        sources = plan.sources or write_sources(plan, ask)
-        if len(sources) == plan.size:
-            plan = plan.model_copy(update={"sources": sources})
+        table = read_rows(folder, plan) if (folder / ROWS).is_file() else begin(plan)
         storage.write(folder / PLAN, plan.model_dump_json(indent=1) + "\n")
-        table = rewrite(plan, sources, settled(table), ask)
+        table = rewrite(plan, settled(table), ask)
         write(folder, plan, table)
     return table, len(failures)
 
 
-def _rows(folder: Path, plan: Blueprint, sources: Sequence[str]) -> pd.DataFrame:
-    """The rows as a person left them, or those of the sources where nothing was written yet."""
-    is_begun = (folder / ROWS).is_file()
-    return read_rows(folder, plan) if is_begun else begin(plan, sources)
-
-
-def write_sources(plan: Blueprint, ask: Ask) -> tuple[str, ...]:
-    """Texts that the model writes; only repeated ones are left out here."""
-    texts: dict[str, str] = {}
-    barren = 0
-    while len(texts) < plan.generate and barren < BARREN:
-        count = min(BATCH, plan.generate - len(texts))
-        [reply] = ask([steps.ask_sources(plan, count, list(texts.values()), barren)])
-        if reply.failure:
-            break
-        before = len(texts)
-        for text in filter(None, steps.read(reply, steps.FIELDS[plan.design][1])[0]):
-            texts.setdefault(plain(text), text)
-        barren = 0 if len(texts) > before else barren + 1
-    return tuple(texts.values())[: plan.generate]
-
-
-def rewrite(
-    plan: Blueprint, sources: Sequence[str], settled: pd.DataFrame, ask: Ask
-) -> pd.DataFrame:
+def rewrite(plan: Blueprint, settled: pd.DataFrame, ask: Ask) -> pd.DataFrame:
     """The judged rows, asking for every rewrite that no person has settled."""
-    table = begin(plan, sources)
-    if not table["source"].reindex(settled.index).equals(settled["source"]):
-        raise TstmetaError(
-            f"{ROWS} is about other sources than this run has, so what a person changed "
-            f"there would be lost. Remedy: put {ANSWERS} back, or move {ROWS} away"
-        )
+    table = begin(plan)
     table.loc[settled.index, ["output", "accept", "written"]] = settled
     for cells in WAVES:
         for attempt in range(TRIES):
-            table = judge(table, plan)
+            table = judge(table)
             rows = table[table["system"].isin(cells)].drop(settled.index, errors="ignore")
             todo = [item for item, row in rows.iterrows() if _is_open(row)]
             replies = ask([question(plan, table, item, attempt) for item in todo])
             for item, reply in zip(todo, replies, strict=True):
-                texts, problem = steps.read(reply, steps.FIELDS[plan.design][0], most=1)
-                if texts:
-                    table.loc[item, ["output", "written", "note"]] = [texts[0], texts[0], ""]
+                text, problem = steps.read(reply)
+                if text:
+                    table.loc[item, ["output", "written", "note"]] = [text, text, ""]
                 elif not table.loc[item, "output"]:
                     table.loc[item, "note"] = problem
-    return judge(table, plan)
+    return judge(table)
 
 
 def _is_open(row: pd.Series) -> bool:
@@ -211,23 +165,6 @@ def question(plan: Blueprint, table: pd.DataFrame, item: str, attempt: int) -> Q
     return steps.ask(plan, step, shown, attempt)
 
 
-def foretell(folder: Path, plan: Blueprint, chat: Served) -> Estimate:
-    """What a run would ask at most if every first try came out well; asks and writes nothing.
-
-    A source stands for a text that is not known yet, and 20 words for an unknown source.
-    """
-    questions, sources = [], plan.sources
-    if not sources:
-        sources = tuple(" ".join([f"word{number}"] * 20) for number in range(plan.size))
-        rounds = range(0, plan.size, BATCH)
-        questions += [steps.ask_sources(plan, BATCH, sources[:at], 0) for at in rounds]
-    table = _rows(folder, plan, sources)
-    todo = table.index.difference(settled(table).index, sort=False)
-    table["output"] = table["output"].where(table["output"] != "", table["source"])
-    questions += [question(plan, table, item, 0) for item in todo]
-    return estimate(questions, chat, cache=folder / ANSWERS)
-
-
 def read_plan(folder: Path) -> Blueprint:
     """The plan of a folder."""
     try:
@@ -239,13 +176,13 @@ def read_plan(folder: Path) -> Blueprint:
         ) from error
 
 
-def begin(plan: Blueprint, sources: Sequence[str]) -> pd.DataFrame:
+def begin(plan: Blueprint) -> pd.DataFrame:
     """The rows of a construction before anything is asked, by item_id.
 
     ``note`` says why there is no output, ``written`` is what the model wrote.
     """
-    facts, cells = zip(plan.source_ids(), plan.kinds(), sources, strict=False), WRITTEN[plan.design]
-    rows = [(f"{name}-{cell}", name, cell, *both) for name, *both in facts for cell in cells]
+    facts = zip(plan.source_ids(), plan.kinds(), plan.sources, strict=True)
+    rows = [(f"{name}-{cell}", name, cell, *both) for name, *both in facts for cell in CELLS]
     table = pd.DataFrame(rows, columns=["item_id", *FIXED], dtype=object).set_index("item_id")
     return table.assign(output="", accept="", note="", written="")
 
@@ -258,9 +195,7 @@ def read_rows(folder: Path, plan: Blueprint) -> pd.DataFrame:
     table = raw.read_csv(path, COLUMNS).map(from_inert)
     table = table.assign(row=table.index + 1, output=table["output"].str.strip())
     table["accept"] = table["accept"].str.strip().str.lower()
-    texts = dict(zip(table["source_id"], table["source"], strict=True))
-    known = [name for name in plan.source_ids() if name in texts]
-    wanted = begin(plan, plan.sources or [texts[name] for name in known])
+    wanted = begin(plan)
     remedy = "put it back; only output may change, and accept, which is yes, no or empty"
     if sorted(table["item_id"]) != sorted(wanted.index):
         items = ", ".join(wanted.index.symmetric_difference(table["item_id"])[:3])
@@ -297,7 +232,7 @@ def check(folder: Path) -> pd.DataFrame:
     """Judge the rows as they stand now, mark them anew, and write the data set."""
     plan = read_plan(folder)
     with storage.locked(folder / ".lock", timeout=0):
-        table = judge(read_rows(folder, plan), plan)
+        table = judge(read_rows(folder, plan))
         write(folder, plan, table)
     return table
 
@@ -306,7 +241,6 @@ def write(folder: Path, plan: Blueprint, table: pd.DataFrame) -> None:
     """Write the judged rows; the sources whose rewrites all pass or are accepted; and the card."""
     marked = table.assign(why=table["findings"].map(listed)).reset_index()
     storage.write(folder / ROWS, to_csv(marked[COLUMNS], for_people=True))
-    table = table[table["system"].isin(IN_SET[plan.design])]
     fits = table["verdict"].isin([PASSED, ACCEPTED])
     rows = table[fits.groupby(table["source_id"]).transform("all").astype(bool)]
     path = folder / f"{plan.name}.csv"
@@ -361,7 +295,6 @@ def card(plan: Blueprint, table: pd.DataFrame, size: int) -> str:
     waiting = counts[counts["check"] != ""]
     facts = {name: excerpt(str(value)) or "not stated" for name, value in plan}
     facts |= counts.loc[counts["check"] == "", "rows"].to_dict()
-    words = steps.card_words(plan.design)
     text = files(__package__).joinpath("card.md").read_text(encoding="utf-8")
     return Template(text).substitute(
         facts,
@@ -369,7 +302,5 @@ def card(plan: Blueprint, table: pd.DataFrame, size: int) -> str:
         task=json.dumps(plan.style),
         size=size,
         rewrites=len(table),
-        design=words["rewrites"],
-        steps=words["steps"],
         waiting=", ".join(f"{row.check} {row.rows}" for row in waiting.itertuples()) or "none",
     )
