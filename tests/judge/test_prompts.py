@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import textwrap
 import tomllib
 
 import pytest
@@ -195,14 +194,14 @@ def faults(text):
     with pytest.raises(DataError) as caught:
         parse(text, "mine", "mine.toml")
     assert {problem.file for problem in caught.value.problems} == {"mine.toml"}
-    assert all("pydoc" in problem.remedy for problem in caught.value.problems)
+    assert all("howto_judges" in problem.remedy for problem in caught.value.problems)
     return [(problem.column, problem.what) for problem in caught.value.problems]
 
 
 def test_the_form_that_the_how_to_shows_is_read(tmp_path):
-    shown = textwrap.dedent(prompts.__doc__.split("::\n", 1)[1].split("\nSlots of")[0])
+    page = (written.ROOT / "book" / "howto_judges.md").read_text(encoding="utf-8")
     file = tmp_path / "friendly.toml"
-    file.write_text(shown, encoding="utf-8")
+    file.write_text(page.partition("```toml\n")[2].partition("```")[0], encoding="utf-8")
     prompt = load(str(file))
     assert (prompt.name, prompt.origin) == ("friendly", "yours")
     assert prompt.sampling == Sampling(temperature=0.0, max_tokens=200)

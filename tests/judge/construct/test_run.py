@@ -128,11 +128,7 @@ def test_a_full_two_by_two_comes_out_as_a_data_set(tmp_path):
     assert counts.pop("none") == 14
     assert sorted(counts.values()) == [4, 4, 6]
     assert (labels["span"] != "").eq(labels["error"] != "none").all()
-    card = (tmp_path / "formal" / "CARD.md").read_text()
-    assert "28 passed" in card
-    assert "`author` at http://author.example/v1" in card
-    assert "texts.txt, 7 texts, sha256" in card
-    files = ("rows.csv", "formal.csv", "formal.csv.toml", "CARD.md", "plan.json")
+    files = ("rows.csv", "formal.csv", "formal.csv.toml", "plan.json")
     before = [(tmp_path / "formal" / name).read_bytes() for name in files]
     construct(tmp_path, again := Author(), 7)
     assert not again.questions

@@ -11,13 +11,10 @@ goes in with all of its rewrites or not at all: a design with holes is no 2 x 2.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections.abc import Callable, Sequence
-from importlib.resources import files
 from pathlib import Path
-from string import Template
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -25,11 +22,9 @@ from pydantic import ValidationError
 
 from ... import label_studio, storage
 from ...console import from_inert, inert, to_csv
-from ...data import files as raw
-from ...data import table_files
+from ...data import files, table_files
 from ...data.contrast import span_of
 from ...schema import FILLED, TstmetaError
-from ...secrecy import excerpt
 from ..base import Question, Reply
 from ..prompts import CODE
 from ..runner import run
@@ -50,7 +45,7 @@ _UNSPACED = ("zh", "ja", "th", "lo", "km", "my", "bo")
 
 #: Answers to questions, in order.
 Ask = Callable[[Sequence[Question]], list[Reply]]
-PLAN, ROWS, RATINGS, CARD = "plan.json", "rows.csv", "ratings.csv", "CARD.md"
+PLAN, ROWS, RATINGS = "plan.json", "rows.csv", "ratings.csv"
 #: Columns of the rows that nobody changes.
 FIXED = ["source_id", "system", "kind", "source"]
 COLUMNS = ["item_id", *FIXED, "output", "verdict", "why", "accept", "span", "note", "written"]
@@ -63,10 +58,7 @@ def plan_of(folder: Path, sources: Path, **facts: Any) -> Blueprint:
     storage.apart(
         [("--out", folder / file) for file in (ROWS, f"{name}.csv")], [("--sources", sources)]
     )
-    texts, digest = read_sources(sources), hashlib.sha256(sources.read_bytes()).hexdigest()
-    origin = f"the file {sources.name}, {len(texts)} texts, sha256 {digest}"
-    facts |= {"name": name, "sources": texts, "origin": origin, "prompt": steps.prompt_hash()}
-    plan = Blueprint(**facts)
+    plan = Blueprint(name=name, sources=read_sources(sources), **facts)
     why = ""  # style and language go into the words, where texts stand in fences
     if len(plan.style) > 200 or not plan.style.isprintable() or not CODE.fullmatch(plan.language):
         why = "name the style on one line, in 200 characters; the language is a code: en or pt-BR"
@@ -74,26 +66,23 @@ def plan_of(folder: Path, sources: Path, **facts: Any) -> Blueprint:
         why = f"{plan.language} is written without spaces, and checks compare words between them"
     if why:
         raise TstmetaError(why)
-    if not (folder / PLAN).exists():
-        return plan
-    before = read_plan(folder)
-    differ = [name for name, value in plan if getattr(before, name) != value and name != "origin"]
-    if differ:
+    before = read_plan(folder) if (folder / PLAN).exists() else plan
+    if differ := [name for name, value in plan if getattr(before, name) != value]:
         raise TstmetaError(
             f"{folder} holds a construction that differs in {', '.join(differ)}. Remedy: ask for "
             "the same as before, or name another folder"
         )
-    return before
+    return plan
 
 
 def read_sources(path: Path) -> tuple[str, ...]:
     """Texts of a file, each once: lines of a .txt, or the column source of a table."""
     if path.suffix.lower() == ".txt":
-        texts = [line.strip() for line in raw.read_text(path).split("\n") if line.strip()]
-        none = raw.fault(path, "there are no texts", remedy="write one text a line")
-        raw.check([] if texts else [none])
+        texts = [line.strip() for line in files.read_text(path).split("\n") if line.strip()]
+        none = files.fault(path, "there are no texts", remedy="write one text a line")
+        files.check([] if texts else [none])
         return tuple(dict.fromkeys(texts))
-    return tuple(dict.fromkeys(raw.read_csv(path, {"source": FILLED})["source"].str.strip()))
+    return tuple(dict.fromkeys(files.read_csv(path, {"source": FILLED})["source"].str.strip()))
 
 
 def construct(
@@ -192,19 +181,21 @@ def read_rows(folder: Path, plan: Blueprint) -> pd.DataFrame:
     path = folder / ROWS
     if not path.is_file():
         raise TstmetaError(f"{folder} has no {ROWS} yet. Remedy: run tstmeta construct to its end")
-    table = raw.read_csv(path, COLUMNS).map(from_inert)
+    table = files.read_csv(path, COLUMNS).map(from_inert)
     table = table.assign(row=table.index + 1, output=table["output"].str.strip())
     table["accept"] = table["accept"].str.strip().str.lower()
     wanted = begin(plan)
     remedy = "put it back; only output may change, and accept, which is yes, no or empty"
     if sorted(table["item_id"]) != sorted(wanted.index):
         items = ", ".join(wanted.index.symmetric_difference(table["item_id"])[:3])
-        raw.check([raw.fault(path, f"a row is missing, doubled or new: {items}", remedy=remedy)])
+        files.check(
+            [files.fault(path, f"a row is missing, doubled or new: {items}", remedy=remedy)]
+        )
     table = table.set_index("item_id").loc[wanted.index]
     shown = wanted[FIXED].map(lambda text: from_inert(inert(text)))  # no control characters
     is_right = (table[FIXED] == shown).assign(accept=table["accept"].isin(["yes", "no", ""]))
-    raw.check(
-        raw.fault(path, f"{row[name]!r} may not stand here", row["row"], name, remedy)
+    files.check(
+        files.fault(path, f"{row[name]!r} may not stand here", row["row"], name, remedy)
         for item, row in table.iterrows()
         for name in is_right
         if not is_right.loc[item, name]
@@ -238,21 +229,20 @@ def check(folder: Path) -> pd.DataFrame:
 
 
 def write(folder: Path, plan: Blueprint, table: pd.DataFrame) -> None:
-    """Write the judged rows; the sources whose rewrites all pass or are accepted; and the card."""
+    """Write the judged rows, and the data set: sources whose rewrites all pass or are accepted."""
     marked = table.assign(why=table["findings"].map(listed)).reset_index()
     storage.write(folder / ROWS, to_csv(marked[COLUMNS], for_people=True))
     fits = table["verdict"].isin([PASSED, ACCEPTED])
     rows = table[fits.groupby(table["source_id"]).transform("all").astype(bool)]
     path = folder / f"{plan.name}.csv"
     if (folder / RATINGS).is_file() and path.is_file():
-        before = raw.read_csv(path, ["item_id", "output"]).set_index("item_id")["output"]
-        before = before[before.index.isin(raw.read_csv(folder / RATINGS)["item_id"])]
+        before = files.read_csv(path, ["item_id", "output"]).set_index("item_id")["output"]
+        before = before[before.index.isin(files.read_csv(folder / RATINGS)["item_id"])]
         for item in before.index[before != rows["output"].reindex(before.index)]:
             raise TstmetaError(
                 f"people rated {item}, and now it has another text or its source does not pass. "
                 f"Remedy: undo the change in {ROWS}, or move {RATINGS} away and rate the set again"
             )
-    storage.write(folder / CARD, card(plan, table, len(rows)))
     if rows.empty:
         path.unlink(missing_ok=True)
         return
@@ -287,20 +277,3 @@ def import_ratings(folder: Path, exports: Sequence[Path]) -> pd.DataFrame:
     storage.write(folder / RATINGS, to_csv(ratings.drop(columns="dataset")))
     check(folder)
     return ratings
-
-
-def card(plan: Blueprint, table: pd.DataFrame, size: int) -> str:
-    """The card in Markdown: what it is, how it was made and by whom, and what it cannot tell."""
-    counts = counted(table).set_index("verdict")
-    waiting = counts[counts["check"] != ""]
-    facts = {name: excerpt(str(value)) or "not stated" for name, value in plan}
-    facts |= counts.loc[counts["check"] == "", "rows"].to_dict()
-    text = files(__package__).joinpath("card.md").read_text(encoding="utf-8")
-    return Template(text).substitute(
-        facts,
-        title=json.dumps(f"Constructed test set: {plan.style}"),
-        task=json.dumps(plan.style),
-        size=size,
-        rewrites=len(table),
-        waiting=", ".join(f"{row.check} {row.rows}" for row in waiting.itertuples()) or "none",
-    )

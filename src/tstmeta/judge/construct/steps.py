@@ -5,8 +5,6 @@ light rewrite, an error in the light one.  Ours goes beyond: the same error in t
 makes a full 2 x 2.
 """
 
-import hashlib
-import json
 import tomllib
 from collections.abc import Mapping
 from importlib.resources import files
@@ -34,20 +32,17 @@ _SCHEMA = object_schema({"text": {"type": "string"}})
 class Blueprint(BaseModel, frozen=True):
     """All that decides what is asked; ``plan.json`` in the folder of a construction.
 
-    ``origin`` says in words where the sources come from.  The seed deals the kinds of error, and is
-    sent with each question, plus the number of the try.
+    The seed deals the kinds of error, and is sent with each question, plus the number of the try.
     """
 
     name: str
     style: str
     language: str = "en"
     sources: tuple[str, ...]
-    origin: str = ""
     server: str
     model: str
     seed: int = 0
     temperature: float = 0.7
-    prompt: str = ""
 
     def source_ids(self) -> list[str]:
         """Ids of the sources, which sort as they count."""
@@ -60,12 +55,6 @@ class Blueprint(BaseModel, frozen=True):
         rest = rng.permutation(ERRORS)[: size % len(ERRORS)]
         dealt = [*ERRORS * (size // len(ERRORS)), *rest]
         return [str(kind) for kind in rng.permutation(dealt)]
-
-
-def prompt_hash() -> str:
-    """First 12 hexadecimal digits of the SHA-256 of all words and of the schema."""
-    text = json.dumps([sorted(WORDING.items()), _SCHEMA], sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 def ask(plan: Blueprint, step: str, shown: Mapping[str, str], attempt: int) -> Question:
