@@ -188,22 +188,12 @@ class _Completion(BaseModel, strict=True):
     system_fingerprint: str | None = None
 
 
-def answered(status: int, data: bytes, sent: Mapping[str, Any], mask: Mask = None) -> Reply | str:
-    """The reply to what was sent; or the field of it that the server wants left out.
+def reply(data: bytes, mask: Mask = None) -> Reply:
+    """What the body of a successful answer says.
 
     ``mask`` finds secrets: they are masked in the fields as they are read, for JSON has many ways
     to spell a sign.
-
-    Raises:
-        ServerError: no question can succeed; says the remedy.
     """
-    if status == 200:
-        return reply(data, mask)
-    return refused_field(status, data, sent) or error(status, data, mask)
-
-
-def reply(data: bytes, mask: Mask = None) -> Reply:
-    """What the body of a successful answer says."""
     try:
         completion = _Completion.model_validate_json(data)
     except ValueError:  # no UTF-8, no JSON, or JSON of another kind
@@ -260,7 +250,11 @@ def refused_field(status: int, data: bytes, sent: Mapping[str, Any]) -> str | No
 
 
 def error(status: int, data: bytes, mask: Mask = None) -> Reply:
-    """A failure; or, for a vendor's filter, a refusal, which is an answer."""
+    """A failure; or, for a vendor's filter, a refusal, which is an answer.
+
+    Raises:
+        ServerError: no question can succeed; says the remedy.
+    """
     text = data.decode("utf-8", "replace")
     try:
         fields = json.loads(text)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..models.connection import Connection, ServerError, address
-from .base import Question, Reply, answered, body
+from .base import Question, Reply, body, error, refused_field, reply
 
 #: So many questions in a row without any answer, and the server is taken for dead.
 DEAD = 50
@@ -56,13 +56,14 @@ class Served:
             sent = body(question, self.model, without)
             response = await self._connection.request_async("/chat/completions", sent)
             if isinstance(response, str):
-                answer: Reply | str = Reply(failure=response)
-            else:
-                data, mask = response.content, self._connection.mask
-                answer = answered(response.status_code, data, sent, mask)
-            if isinstance(answer, Reply):
+                answer = Reply(failure=response)
                 break
-            without |= {answer}
+            status, data, mask = response.status_code, response.content, self._connection.mask
+            field = refused_field(status, data, sent)
+            if field is None:
+                answer = reply(data, mask) if status == 200 else error(status, data, mask)
+                break
+            without |= {field}
         if not answer.failure:
             self._unanswered = 0
             self.notes += [f"{self.server} takes no {name}" for name in without - self._without]

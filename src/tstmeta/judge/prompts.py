@@ -33,16 +33,8 @@ _TEXT = r"\{(?:source|outputs?|first|second|style|opposite)\}"
 #: A language, and a script and a region at most: longer, it could be a sentence.
 CODE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z]{4})?(-([A-Za-z]{2}|[0-9]{3}))?")
 #: How instructions in English name a language; a code that is not here goes in as it is.
-LANGUAGES = {
-    "bn": "Bengali",
-    "de": "German",
-    "en": "English",
-    "fr": "French",
-    "hi": "Hindi",
-    "it": "Italian",
-    "mag": "Magahi",
-    "pt": "Portuguese",
-}
+LANGUAGES = {"en": "English", "de": "German", "fr": "French", "it": "Italian", "pt": "Portuguese"}
+LANGUAGES |= {"bn": "Bengali", "hi": "Hindi", "mag": "Magahi"}
 #: Scales with at most so many ratings are listed one by one in a schema: every server knows that.
 _LISTED = 21
 _FOLDER = files(__package__).joinpath("prompts")

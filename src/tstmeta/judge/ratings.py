@@ -67,21 +67,15 @@ def jobs(
         shuffle: seed of another order of rewrites for each source and sample; None keeps theirs.
         limit: only the first so many items, or sources where a prompt takes more than one rewrite.
     """
-    items = dataset.with_texts("by a judge")
-    requests: list[Request] = []
-    groups: dict[tuple[str, ...], list[int]] = {}
-    needed = ("source_id", "source", "output", "style", "language")
-    for place, facts in enumerate(zip(*(items[name].tolist() for name in needed), strict=True)):
-        source_id, source, output, style, language = facts
-        requests.append(Request(output, (source,), source, style, language))
-        groups.setdefault((source_id, source, style, language), []).append(place)
-    item_ids, source_ids = items["item_id"].tolist(), items["source_id"].tolist()
+    items = dataset.with_texts("by a judge").reset_index(drop=True)
+    shared = ["source_id", "source", "style", "language"]
+    groups = [g.index.tolist() for _, g in items.groupby(shared, sort=False, dropna=False)]
 
     def units(sample: int) -> Iterator[Sequence[int]]:
         if prompt.unit == "item":
-            yield from ([place] for place in range(len(items))[:limit])
+            yield from ([place] for place in items.index[:limit])
             return
-        for number, group in enumerate(list(groups.values())[:limit]):
+        for number, group in enumerate(groups[:limit]):
             if prompt.unit == "pair":
                 yield from permutations(group, 2)
             elif shuffle is None:
@@ -89,11 +83,13 @@ def jobs(
             else:
                 yield np.random.default_rng([shuffle, number, sample]).permutation(group).tolist()
 
+    rows = list(items.itertuples())
+    requests = [Request(r.output, (r.source,), r.source, r.style, r.language) for r in rows]
     questions = [
         JudgeJob(
             prompt.question([requests[place] for place in unit], sample),
-            tuple(item_ids[place] for place in unit),
-            source_ids[unit[0]],
+            tuple(rows[place].item_id for place in unit),
+            rows[unit[0]].source_id,
         )
         for sample in range(samples)
         for unit in units(sample)

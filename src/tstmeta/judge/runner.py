@@ -78,11 +78,9 @@ def run(
         if len(replies) < len(set(keys)):
             with asking(cache, chat.server, chat.model):
                 replies = _on_file(keys, answers)  # another process may have asked by now
-                todo = {key: place for place, key in enumerate(keys) if key not in replies}
-                count = {"initial": len(replies), "total": len(replies) + len(todo)}
-                with tqdm(desc=chat.model, unit="answer", disable=None, **count) as bar:
-                    work = _answers(questions, todo, chat, answers, budget, concurrency, bar)
-                    replies |= asyncio.run(work)
+                todo = {k: q for k, q in zip(keys, questions, strict=True) if k not in replies}
+                work = _answers(todo, chat, answers, budget or Budget(), concurrency)
+                replies |= asyncio.run(work)
     return [replies[key] for key in keys]
 
 
@@ -91,35 +89,30 @@ def _on_file(keys: Sequence[str], answers: AnswerCache) -> dict[str, Reply]:
 
 
 async def _answers(
-    questions: Sequence[Question],
-    places: dict[str, int],
-    chat: Served,
-    answers: AnswerCache,
-    budget: Budget | None,
-    concurrency: int,
-    bar: tqdm,
+    todo: dict[str, Question], chat: Served, answers: AnswerCache, budget: Budget, concurrency: int
 ) -> dict[str, Reply]:
     """The replies by key; the first error ends the others."""
     replies: dict[str, Reply] = {}
-    budget = budget or Budget()
-    queue = iter(places.items())
+    queue = iter(todo.items())
+    bar = tqdm(desc=chat.model, unit="answer", disable=None, total=len(todo))
 
     async def work() -> None:
-        for key, place in queue:
+        for key, question in queue:
             if budget.requests is not None and budget.sent >= budget.requests:
                 failure = f"budget: {budget.requests:,} requests are used up"
                 replies[key] = Reply(failure=failure)
             else:
                 budget.sent += 1
-                reply = await chat.ask(questions[place])
+                reply = await chat.ask(question)
                 budget.tokens += (reply.prompt_tokens or 0) + (reply.answer_tokens or 0)
-                replies[key] = answers.put(key, questions[place], reply)
+                replies[key] = answers.put(key, question, reply)
             bar.update()
 
     try:
-        async with asyncio.TaskGroup() as tasks:
-            for _ in range(min(concurrency, len(places))):
-                tasks.create_task(work())
+        with bar:
+            async with asyncio.TaskGroup() as tasks:
+                for _ in range(min(concurrency, len(todo))):
+                    tasks.create_task(work())
     except ExceptionGroup as errors:
         raise errors.exceptions[0] from None
     finally:
