@@ -106,7 +106,7 @@ def test_rows_that_fail_are_kept_with_the_reason_and_a_person_has_the_last_word(
         assert reason in frame.loc[f"formal-{number:02}-strong", "why"]
     checked = tstmeta("construct", "check", "formal", "--format", "csv")
     assert checked.exit_code == 1
-    assert table(checked).query("check == ''").set_index("verdict")["rows"]["look"] == 20
+    assert table(checked).set_index("verdict")["rows"]["look"] == 20
     good = frame[frame["source_id"] == "formal-06"].set_index("system")["output"]
     first = frame["source_id"] == "formal-01"
     mended = frame["system"].map(good).str.replace(author.NAMES[5], author.NAMES[0])

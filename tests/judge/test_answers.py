@@ -42,7 +42,7 @@ def sound(rows, prompt):
         assert tuple(row) == prompt.dimensions
         for rating in row.values():
             if rating.status is Status.OK:
-                assert prompt.low <= rating.value <= prompt.high
+                assert prompt.scale[0] <= rating.value <= prompt.scale[1]
                 assert rating.detail == ""
             else:
                 assert math.isnan(rating.value)

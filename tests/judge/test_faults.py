@@ -20,7 +20,6 @@ from tstmeta.data import table_files
 from tstmeta.judge import ratings
 from tstmeta.judge.client import Served
 from tstmeta.judge.prompts import load
-from tstmeta.judge.runner import Budget
 from tstmeta.models import connection
 
 #: A prompt of a user's own: all rewrites of a source at once, 1 to 5.
@@ -170,16 +169,16 @@ def run(tmp_path_factory):
         names.append(name)
         return CASES[name].script(asked)
 
-    budget, names = Budget(), list[str]()
+    names = list[str]()
     with pytest.MonkeyPatch.context() as patch, scripted.serving(script) as server:
         patch.setattr(connection, "LONGEST_BODY", LONGEST)
         chat = Served(server.url, "tiny", key="", timeout=1.0, retries=2)
         prompt, file = load(str(folder / "nine.toml")), folder / "answers.sqlite"
-        options = {"cache": file, "budget": budget, "concurrency": 40}
+        options = {"cache": file, "concurrency": 40}
         table = ratings.ask(dataset, prompt, chat, **options)
         names.clear()
         again = ratings.ask(dataset, prompt, chat, **options)
-        return table, again, budget, set(names)
+        return table, again, chat.bill(), set(names)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -192,9 +191,9 @@ def test_a_fault_ends_in_the_right_rows(run, name):
 
 
 def test_a_second_run_asks_only_what_failed(run):
-    table, again, budget, names = run
+    table, again, bill, names = run
     failed = {name for name, case in CASES.items() if "error" in case.statuses}
     kept = ["item_id", "rating", "status", "detail"]
     pd.testing.assert_frame_equal(table[kept], again[kept])
     assert names == failed
-    assert budget.sent == len(CASES) + len(failed)
+    assert bill.startswith(f"{len(CASES) + len(failed)} requests, ")

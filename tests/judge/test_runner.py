@@ -10,7 +10,7 @@ from tests.judge.scripted import says, serving
 from tstmeta.judge.base import Reply
 from tstmeta.judge.cache import asking
 from tstmeta.judge.client import Served
-from tstmeta.judge.runner import Budget, estimate
+from tstmeta.judge.runner import estimate
 from tstmeta.models.connection import ServerError
 
 
@@ -62,20 +62,6 @@ def test_an_estimate_counts_each_question_once_leaves_out_what_is_kept_and_asks_
     assert foretold.startswith(f"3 requests (0 answers are kept), about {tokens} tokens of prompts")
     assert foretold.endswith(f"at most {3 * 512:,} of answers")
     assert later.startswith("3 requests (2 answers are kept)")
-
-
-@pytest.mark.parametrize("concurrency", [1, 8])
-def test_no_more_is_asked_than_was_allowed_and_what_the_server_counts_is_summed(
-    tmp_path, concurrency
-):
-    budget = Budget(requests=3)
-    act = says("4", usage=(10, 5), latency=0.01)
-    with serving(lambda asked: act) as server:
-        replies = answers(server, questions(10), tmp_path, budget=budget, concurrency=concurrency)
-        assert server.requests == 3
-    failures = [reply.failure for reply in replies if reply.failure]
-    assert failures == ["budget: 3 requests are used up"] * 7
-    assert (budget.sent, budget.tokens) == (3, 45)
 
 
 def test_a_second_run_of_a_model_waits_for_the_first_and_one_of_another_does_not(tmp_path):

@@ -47,7 +47,6 @@ def construct(
     concurrency: options.Concurrency = 16,
     timeout: options.Timeout = 120.0,
     retries: options.Retries = 6,
-    max_requests: options.MaxRequests = None,
     format: options.FormatOption = Format.table,
 ) -> None:
     """Have a model write a test set for a style, and check what it writes.
@@ -76,14 +75,13 @@ def construct(
         raise typer.BadParameter(words, context)
     from ..judge.client import Served
     from ..judge.construct import run
-    from ..judge.runner import Budget
 
-    chat, budget = Served(server, model, timeout=timeout, retries=retries), Budget(max_requests)
+    chat = Served(server, model, timeout=timeout, retries=retries)
     facts = {"style": style.strip(), "language": language, "server": chat.server, "model": model}
     plan = run.plan_of(out, sources, **facts, seed=seed)
     note(f"{model} at {chat.server}, {len(plan.sources):,} sources, four texts for each")
-    table, unanswered = run.construct(out, plan, chat, budget=budget, concurrency=concurrency)
-    for line in (*chat.notes, str(budget)):
+    table, unanswered = run.construct(out, plan, chat, concurrency=concurrency)
+    for line in (*chat.notes, chat.bill()):
         note(line)
     _show(out, table, format)
     if unanswered:

@@ -67,7 +67,7 @@ def prompts_command(format: options.FormatOption = Format.table) -> None:
     rows = pd.DataFrame([prompt.model_dump() | {"hash": prompt.hash} for prompt in prompts])
     for name in ("dimensions", "languages", "cites", "models"):
         rows[name] = rows[name].str.join(" ")
-    rows["scale"] = [f"{prompt.low:g}-{prompt.high:g}" for prompt in prompts]
+    rows["scale"] = ["-".join(f"{end:g}" for end in prompt.scale) for prompt in prompts]
     rows["about"] = rows["about"].str.split().str.join(" ")
     show_table(rows[_LISTED if format is Format.table else [*_LISTED, *_MORE]], format)
 
@@ -106,7 +106,6 @@ def run_command(
     concurrency: options.Concurrency = 16,
     timeout: options.Timeout = 120.0,
     retries: options.Retries = 6,
-    max_requests: options.MaxRequests = None,
     dry_run: options.DryRun = False,
     cache: Cache = None,
     out: options.OutFile = None,
@@ -129,7 +128,7 @@ def run_command(
     from ..judge import ratings
     from ..judge.client import Served
     from ..judge.prompts import load as load_prompt
-    from ..judge.runner import Budget, estimate
+    from ..judge.runner import estimate
     from ..storage import apart
 
     dataset, loaded = load(data), load_prompt(prompt)
@@ -145,14 +144,14 @@ def run_command(
     note(estimate(questions, chat, cache))
     if dry_run:
         return
-    manner |= {"budget": Budget(max_requests), "concurrency": concurrency}
-    rows = ratings.ask(dataset, loaded, chat, cache=cache, **manner)
+    manner |= {"cache": cache, "concurrency": concurrency}
+    rows = ratings.ask(dataset, loaded, chat, **manner)
     write_table(rows, out)
     if scores_out is not None:
         write_table(ratings.scores(rows), scores_out)
         use = shlex.join(["tstmeta", "evaluate", "--data", data, "--scores", str(scores_out)])
         note(f"wrote {scores_out}; use it: {use}")
-    _report(rows, [*chat.notes, *_counts(rows), str(manner["budget"])])
+    _report(rows, [*chat.notes, *_counts(rows), chat.bill()])
 
 
 def _counts(rows: pd.DataFrame) -> Iterator[str]:

@@ -124,5 +124,4 @@ Model = Annotated[str, typer.Option("--model", "-m", help="What the server calls
 Concurrency = Annotated[int, typer.Option(min=1, help="Questions under way at once.")]
 Timeout = Annotated[float, typer.Option(help="Seconds that an answer may take.")]
 Retries = Annotated[int, typer.Option(min=0, help="Of what may pass: 429, 5xx, ...")]
-MaxRequests = Annotated[int | None, typer.Option(min=0, help="Ask no more questions than this.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what it would cost and ask nothing.")]

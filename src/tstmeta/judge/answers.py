@@ -97,7 +97,7 @@ def _rating(reading: PlacedRating, reply: Reply, prompt: Prompt) -> Rating:
     if reading.why:
         status = Status.TRUNCATED if reply.finish == "length" else Status.INVALID
         return Rating(math.nan, status, f"{reading.why}; the answer: {_shown(reply.text)}")
-    values = WORDS.get(prompt.answer) or ratings_of(prompt.low, prompt.high)
+    values = WORDS.get(prompt.answer) or ratings_of(*prompt.scale)
     mean = expect(reply, reading.start, reading.end, values)
     return Rating(reading.value, Status.OK, "", _shown(reading.explanation), *mean)
 

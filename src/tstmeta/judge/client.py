@@ -43,7 +43,7 @@ class Served:
         self.server, self.model, self.revision = where.url, model, revision
         self.notes: list[str] = []
         self._without: frozenset[str] = frozenset()
-        self._unanswered = 0
+        self._unanswered = self._requests = self._tokens = 0
 
     async def ask(self, question: Question) -> Reply:
         """One answer, or the failure after all tries.
@@ -64,12 +64,12 @@ class Served:
                 answer = reply(data, mask) if status == 200 else error(status, data, mask)
                 break
             without |= {field}
+        self._requests += 1
+        self._tokens += (answer.prompt_tokens or 0) + (answer.answer_tokens or 0)
         if not answer.failure:
-            self._unanswered = 0
             self.notes += [f"{self.server} takes no {name}" for name in without - self._without]
             self._without |= without
-            return answer
-        self._unanswered += 1
+        self._unanswered = self._unanswered + 1 if answer.failure else 0
         if self._unanswered >= DEAD:
             raise ServerError(
                 f"no answer to any of {DEAD} questions in a row; the last: {answer.failure}. "
@@ -77,6 +77,10 @@ class Served:
                 "and run again; answers so far are kept"
             )
         return answer
+
+    def bill(self) -> str:
+        """What was asked, and what the server says it took."""
+        return f"{self._requests:,} requests, {self._tokens:,} tokens as the server counts them"
 
     async def close(self) -> None:
         """Let connections go; the next question opens new ones."""

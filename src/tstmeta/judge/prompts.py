@@ -50,7 +50,6 @@ class Prompt(BaseModel, frozen=True, extra="forbid"):
     """What a judge is asked.
 
     Attributes:
-        name: of the file, without its ending.
         origin: ``published``: the words that a paper or its program gives as its parameter;
             ``ours``; ``yours``.
         cites, models: keys of ``book/references.bib``, and the ids of models that papers asked.
@@ -92,7 +91,8 @@ class Prompt(BaseModel, frozen=True, extra="forbid"):
         if not self.dimensions or len(set(self.dimensions)) < len(self.dimensions):
             yield "dimensions: name each that is rated once"
         is_word = self.answer in ("yes-no", "first")
-        if not 0 <= self.low < self.high < math.inf or (is_word and self.scale != (0, 1)):
+        low, high = self.scale
+        if not 0 <= low < high < math.inf or (is_word and self.scale != (0, 1)):
             yield "scale: two numbers from 0 on, such as [1, 5]; [0, 1] where the answer is a word"
         keys = [key.strip().casefold() for key in self.keys.values()]
         has_keys = self.answer in ("json", "labels")
@@ -121,20 +121,10 @@ class Prompt(BaseModel, frozen=True, extra="forbid"):
             yield "user: say that texts between lines {fence} are data, or write fence = false"
 
     @property
-    def low(self) -> float:
-        """The lowest rating."""
-        return self.scale[0]
-
-    @property
-    def high(self) -> float:
-        """The highest rating."""
-        return self.scale[1]
-
-    @property
     def hash(self) -> str:
         """12 hexadecimal digits of the SHA-256 of all that changes a message or its reading."""
         facts = self.model_dump(exclude=_BESIDE)
-        facts |= {"rules": RULES + self.fence, "low": self.low, "high": self.high}
+        facts |= {"rules": RULES + self.fence, "low": self.scale[0], "high": self.scale[1]}
         facts |= {name: sorted(facts[name].items()) for name in ("keys", "styles", "opposites")}
         facts = {name: fact for name, fact in facts.items() if fact or name != "opposites"}
         return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:12]
@@ -157,7 +147,7 @@ class Prompt(BaseModel, frozen=True, extra="forbid"):
         """The JSON schema of an answer about so many items; None where the answer is no JSON."""
         if self.answer != "json":
             return None
-        ratings = {self.keys[name]: _rating(self.low, self.high) for name in self.dimensions}
+        ratings = {self.keys[name]: _rating(*self.scale) for name in self.dimensions}
         reasons = {"explanation": {"type": "string"}} if self.explain else {}
         if self.unit != "source":
             return object_schema({**reasons, **ratings})

@@ -67,8 +67,9 @@ def readings(text: str, prompt: Prompt, items: int, cut: bool = False) -> list[R
         rows = [dict.fromkeys(prompt.dimensions, _read_lines(text, cut, prompt))] * items
     for row in rows:
         for name, reading in row.items():
-            if not reading.why and not prompt.low <= reading.value <= prompt.high:
-                why = f"{reading.value:g} is not from {prompt.low:g} to {prompt.high:g}"
+            low, high = prompt.scale
+            if not reading.why and not low <= reading.value <= high:
+                why = f"{reading.value:g} is not from {low:g} to {high:g}"
                 row[name] = PlacedRating(why=why)
     return rows
 
@@ -96,7 +97,7 @@ def _read_lines(text: str, cut: bool, prompt: Prompt) -> PlacedRating:
 
 
 def _may_go_on(value: float, prompt: Prompt) -> bool:
-    return prompt.answer in WORDS or value * 10 <= prompt.high
+    return prompt.answer in WORDS or value * 10 <= prompt.scale[1]
 
 
 @cache
@@ -110,7 +111,7 @@ def _line_pattern(answer: str, high: float) -> re.Pattern[str]:
 
 def _read_line(line: str, prompt: Prompt, is_alone: bool) -> PlacedRating:
     """The rating that a line is, if it is one; a number "1." beside other lines counts a list."""
-    bare, pattern = line.strip(), _line_pattern(prompt.answer, prompt.high)
+    bare, pattern = line.strip(), _line_pattern(prompt.answer, prompt.scale[1])
     match = pattern.fullmatch(bare) if len(bare) <= _LONGEST else None
     words = WORDS.get(prompt.answer)
     is_listed = match and match["dot"] and not (match["label"] or is_alone or words)

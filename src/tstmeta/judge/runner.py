@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,21 +18,6 @@ if TYPE_CHECKING:
 
 #: Characters a token in English, on average, for an estimate without the model's tokenizer.
 _CHARACTERS = 4
-
-
-@dataclass
-class Budget:
-    """How many questions may be asked (None: all of them), and what was spent.
-
-    ``tokens`` are those that the server counted; retries are not counted.
-    """
-
-    requests: int | None = None
-    sent: int = 0
-    tokens: int = 0
-
-    def __str__(self) -> str:
-        return f"{self.sent:,} requests, {self.tokens:,} tokens as the server counts them"
 
 
 def estimate(questions: Sequence[Question], chat: Served, cache: Path) -> str:
@@ -61,7 +45,6 @@ def run(
     *,
     cache: Path,
     concurrency: int = 16,
-    budget: Budget | None = None,
 ) -> list[Reply]:
     """Ask what is not kept, equal questions once, and give one reply a question, in order.
 
@@ -70,7 +53,6 @@ def run(
     Args:
         cache: the file of answers.
         concurrency: questions under way at once, at most.
-        budget: the limit, and the count of what was spent; no limit when None.
     """
     keys = [q.key(chat.server, chat.model, chat.revision) for q in questions]
     with AnswerCache(cache) as answers:
@@ -79,8 +61,7 @@ def run(
             with asking(cache, chat.server, chat.model):
                 replies = _on_file(keys, answers)  # another process may have asked by now
                 todo = {k: q for k, q in zip(keys, questions, strict=True) if k not in replies}
-                work = _answers(todo, chat, answers, budget or Budget(), concurrency)
-                replies |= asyncio.run(work)
+                replies |= asyncio.run(_answers(todo, chat, answers, concurrency))
     return [replies[key] for key in keys]
 
 
@@ -89,7 +70,7 @@ def _on_file(keys: Sequence[str], answers: AnswerCache) -> dict[str, Reply]:
 
 
 async def _answers(
-    todo: dict[str, Question], chat: Served, answers: AnswerCache, budget: Budget, concurrency: int
+    todo: dict[str, Question], chat: Served, answers: AnswerCache, concurrency: int
 ) -> dict[str, Reply]:
     """The replies by key; the first error ends the others."""
     replies: dict[str, Reply] = {}
@@ -98,14 +79,7 @@ async def _answers(
 
     async def work() -> None:
         for key, question in queue:
-            if budget.requests is not None and budget.sent >= budget.requests:
-                failure = f"budget: {budget.requests:,} requests are used up"
-                replies[key] = Reply(failure=failure)
-            else:
-                budget.sent += 1
-                reply = await chat.ask(question)
-                budget.tokens += (reply.prompt_tokens or 0) + (reply.answer_tokens or 0)
-                replies[key] = answers.put(key, question, reply)
+            replies[key] = answers.put(key, question, await chat.ask(question))
             bar.update()
 
     try:

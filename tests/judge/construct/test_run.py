@@ -13,7 +13,6 @@ from tests.judge.construct.author import PLAN, Author, plan, prompt_of, step, wr
 from tstmeta import data
 from tstmeta.judge.base import Reply
 from tstmeta.judge.construct import run, steps
-from tstmeta.judge.runner import Budget
 from tstmeta.schema import DataError, TstmetaError
 
 
@@ -173,13 +172,14 @@ def test_an_error_with_a_fault_is_not_repeated_until_a_person_accepts_it(tmp_pat
     assert "the light-error rewrite did not pass" in rows(tmp_path)["why"]["formal-02-strong-error"]
 
 
-def test_a_budget_ends_a_run_and_the_next_one_goes_on(tmp_path):
-    _, unanswered = construct(tmp_path, Author(), 4, budget=Budget(requests=6))
-    assert unanswered == 5  # two rewrites, and the errors that could be asked for
-    assert rows(tmp_path)["why"].str.contains("no answer: budget").sum() == 5
+def test_questions_without_an_answer_are_asked_by_the_next_run_alone(tmp_path):
+    chat = spoilt("light", answer=Reply(failure="timed out"))
+    _, unanswered = construct(tmp_path, chat, 4)
+    assert unanswered == 4
+    assert rows(tmp_path)["why"].str.contains("no answer: timed out").sum() == 4
     chat = Author()
     assert verdicts(construct(tmp_path, chat, 4)[0]) == {"passed": 16}
-    assert len(chat.questions) == 10
+    assert len(chat.questions) == 12
     lock = FileLock(tmp_path / "formal" / ".lock")
     with lock, pytest.raises(TstmetaError, match="another run is at work"):
         construct(tmp_path, Author(), 4)

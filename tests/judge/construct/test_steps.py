@@ -67,7 +67,7 @@ ANNA = '{"text": "Anna sleeps."}'
         (Reply('{"text": "a\\ud83d"}'), "half characters"),
         (Reply(""), "no JSON"),
         (Reply(ANNA, refusal="I can't."), "the model refused"),
-        (Reply(failure="budget: 3 requests are used up"), "no answer: budget: 3 requests"),
+        (Reply(failure="timed out"), "no answer: timed out"),
     ],
 )
 def test_an_answer_gives_a_text_or_says_why_not(reply, problem):

@@ -20,7 +20,7 @@ CELLS = ("strong", "strong-error", "light", "light-error")
 #: The order in which they are judged, and the rewrites that must have passed before.
 ORDER = ("strong", "light", "light-error", "strong-error")
 BASES = {"light-error": ["strong", "light"], "strong-error": ["strong", "light-error"]}
-PASSED, ACCEPTED, REJECTED, LOOK = "passed", "accepted", "rejected", "look"
+VERDICTS = PASSED, ACCEPTED, REJECTED, LOOK = "passed", "accepted", "rejected", "look"
 #: Most words that an error takes out or puts in; the contrast set has no longer one.
 ERROR_WORDS = 6
 #: Words of a source, at least and at most; and of a rewrite for each of its source: 98 % of the set
@@ -29,10 +29,8 @@ SOURCE_WORDS, LENGTH_RATIO, SLACK = (3, 60), (0.5, 3.0), 5
 
 
 def judge(table: pd.DataFrame) -> pd.DataFrame:
-    """The table of :func:`.run.begin` with a verdict on each row.
-
-    Columns: ``verdict`` (passed, accepted, rejected, or look: a person should), ``findings`` (check
-    -> reason) and ``span`` (the error in words, for the label).
+    """The table of :func:`.run.begin` with ``verdict`` (look: a person should), ``findings`` (check
+    -> reason) and ``span`` (the error in words, for the label) of each row.
     """
     judged: dict[str, tuple[str, dict[str, str], str]] = {}
     for _, group in table.reset_index().groupby("source_id", sort=False):

@@ -29,7 +29,7 @@ from ..base import Question, Reply
 from ..prompts import CODE
 from ..runner import run
 from . import steps
-from .checks import ACCEPTED, CELLS, LOOK, PASSED, REJECTED, judge, listed
+from .checks import ACCEPTED, CELLS, PASSED, VERDICTS, judge, listed
 from .steps import Blueprint
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def construct(
     What a person changed in the table of rows stays; what depends on it is made anew.
 
     Args:
-        options: of :func:`.runner.run`, such as budget and concurrency.
+        options: of :func:`.runner.run`, such as concurrency.
 
     Returns:
         The rows as :func:`.checks.judge` gives them, and how many questions nobody answered.
@@ -210,13 +210,9 @@ def settled(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def counted(table: pd.DataFrame) -> pd.DataFrame:
-    """Verdict, check (empty: all of the verdict) and rows; a row with two findings counts twice."""
-    names = [PASSED, ACCEPTED, REJECTED, LOOK]
-    verdicts = table["verdict"].value_counts().reindex(names, fill_value=0)
-    checks = table.loc[table["verdict"] == LOOK, "findings"].map(list).explode().value_counts()
-    lines = [(verdict, "", rows) for verdict, rows in verdicts.items()]
-    lines += [(LOOK, check, rows) for check, rows in checks.sort_index().items()]
-    return pd.DataFrame(lines, columns=["verdict", "check", "rows"])
+    """How many rows have each verdict."""
+    counts = table["verdict"].value_counts().reindex(VERDICTS, fill_value=0)
+    return counts.rename_axis("verdict").reset_index(name="rows")
 
 
 def check(folder: Path) -> pd.DataFrame:
