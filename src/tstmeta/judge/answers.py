@@ -118,10 +118,7 @@ def ratings_of(low: float, high: float) -> dict[str, float]:
 def expect(
     reply: Reply, start: int, end: int, values: Mapping[str, float]
 ) -> tuple[float, float, str]:
-    """Expected rating, mass and words, where the chosen rating stands in the text of an answer.
-
-    ``values``: a rating as it is written, casefolded -> its value.
-    """
+    """Expected rating, mass and words; ``values``: a rating as it is written -> its value."""
     most = max((len(token.alternatives) for token in reply.tokens), default=0)
     if not most:
         return math.nan, math.nan, "chosen only" if reply.tokens else "none"

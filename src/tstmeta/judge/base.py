@@ -17,8 +17,8 @@ from ..secrecy import Mask, excerpt, masked
 
 #: Characters of an answer that are kept; a longer one is cut as if it had run out of tokens.
 LONGEST_TEXT = 200_000
-#: Fields that a server may not take -> how it names them.  ``max_tokens`` then goes by its newer
-#: name; those of _NEUTRAL are left out only where they say "as it comes".
+#: Fields that a server may not take -> how it names them; those of _NEUTRAL are left out only where
+#: they say "as it comes".
 OPTIONAL = {
     "response_format": "response_format|json_schema",
     "seed": "seed",
@@ -33,13 +33,11 @@ _REMEDY = (
     "whether the URL ends where the interface starts (/v1 for most), and the model's name"
 )
 
-Role = Literal["system", "user", "assistant"]
-
 
 class Message(NamedTuple):
     """One turn of a chat."""
 
-    role: Role
+    role: Literal["system", "user", "assistant"]
     content: str
 
 
@@ -49,8 +47,6 @@ class Sampling:
 
     Attributes:
         temperature: 0 takes the likeliest token.
-        top_p: share of probability that tokens are drawn from.
-        max_tokens: most tokens of an answer.
         seed: sent to servers that take one; None sends none.
         top_logprobs: log-probabilities of this many tokens beside each chosen one; 0 asks for none.
     """

@@ -22,7 +22,7 @@ from pydantic import BaseModel, ValidationError, model_validator
 from ..data.paths import regular
 from ..metrics.base import Request
 from ..schema import DataError, Problem, TstmetaError
-from .base import Message, Question, Role, Sampling
+from .base import Message, Question, Sampling
 
 #: Counts up when slots are filled, or answers read, in another way: it is part of every hash, one
 #: more for a fence, which has the style in it since then.
@@ -53,7 +53,6 @@ class Prompt(BaseModel, frozen=True, extra="forbid"):
         origin: ``published``: the words that a paper or its program gives as its parameter;
             ``ours``; ``yours``.
         cites, models: keys of ``book/references.bib``, and the ids of models that papers asked.
-        about: where the words are from, and what was not to be had.
         scale: its ends; 0 and 1 where the answer is a word.
         only_styles: no other style than those of ``styles`` can be asked for.
         explain: an answer in JSON has an ``explanation`` too, before the ratings; one in labels,
@@ -187,8 +186,8 @@ class Prompt(BaseModel, frozen=True, extra="forbid"):
             "language": LANGUAGES.get(items[0].language, items[0].language),
             "fence": fence,
         }
-        roles: tuple[tuple[Role, str], ...] = (("system", self.system), ("user", self.user))
-        return tuple(Message(role, _fill(text, words, fence)) for role, text in roles if text)
+        turns = [Message("system", self.system), Message("user", self.user)]
+        return tuple(Message(role, _fill(text, words, fence)) for role, text in turns if text)
 
     def _check(self, items: Sequence[Request]) -> None:
         item, why = items[0], ""

@@ -57,10 +57,7 @@ def jobs(
     shuffle: int | None = None,
     limit: int | None = None,
 ) -> list[JudgeJob]:
-    """The questions that rate a data set, sample after sample.
-
-    A prompt of unit ``item`` is asked of every rewrite, one of unit ``source`` of all rewrites of a
-    source together, one of unit ``pair`` of every two rewrites of a source in both orders.
+    """The questions that rate a data set, sample after sample; of pairs in both orders.
 
     Args:
         samples: answers asked for to each question.

@@ -59,12 +59,12 @@ def plan_of(folder: Path, sources: Path, **facts: Any) -> Blueprint:
         [("--out", folder / file) for file in (ROWS, f"{name}.csv")], [("--sources", sources)]
     )
     plan = Blueprint(name=name, sources=read_sources(sources), **facts)
-    why = ""  # style and language go into the words, where texts stand in fences
+    # style and language go into the words, where texts stand in fences
     if len(plan.style) > 200 or not plan.style.isprintable() or not CODE.fullmatch(plan.language):
         why = "name the style on one line, in 200 characters; the language is a code: en or pt-BR"
-    elif plan.language.partition("-")[0] in _UNSPACED:
+        raise TstmetaError(why)
+    if plan.language.partition("-")[0] in _UNSPACED:
         why = f"{plan.language} is written without spaces, and checks compare words between them"
-    if why:
         raise TstmetaError(why)
     before = read_plan(folder) if (folder / PLAN).exists() else plan
     if differ := [name for name, value in plan if getattr(before, name) != value]:
