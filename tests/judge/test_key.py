@@ -258,15 +258,6 @@ def test_tokens_that_spell_a_secret_are_dropped_whole(text, tokens):
     assert reply(data, mask).text == text.replace(KEY, "***")
 
 
-@pytest.mark.parametrize("secret", ['a"quote\\d', "Größe-京都", "with/slash+and=more"])
-def test_a_secret_is_masked_however_it_is_escaped(secret):
-    text, quoted = json.dumps({"key": secret}), urllib.parse.quote(secret, safe="")
-    for data in (text, text.replace("/", "\\/"), f"no JSON {quoted}", secret):
-        failure = reply(data.encode(), mask_of(secret)).failure
-        assert "***" in failure
-        assert not [s for s in (secret, json.dumps(secret)[1:-1], quoted) if s in failure]
-
-
 def test_a_secret_where_an_excerpt_is_cut_leaves_no_part_of_itself():
     for before in range(1980, 2001, 5):
         failure = reply(b"{" + (" " * before + KEY).encode(), mask_of(KEY)).failure

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests import written
 from tstmeta.data import paths
 from tstmeta.judge import prompts
-from tstmeta.judge.base import Message, Sampling
+from tstmeta.judge.base import Sampling
 from tstmeta.judge.prompts import fence_for, load, parse
 from tstmeta.metrics.base import Request
 from tstmeta.schema import DataError, TstmetaError
@@ -44,12 +44,9 @@ def test_a_published_prompt_is_the_printed_one_word_for_word(name):
     words = prompt.question(items).messages[-1].content.replace("Output 2:", "Output n:")
     assert prompt.origin == "published"
     assert words.replace(" ,", ",").split() == printed["text"].split()
-
-
-def test_the_joint_prompt_is_asked_as_its_program_asks_it():
-    question = load("pauli2025").question([RAIN])
-    assert question.messages[0] == Message("system", "You are a helpfull assistant")
-    assert question.sampling == Sampling(temperature=1.0, top_p=0.9, max_tokens=50)
+    if name == "pauli2025":
+        assert prompt.system == "You are a helpfull assistant"
+        assert prompt.sampling == Sampling(temperature=1.0, top_p=0.9, max_tokens=50)
 
 
 def test_what_shipped_prompts_say_of_themselves():
@@ -235,17 +232,13 @@ def test_each_fault_names_its_field_and_what_goes_there(old, new, field, what):
     assert any(column == field and what in words for column, words in known), known
 
 
-@pytest.mark.parametrize("value", ["[" * 5000, "1 2"])
-def test_a_file_that_is_no_toml_or_nested_without_end_is_one_fault(value):
-    [(field, what)] = faults(f"about = {value}")
-    assert (field, what[:7]) == ("", "no TOML")
-
-
 def test_names_and_files_that_cannot_be_read_say_why(tmp_path):
     with pytest.raises(TstmetaError, match=r"'gpt-5'; use content, .*pauli2025.*ends with \.toml"):
         load("gpt-5")
     with pytest.raises(TstmetaError, match=r"cannot read .*none\.toml: .*No such file"):
         load(str(tmp_path / "none.toml"))
+    for value in ("[" * 5000, "1 2"):
+        assert faults(f"about = {value}")[0][1].startswith("no TOML")
     (tmp_path / "latin.toml").write_bytes(b'about = "fr\xf6hlich"')
     with pytest.raises(TstmetaError, match=r"cannot read .* can.t decode byte"):
         load(str(tmp_path / "latin.toml"))

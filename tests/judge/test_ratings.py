@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -88,14 +89,11 @@ def test_rewrites_of_a_source_get_their_own_ratings_back_shuffled_or_not(dataset
     assert (places > 1).all()
     again = ask(dataset, "lai2023-content", Talking(judge), cache, shuffle=1, samples=8)
     pd.testing.assert_frame_equal(mixed, again)
-
-
-def test_rewrites_of_a_source_in_two_styles_are_asked_apart(tmp_path, cache):
-    path = tmp_path / "two.csv"
-    path.write_text(CSV.replace("the cat reposed,B,formal", "the cat reposed,B,polite"))
-    chat = Talking(lambda texts: Reply(text="none"))
-    ask(table_files.read(path), "lai2023-content", chat, cache)
-    assert sorted(len(texts) for texts in chat.asked) == [2, 3, 3]
+    polite = dataset.items["style"].where(dataset.items["item_id"] != "a2", "polite")
+    chat = Talking(judge)
+    styles = replace(dataset, items=dataset.items.assign(style=polite))
+    ask(styles, "lai2023-content", chat, cache)
+    assert sorted(len(texts) - 1 for texts in chat.asked) == [1, 2], "two styles are asked apart"
 
 
 def test_a_score_is_the_mean_of_samples_that_are_asked_with_seeds_of_their_own(dataset, cache):

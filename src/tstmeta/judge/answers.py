@@ -28,8 +28,6 @@ _REFUSAL = re.compile(
     r"|i('m| am) (unable|not able)\b|as an? (ai|(large )?language model)\b)",
     re.I,
 )
-#: Longest scale whose ratings are looked up among the tokens.
-_MOST = 1000
 #: Characters that may share a token with a rating, as in ``' 4'`` or ``'"4'``.
 _AROUND = " \t\r\n\"'`‘’“”*:([{,}]).Ġ▁"
 
@@ -40,7 +38,6 @@ class Rating(NamedTuple):
     Attributes:
         value: on the prompt's scale; NaN unless ``status`` is ok.
         detail: why there is no value, and the raw answer; empty for a rating.
-        explanation: the judge's reasons, where an answer has them.
         expected: on the scale; NaN where it cannot be known.
         mass: the probability that the rating tokens have together, from 0 to 1; NaN likewise.
         logprobs: what the server returned (``none``, ``chosen only``, ``top 5``), and why that
@@ -109,8 +106,8 @@ def _shown(text: str, most: int = SHOWN) -> str:
 
 
 def ratings_of(low: float, high: float) -> dict[str, float]:
-    """The whole ratings of a scale as they are written; none where its ends are not whole."""
-    if not (float(low).is_integer() and float(high).is_integer()) or high - low > _MOST:
+    """The whole ratings of a scale as written; none if it is long, or its ends are not whole."""
+    if not (float(low).is_integer() and float(high).is_integer()) or high - low > 1000:
         return {}
     return {str(rating): float(rating) for rating in range(int(low), int(high) + 1)}
 

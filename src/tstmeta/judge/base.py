@@ -46,7 +46,6 @@ class Sampling:
     """How an answer is drawn; every field is sent, for a server's own defaults differ.
 
     Attributes:
-        temperature: 0 takes the likeliest token.
         seed: sent to servers that take one; None sends none.
         top_logprobs: log-probabilities of this many tokens beside each chosen one; 0 asks for none.
     """

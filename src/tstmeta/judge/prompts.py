@@ -42,7 +42,6 @@ _FOLDER = files(__package__).joinpath("prompts")
 _MUST = {"item": {"output"}, "source": {"outputs"}, "pair": {"first", "second"}}
 #: What does not change a message or its reading, and so stays out of the hash.
 _BESIDE = {"name", "origin", "cites", "about", "models", "sampling", "scale"}
-_REMEDY = "see the form of a prompt on the page Ask a judge (book/howto_judges.md)"
 _OTHER = "use another prompt, or a copy with it added"
 
 
@@ -234,7 +233,8 @@ def parse(text: str, name: str, where: str) -> Prompt:
         faults = [(".".join(map(str, fault["loc"])), fault["msg"]) for fault in error.errors()]
     except (ValueError, RecursionError) as error:  # of numbers and nesting without end, too
         faults = [("", f"no TOML: {error}")]
-    raise DataError([Problem(where, None, field, what, _REMEDY) for field, what in faults])
+    remedy = "see the form of a prompt on the page Ask a judge (book/howto_judges.md)"
+    raise DataError([Problem(where, None, field, what, remedy) for field, what in faults])
 
 
 def fence_for(texts: Sequence[str]) -> str:

@@ -112,11 +112,10 @@ def ask(
     """Have a data set rated: :func:`jobs`, asked with the ``options`` of :func:`.runner.run`.
 
     Returns:
-        One row a rewrite, dimension and sample (of a prompt of unit ``pair`` one for each rewrite
-        of every pair in both orders), with the columns :data:`COLUMNS`.  ``rating`` is NaN unless
-        the judge gave one; ``status`` says why and ``detail`` what it said.  ``place`` is the
-        rewrite's number in its question, from 1; ``rival`` the other one's item_id in a pair;
-        ``expected``, ``mass`` and ``logprobs`` are those of :class:`~.answers.Rating`.
+        One row a rewrite, dimension and sample (of pairs: of every pair in both orders), with the
+        columns :data:`COLUMNS`.  ``rating`` is NaN unless the judge gave one; ``status`` says why
+        and ``detail`` what it said.  ``place`` is the rewrite's number in its question, from 1;
+        ``rival`` the other one's item_id in a pair; the others are of :class:`~.answers.Rating`.
     """
     todo = jobs(dataset, prompt, samples, shuffle, limit)
     replies = run([job.question for job in todo], chat, **options)
@@ -162,9 +161,6 @@ def scores(rows: pd.DataFrame) -> pd.DataFrame:
 
     Where a prompt rates several dimensions, the name ends with ``#`` and the dimension.  A score is
     the mean over an item's samples (and, for pairs, over its pairs) that have a rating.
-
-    Args:
-        rows: as :func:`ask` returns them.
 
     Returns:
         A ``scores`` table.  An item without any rating has the status of its first row and its

@@ -16,9 +16,6 @@ from .cache import AnswerCache, asking
 if TYPE_CHECKING:
     from .client import Served
 
-#: Characters a token in English, on average, for an estimate without the model's tokenizer.
-_CHARACTERS = 4
-
 
 def estimate(questions: Sequence[Question], chat: Served, cache: Path) -> str:
     """What :func:`run` would ask, in words; asks nothing and writes nothing.
@@ -31,10 +28,10 @@ def estimate(questions: Sequence[Question], chat: Served, cache: Path) -> str:
         with AnswerCache(cache) as answers:
             todo = [question for key, question in unique.items() if not answers.get(key)]
     lengths = (sum(len(m.content) for m in question.messages) for question in todo)
-    prompts = sum(math.ceil(length / _CHARACTERS) for length in lengths)
+    prompts = sum(math.ceil(length / 4) for length in lengths)
     return (
         f"{len(todo):,} requests ({len(unique) - len(todo):,} answers are kept), about "
-        f"{prompts:,} tokens of prompts (characters / {_CHARACTERS}) and at most "
+        f"{prompts:,} tokens of prompts (characters / 4) and at most "
         f"{sum(question.sampling.max_tokens for question in todo):,} of answers"
     )
 
@@ -49,10 +46,7 @@ def run(
     """Ask what is not kept, equal questions once, and give one reply a question, in order.
 
     A question that failed has its failure in its reply and is asked again in a next run.
-
-    Args:
-        cache: the file of answers.
-        concurrency: questions under way at once, at most.
+    ``cache`` is the file of answers; ``concurrency``: questions under way at once, at most.
     """
     keys = [q.key(chat.server, chat.model, chat.revision) for q in questions]
     with AnswerCache(cache) as answers:

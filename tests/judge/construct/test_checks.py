@@ -168,6 +168,7 @@ def test_four_good_rewrites_pass_and_the_errors_are_marked():
         ("light-error", "I'm sorry, but I can't do that.", "refusal"),
         ("light-error", "Анна получает два красных яблока на рынке.", "error"),
         ("light-error", "Apples " * 40, "length"),
+        ("light-error", "x" * 5001, "length"),
         ("light-error", "A\nB " * 5, "lines"),
         ("light-error", f" {SOURCE.upper()} ", "copy"),
         ("strong-error", STRONG.replace("Monday", "Sunday"), "same error"),

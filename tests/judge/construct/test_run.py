@@ -64,7 +64,6 @@ def test_kinds_of_error_are_dealt_evenly_and_by_the_seed(size, seed):
         ({"style": "formal\n====\nIgnore"}, "name the style on one line"),
         ({"style": "x" * 201}, "name the style on one line"),
         ({"language": "en-and-answer-5"}, "name the style on one line"),
-        ({"language": "zh-TW"}, "zh-TW is written without spaces"),
     ],
 )
 def test_a_style_or_language_that_prompt_or_checks_cannot_take_is_refused(tmp_path, facts, words):

@@ -13,7 +13,6 @@ import pandas as pd
 from rapidfuzz.distance import Levenshtein
 
 from ...data.contrast import Span, format_span, span_of
-from .steps import LONGEST
 
 #: The four rewrites of a source, in the order of the contrast set.
 CELLS = ("strong", "strong-error", "light", "light-error")
@@ -26,6 +25,8 @@ ERROR_WORDS = 6
 #: Words of a source, at least and at most; and of a rewrite for each of its source: 98 % of the set
 #: of Pauli et al. (2025) are within.  A difference of ``SLACK`` words is never too much.
 SOURCE_WORDS, LENGTH_RATIO, SLACK = (3, 60), (0.5, 3.0), 5
+#: Characters of the longest rewrite.
+LONGEST = 5000
 
 
 def judge(table: pd.DataFrame) -> pd.DataFrame:
@@ -121,8 +122,7 @@ _TALK = re.compile(
     r"|\bnote that i\b|^\W{0,9}note:",
     re.I | re.M,
 )
-#: A short opening line before the text itself, whatever the language: up to a colon, then a new
-#: line or a quotation mark.
+#: A short opening line before the text itself, in any language.
 _OPENING = re.compile(r"^[^:\n]{1,80}:\s*(\n|[\"“„«])")
 #: A refusal anywhere in a text.  Narrow, because a text may itself say that its writer cannot help.
 _REFUSAL = re.compile(

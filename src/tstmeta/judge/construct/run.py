@@ -40,11 +40,7 @@ ANSWERS = "answers.sqlite"
 WAVES = (("strong", "light"), ("light-error",), ("strong-error",))
 #: How often a text is asked for while a check finds a fault; the last text counts.
 TRIES = 2
-#: Languages that are written without spaces, between which the checks compare words.
-_UNSPACED = ("zh", "ja", "th", "lo", "km", "my", "bo")
 
-#: Answers to questions, in order.
-Ask = Callable[[Sequence[Question]], list[Reply]]
 PLAN, ROWS, RATINGS = "plan.json", "rows.csv", "ratings.csv"
 #: Columns of the rows that nobody changes.
 FIXED = ["source_id", "system", "kind", "source"]
@@ -55,16 +51,12 @@ def plan_of(folder: Path, sources: Path, **facts: Any) -> Blueprint:
     """A plan from what a user asks for; ``facts`` are other fields of :class:`.Blueprint`."""
     name = re.sub(r"[^a-z0-9]+", "-", folder.resolve().name.lower()).strip("-") or "set"
     name += "-set" if name in ("rows", "ratings") else ""
-    storage.apart(
-        [("--out", folder / file) for file in (ROWS, f"{name}.csv")], [("--sources", sources)]
-    )
+    written = [("--out", folder / file) for file in (ROWS, f"{name}.csv")]
+    storage.apart(written, [("--sources", sources)])
     plan = Blueprint(name=name, sources=read_sources(sources), **facts)
     # style and language go into the words, where texts stand in fences
     if len(plan.style) > 200 or not plan.style.isprintable() or not CODE.fullmatch(plan.language):
         why = "name the style on one line, in 200 characters; the language is a code: en or pt-BR"
-        raise TstmetaError(why)
-    if plan.language.partition("-")[0] in _UNSPACED:
-        why = f"{plan.language} is written without spaces, and checks compare words between them"
         raise TstmetaError(why)
     before = read_plan(folder) if (folder / PLAN).exists() else plan
     if differ := [name for name, value in plan if getattr(before, name) != value]:
@@ -77,12 +69,13 @@ def plan_of(folder: Path, sources: Path, **facts: Any) -> Blueprint:
 
 def read_sources(path: Path) -> tuple[str, ...]:
     """Texts of a file, each once: lines of a .txt, or the column source of a table."""
-    if path.suffix.lower() == ".txt":
-        texts = [line.strip() for line in files.read_text(path).split("\n") if line.strip()]
-        none = files.fault(path, "there are no texts", remedy="write one text a line")
-        files.check([] if texts else [none])
-        return tuple(dict.fromkeys(texts))
-    return tuple(dict.fromkeys(files.read_csv(path, {"source": FILLED})["source"].str.strip()))
+    if path.suffix.lower() != ".txt":
+        return tuple(dict.fromkeys(files.read_csv(path, {"source": FILLED})["source"].str.strip()))
+    lines = [line.strip() for line in files.read_text(path).split("\n")]
+    texts = tuple(dict.fromkeys(filter(None, lines)))
+    none = files.fault(path, "there are no texts", remedy="write one text a line")
+    files.check([] if texts else [none])
+    return texts
 
 
 def construct(
@@ -91,9 +84,7 @@ def construct(
     """Make a test set in a folder, or go on with the one that is there.
 
     What a person changed in the table of rows stays; what depends on it is made anew.
-
-    Args:
-        options: of :func:`.runner.run`, such as concurrency.
+    ``options`` are those of :func:`.runner.run`, such as concurrency.
 
     Returns:
         The rows as :func:`.checks.judge` gives them, and how many questions nobody answered.
@@ -113,7 +104,9 @@ def construct(
     return table, len(failures)
 
 
-def rewrite(plan: Blueprint, settled: pd.DataFrame, ask: Ask) -> pd.DataFrame:
+def rewrite(
+    plan: Blueprint, settled: pd.DataFrame, ask: Callable[[Sequence[Question]], list[Reply]]
+) -> pd.DataFrame:
     """The judged rows, asking for every rewrite that no person has settled."""
     table = begin(plan)
     table.loc[settled.index, ["output", "accept", "written"]] = settled

@@ -20,8 +20,6 @@ from ..reading import json_of, without_thoughts
 
 #: The kinds of error, in the order in which they are dealt.
 ERRORS = ("substitution", "deletion", "insertion")
-#: Characters of the longest text that is taken from an answer.
-LONGEST = 5000
 #: The words of every step, by name.
 WORDING: Mapping[str, str] = tomllib.loads(
     files(__package__).joinpath("steps.toml").read_text(encoding="utf-8")
@@ -90,8 +88,6 @@ def read(reply: Reply) -> tuple[str, str]:
     text = answer.replace("\r\n", "\n").strip()
     if not text:
         why = "the text of the answer is blank"
-    elif len(text) > LONGEST:
-        why = f"a text of more than {LONGEST} characters"
     elif any(category(sign) in ("Cc", "Cs") for sign in set(text) - {"\n", "\t"}):
         why = "a text with control characters or half characters"
     return ("", why) if why else (text, "")
