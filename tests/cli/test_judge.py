@@ -162,10 +162,8 @@ def test_ctrl_c_keeps_what_was_answered_and_the_same_command_goes_on(tstmeta, tm
 
 
 MISTAKES = {
-    "no such prompt": (("-p", "contents"), "no prompt is called 'contents'"),
     "no url": (("--server", "localhost:8000"), "no URL of a server"),
     "nobody listens": (("--server", "http://127.0.0.1:9/v1"), "no connection to"),
-    "a prompt of other styles": (("-p", "mukherjee2024-toxicity-style"), "knows the target styles"),
 }
 
 

@@ -49,14 +49,10 @@ def test_a_published_prompt_is_the_printed_one_word_for_word(name):
         assert prompt.sampling == Sampling(temperature=1.0, top_p=0.9, max_tokens=50)
 
 
-def test_what_shipped_prompts_say_of_themselves():
-    released = {"pauli2025-only"} | {name for name in prompts.names() if "mukherjee2024" in name}
-    assert {p.name for p in ALL if p.origin == "published"} == set(PRINTED) | released
+def test_shipped_prompts_cite_what_the_book_knows():
     known = (written.ROOT / "book" / "references.bib").read_text(encoding="utf-8")
-    for prompt in ALL:
-        assert set(prompt.cites) <= set(re.findall(r"@\w+\{(\w+),", known))
-        assert prompt.about
-        assert bool(prompt.cites) or prompt.origin == "ours"
+    cited = {key for prompt in ALL for key in prompt.cites}
+    assert cited <= set(re.findall(r"@\w+\{(\w+),", known))
 
 
 @given(st.lists(st.text("=\n {}ab"), min_size=1, max_size=4))
