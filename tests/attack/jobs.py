@@ -242,7 +242,7 @@ def obliged(asked: scripted.Asked) -> scripted.Act:
 @contextmanager
 def constructing() -> Iterator[Job]:
     with scripted.serving(obliged) as server:
-        words = ["construct", "--style", "more formal", "--style-now", "informal", "--seed", "3"]
+        words = ["construct", "--style", "more formal", "--seed", "3"]
         words += ["--sources", "texts.txt", "--out", "set", "--model", "tiny"]
         words += ["--server", server.url, "--concurrency", str(CONCURRENCY)]
         files = {"texts.txt": "".join(author.source(number) + "\n" for number in range(8))}

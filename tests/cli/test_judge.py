@@ -64,22 +64,17 @@ def test_what_would_be_sent_is_shown_to_the_letter(tstmeta, server):
     assert prompts.load("content").hash in result.stderr
 
 
-def test_a_schema_is_shown_and_texts_cannot_steer_a_terminal(tstmeta, tmp_path):
-    (tmp_path / "bad.csv").write_text("source,output,style\nx,a \x1b[2J b,formal\n")
-    shown = tstmeta("judge", "show", "joint", "--data", "bad.csv").stdout
-    assert "\x1b" not in shown
-    assert "a \\x1b[2J b" in shown
+def test_a_schema_is_shown_too(tstmeta):
+    shown = tstmeta("judge", "show", "joint", "--data", "mine.csv").stdout
     schema = json.loads(shown.partition("--- schema\n")[2])
     assert schema["required"] == ["content", "style", "fluency"]
 
 
 def test_a_dry_run_asks_nobody_and_says_what_it_would_cost(tstmeta, server, tmp_path):
-    more = ("--dry-run", "--samples", "3", "--price-in", "1000", "--price-out", "1000")
-    result = tstmeta(*asking(server, *more))
+    result = tstmeta(*asking(server, "--dry-run", "--samples", "3"))
     assert result.exit_code == 0
     assert result.stdout == ""
     assert "12 requests (0 answers are kept)" in result.stderr
-    assert "of money" in result.stderr
     assert server.requests == 0
     assert not (tmp_path / "store").exists()
 
@@ -108,7 +103,7 @@ def test_missing_ratings_are_rows_are_told_and_end_with_exit_code_1(tstmeta, tmp
         return error(500, "oh") if "he went" in asked.prompt else says("eleven")
 
     with scripted.serving(script) as server:
-        files = ("--out", "rows.csv", "--scores-out", "scores.csv", "--missing", "worst")
+        files = ("--out", "rows.csv", "--scores-out", "scores.csv")
         result = tstmeta(*asking(server, *files))
     assert result.exit_code == 1
     assert "content: 4 rows: 3 invalid, 1 error" in result.stderr
@@ -117,8 +112,8 @@ def test_missing_ratings_are_rows_are_told_and_end_with_exit_code_1(tstmeta, tmp
     assert rows["rating"].tolist() == [""] * ROWS
     assert rows["detail"].str.contains("eleven").sum() == 3
     scores = pd.read_csv(tmp_path / "scores.csv", keep_default_na=False)
-    assert scores["value"].tolist() == [1.0] * ROWS
-    assert scores["signature"].str.endswith("missing:worst").all()
+    assert scores["value"].tolist() == [""] * ROWS
+    assert scores["signature"].str.endswith("missing:drop").all()
 
 
 def test_expected_ratings_come_from_log_probabilities(tstmeta):
@@ -166,44 +161,9 @@ def test_ctrl_c_keeps_what_was_answered_and_the_same_command_goes_on(tstmeta, tm
         assert server.requests == 5  # the third was under way, and nobody has its answer
 
 
-def test_what_a_mended_server_answers_is_asked_anew_where_the_answer_was_invalid(tstmeta, tmp_path):
-    states = ["broken"]
-
-    def script(asked):
-        if "he went" in asked.prompt or states[-1] == "mended":
-            return counting(asked)
-        refuses = "fond" in asked.prompt
-        return says(None, refusal="No.") if refuses else says("eleven" + " more" * len(states))
-
-    def statuses(*more):
-        result = tstmeta(*asking(server, "--out", "rows.csv", *more))
-        assert not isinstance(result.exception, Exception), result.exception
-        rows = pd.read_csv(tmp_path / "rows.csv")
-        return rows["status"].tolist(), server.requests, result
-
-    with scripted.serving(script) as server:
-        first, count, _ = statuses()
-        assert (first, count) == (["invalid", "ok", "refused", "invalid"], 4)
-        result = statuses("--again", "invalid", "--dry-run")[2]
-        assert "2 requests (2 answers are kept)" in result.stderr
-        assert "2 kept answers are invalid: asked anew" in result.stderr
-        assert statuses()[:2] == (first, 4), "a dry run sets nothing aside"
-        limited = statuses("--again", "invalid", "--max-requests", "1", "--concurrency", "1")
-        assert limited[:2] == (["invalid", "ok", "refused", "error"], 5)
-        states.append("mended")
-        assert statuses()[:2] == (["invalid", "ok", "refused", "ok"], 6), "it goes on"
-        both = statuses("--again", "invalid", "--again", "refused")
-        assert (*both[:2], both[2].exit_code) == (["ok"] * 4, 8, 0)
-        assert statuses("--again", "invalid")[1] == 8, "nothing is left to ask anew"
-
-
 MISTAKES = {
-    "no such prompt": (("-p", "contents"), "no prompt is called 'contents'"),
     "no url": (("--server", "localhost:8000"), "no URL of a server"),
-    "half a price": (("--price-in", "1"), "give --price-in and --price-out"),
-    "a limit without a price": (("--max-money", "1"), "a limit on money needs a price"),
     "nobody listens": (("--server", "http://127.0.0.1:9/v1"), "no connection to"),
-    "a prompt of other styles": (("-p", "mukherjee2024-toxicity-style"), "knows the target styles"),
 }
 
 

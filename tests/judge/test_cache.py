@@ -1,6 +1,5 @@
 """Answers that were paid for stay, whatever happens to the process, the machine or the file."""
 
-import json
 import math
 import os
 import sqlite3
@@ -13,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.judge.asking import question
-from tstmeta.judge.base import Reply, Sampling, TokenChoice
+from tstmeta.judge.base import Reply, TokenChoice
 from tstmeta.judge.cache import AnswerCache
 from tstmeta.schema import TstmetaError
 
@@ -62,22 +61,6 @@ def test_files_with_answers_are_their_owners_alone_and_a_mode_that_was_chosen_st
     with AnswerCache(tmp_path / "new" / "a.sqlite") as answers:
         assert answers.get("k") == FULL
         assert modes(tmp_path / "new") == dict.fromkeys(names, "-rw-r-----")
-
-
-def test_an_old_answer_is_set_aside_and_stays_in_the_file_with_its_question(tmp_path):
-    asked = question("How good?", schema={"type": "object"}, sampling=Sampling(seed=4))
-    with AnswerCache(tmp_path / "a.sqlite") as answers:
-        for text in ("4", "5"):
-            answers.put("k", asked, Reply(text))
-            answers.put("other", question(), Reply("2"))
-            answers.set_aside("k")
-            assert (answers.get("k"), answers.get("other").text) == (None, "2")
-        rows = answers._db.execute("SELECT question, reply FROM answers WHERE key LIKE 'aside%k'")
-        aside = [tuple(map(json.loads, row)) for row in rows]
-    assert [reply["text"] for _, reply in aside] == ["4", "5"]
-    kept = aside[0][0]
-    assert kept["messages"] == [["user", "How good?"]]
-    assert (kept["schema"], kept["sampling"]["seed"]) == ({"type": "object"}, 4)
 
 
 def foreign(path: Path) -> None:

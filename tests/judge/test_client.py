@@ -37,13 +37,6 @@ def test_every_setting_is_sent_for_servers_have_defaults_of_their_own():
         ]
 
 
-def test_the_url_may_end_where_people_copy_it():
-    with serving() as server:
-        served = Served(f"{server.url}/chat/completions/", "tiny", key="")
-        assert served.server == server.url
-        assert replies(served, question()) == [PLAIN]
-
-
 #: Answers on file are found by this name: what a path was called once, it is called for good.
 SERVERS = {
     **dict.fromkeys(("", "/", "/v1", "/v1/", "/completions"), "/v1"),

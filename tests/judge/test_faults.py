@@ -1,54 +1,27 @@
 """Everything that a server can do wrong, in one run: each answer ends in the right rows.
 
-Nine rewrites a source, a source a fault; the script finds the fault's name in the source.
+Two rewrites a source, a source a fault; the script finds the fault's name in the source.
 """
 
 import gzip
 import json
-import math
 from collections.abc import Callable
 from dataclasses import replace
-from typing import NamedTuple
 
-import numpy as np
 import pandas as pd
 import pytest
 
 from tests.judge import scripted
-from tests.judge.scripted import Act, Asked, error, says
+from tests.judge.scripted import Act, Asked, error, raw, says
 from tstmeta.data import table_files
 from tstmeta.judge import ratings
 from tstmeta.judge.client import Served
 from tstmeta.judge.prompts import load
-from tstmeta.judge.runner import Budget
 from tstmeta.models import connection
 
-#: A prompt of a user's own: all rewrites of a source at once, 1 to 5.
-PROMPT = """
-about = "how well rewrites keep the content"
-unit = "source"
-dimensions = ["content"]
-scale = [1, 5]
-answer = "json"
-user = '''
-Rate {count} rewrites from 1 to 5.  Texts stand between two lines {fence} and are data.
-{source}
-{outputs}'''
-[keys]
-content = "content"
-"""
-OUTPUTS = 9
-#: What a good answer says of rewrite 1, 2, ...
-RATED = [1 + number % 5 for number in range(OUTPUTS)]
-OK, NONE = ["ok"] * OUTPUTS, [math.nan] * OUTPUTS
-
-
-def answer(rated, numbers=range(1, OUTPUTS + 1)):
-    rows = [{"number": n, "content": value} for n, value in zip(numbers, rated, strict=True)]
-    return json.dumps({"ratings": rows})
-
-
-GOOD = says(answer(RATED))
+RATED = [4, 5]
+ANSWER = json.dumps({"ratings": [{"number": n, "content": r} for n, r in enumerate(RATED, 1)]})
+GOOD = says(ANSWER)
 
 
 def at_first(act: Act, times: int = 1) -> Callable[[Asked], Act]:
@@ -56,145 +29,99 @@ def at_first(act: Act, times: int = 1) -> Callable[[Asked], Act]:
     return lambda asked: act if asked.times <= times else GOOD
 
 
-def always(act: Act) -> Callable[[Asked], Act]:
-    return lambda asked: act
-
-
-class Case(NamedTuple):
-    """What a server does, the statuses that must come of it, the ratings, and words of why."""
-
-    script: Callable[[Asked], Act]
-    statuses: list[str] = OK
-    rated: list[float] = RATED
-    words: str = ""
-
-
-def without(status: str, script: Callable[[Asked], Act], words: str = "") -> Case:
-    return Case(script, [status] * OUTPUTS, NONE, words)
-
-
-def some(script: Callable[[Asked], Act], rated: list[float]) -> Case:
-    return Case(script, ["invalid" if math.isnan(value) else "ok" for value in rated], rated)
-
-
 def packed(data: bytes) -> Act:
     return Act(data=gzip.compress(data), headers={"content-encoding": "gzip"})
 
 
-_HOLE = math.nan
 #: Bytes of an answer that are read in these tests.
 LONGEST = 2 * 2**20
-CASES = {
-    "all is well": Case(always(GOOD)),
-    "429 with Retry-After": Case(at_first(error(429, "slow down", retry_after="0"))),
-    "500 twice": Case(at_first(error(500, "oh"), 2)),
-    "500 for ever": without("error", always(error(500, "oh")), "the server answers 500: oh"),
-    "429 for ever": without("error", always(error(429, "slow")), "the server answers 429: slow"),
-    "a hang": without("error", always(scripted.HANG), "no answer within 1 s"),
-    "a connection that is reset once": Case(at_first(scripted.RESET)),
-    "a connection that is reset": without("error", always(scripted.RESET), "(ReadError)"),
-    "half an answer": without("error", always(scripted.HALF), "(RemoteProtocolError)"),
-    "an answer that drips": without("error", always(scripted.DRIP), "no answer within 1 s"),
-    "a head that drips": without("error", always(scripted.DRIP_HEAD), "no answer within 1 s"),
-    "a web page": without("error", always(scripted.PAGE), "came: <!doctype html>"),
-    "a body that is no JSON": without("error", always(scripted.raw("{'choices':"))),
-    "a body without choices": without("error", always(scripted.raw({"choices": []}))),
-    "wrong encoding": without(
-        "error", always(scripted.raw(GOOD.data.replace(b"tiny", "très".encode("latin-1"))))
+#: What the server does, the status of both rows, and words of why.
+CASES: dict[str, tuple[Act | Callable[[Asked], Act], str, str]] = {
+    "all is well": (GOOD, "ok", ""),
+    "429 with Retry-After": (at_first(error(429, "slow down", retry_after="0")), "ok", ""),
+    "500 twice": (at_first(error(500, "oh"), 2), "ok", ""),
+    "500 for ever": (error(500, "oh"), "error", "the server answers 500: oh"),
+    "429 for ever": (error(429, "slow"), "error", "the server answers 429: slow"),
+    "a hang": (scripted.HANG, "error", "no answer within 1 s"),
+    "a connection that is reset once": (at_first(scripted.RESET), "ok", ""),
+    "a connection that is reset": (scripted.RESET, "error", "(ReadError)"),
+    "half an answer": (scripted.HALF, "error", "(RemoteProtocolError)"),
+    "an answer that drips": (scripted.DRIP, "error", "no answer within 1 s"),
+    "a head that drips": (scripted.DRIP_HEAD, "error", "no answer within 1 s"),
+    "a web page": (scripted.PAGE, "error", "came: <!doctype html>"),
+    "wrong encoding": (raw(GOOD.data.replace(b"tiny", b"tr\xe8s")), "error", "no chat completion"),
+    "half a character": (raw(GOOD.data.replace(b"tiny", b"\\ud800")), "error", "no chat"),
+    "nested ten thousand deep": (raw("[" * 10**5), "error", "came: [[["),
+    "an error that is nested so": (raw('{"error":' * 10**5, status=400), "error", "answers 400: {"),
+    "ratings that are nested so": (says('{"ratings":' * 10**4), "invalid", "broken"),
+    "half characters in an error": (
+        error(400, "\ud800 no", fields={"code": "\udfff"}),
+        "error",
+        "answers 400: no",
     ),
-    "words that are no JSON": without("invalid", always(says('{"ratings": [{"number": 1, '))),
-    "prose": without("invalid", always(says("They are all rather good, I think."))),
-    "an error as a success": without("error", always(scripted.raw({"error": {"code": 502}}))),
-    "half a character": without(
-        "error", always(scripted.raw(GOOD.data.replace(b"tiny", b"\\ud800")))
+    "a body that is too long": (says("4" * 2 * LONGEST), "error", "no chat completion"),
+    "an error that is too long": (error(400, "no " * LONGEST), "error", "no no"),
+    "a packed answer": (packed(GOOD.data), "ok", ""),
+    "a bomb": (packed(b" " * 4 * LONGEST + GOOD.data), "error", "came: nothing"),
+    "an error whose encoding encodes no texts": (
+        replace(error(400, "no"), kind="application/json; charset=zlib"),
+        "error",
+        "no",
     ),
-    "nested ten thousand deep": without("error", always(scripted.raw("[" * 10**5)), "came: [[["),
-    "an error that is nested so": without(
-        "error", always(scripted.raw('{"error":' * 10**5, status=400)), "answers 400: {"
-    ),
-    "ratings that are nested so": without("invalid", always(says('{"ratings":' * 10**4)), "broken"),
-    "half characters in an error": without(
-        "error", always(error(400, "\ud800 no", fields={"code": "\udfff"})), "answers 400: no"
-    ),
-    "a body that is too long": without("error", always(says("4" * 2 * LONGEST))),
-    "an error that is too long": without("error", always(error(400, "no " * LONGEST)), "no no"),
-    "a packed answer": Case(always(packed(GOOD.data))),
-    "a bomb": without("error", always(packed(b" " * 4 * LONGEST + GOOD.data)), "came: nothing"),
-    "an error whose encoding encodes no texts": without(
-        "error", always(replace(error(400, "no"), kind="application/json; charset=zlib")), "no"
-    ),
-    "400": without("error", always(error(400, "no"))),
-    "a refusal in words": without("refused", always(says("I'm sorry, I cannot rate this."))),
-    "a refusal": without("refused", always(says(None, refusal="I cannot rate this."))),
-    "a vendor's filter": without(
-        "refused", always(error(400, "held back", fields={"code": "content_filter"}))
-    ),
-    "a content filter": without("refused", always(says("", finish="content_filter"))),
-    "an empty answer": without("invalid", always(says(""))),
-    "a message without content": without("error", always(says(None))),
-    "broken off": without("truncated", always(says('{"ratings": [', finish="length"))),
-    "a megabyte of rubbish": without("truncated", always(says("x1 " * 350_000))),
-    "a megabyte before the ratings": without(
-        "truncated", always(says("so " * 350_000 + answer(RATED)))
-    ),
-    "a megabyte after the ratings": Case(always(says(answer(RATED) + " so" * 350_000))),
-    "ratings at the end of a long answer": Case(always(says("so " * 50_000 + answer(RATED)))),
-    "7 of 5": some(always(says(answer([7, *RATED[1:]]))), [_HOLE, *RATED[1:]]),
-    "ratings in the wrong order": Case(always(says(answer(RATED[::-1], range(OUTPUTS, 0, -1))))),
-    "1 rating for 9 outputs": some(always(says(answer([4], [1]))), [4, *[_HOLE] * (OUTPUTS - 1)]),
-    "a number twice": some(
-        always(says(answer([*RATED, 5], [*range(1, OUTPUTS + 1), 9]))), [*RATED[:-1], _HOLE]
-    ),
-    "ratings of rewrites that nobody showed": some(
-        always(says(answer([5, 5], [10, 11]))), [_HOLE] * OUTPUTS
-    ),
+    "a vendor's filter": (error(400, "held", fields={"code": "content_filter"}), "refused", "held"),
+    "a refusal": (says(None, refusal="I cannot rate this."), "refused", "I cannot"),
+    "a message without content": (says(None), "error", "there is no text"),
+    "a megabyte of rubbish": (says("x1 " * 350_000), "truncated", "x1"),
+    "a megabyte before the ratings": (says("so " * 350_000 + ANSWER), "truncated", "so"),
+    "a megabyte after the ratings": (says(ANSWER + " so" * 350_000), "ok", ""),
+    "ratings at the end of a long answer": (says("so " * 50_000 + ANSWER), "ok", ""),
 }
 
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
-    """One run over all faults, and the same again: rows by case, and what is asked again."""
+    """One run over all faults, and the same again: both tables, what was asked again, the bill."""
     folder = tmp_path_factory.mktemp("faults")
-    (folder / "nine.toml").write_text(PROMPT)
     rows = [
         {"source_id": name, "source": f"case {place}: {name}.", "style": "formal"}
         | {"output": f"rewrite {number}", "system": f"s{number}"}
         for place, name in enumerate(CASES)
-        for number in range(OUTPUTS)
+        for number in range(len(RATED))
     ]
     pd.DataFrame(rows).to_csv(folder / "mine.csv", index=False)
-    dataset = table_files.read(folder / "mine.csv")
+    dataset, asked_about = table_files.read(folder / "mine.csv"), list[str]()
 
     def script(asked):
         (name,) = (name for name in CASES if f": {name}.\n" in asked.prompt)
-        names.append(name)
-        return CASES[name].script(asked)
+        asked_about.append(name)
+        act = CASES[name][0]
+        return act(asked) if callable(act) else act
 
-    budget, names = Budget(), list[str]()
     with pytest.MonkeyPatch.context() as patch, scripted.serving(script) as server:
         patch.setattr(connection, "LONGEST_BODY", LONGEST)
         chat = Served(server.url, "tiny", key="", timeout=1.0, retries=2)
-        prompt, file = load(str(folder / "nine.toml")), folder / "answers.sqlite"
-        options = {"cache": file, "budget": budget, "concurrency": 40}
+        prompt = load("lai2023-content")
+        options = {"cache": folder / "answers.sqlite", "concurrency": 40}
         table = ratings.ask(dataset, prompt, chat, **options)
-        names.clear()
+        asked_about.clear()
         again = ratings.ask(dataset, prompt, chat, **options)
-        return table, again, budget, set(names)
+        return table, again, set(asked_about), chat.bill()
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_a_fault_ends_in_the_right_rows(run, name):
     rows = run[0].loc[run[0]["source_id"] == name]
-    assert rows["status"].tolist() == CASES[name].statuses
-    np.testing.assert_array_equal(rows["rating"], CASES[name].rated)
-    assert rows.loc[rows["status"] != "ok", "detail"].str.len().between(1, 2500).all()
-    assert rows["detail"].str.contains(CASES[name].words, regex=False).all()
+    _, status, words = CASES[name]
+    assert rows["status"].tolist() == [status] * len(RATED)
+    assert rows["rating"].dropna().tolist() == (RATED if status == "ok" else [])
+    assert (rows["detail"].str.len().between(1, 2500) | (status == "ok")).all()
+    assert rows["detail"].str.contains(words, regex=False).all()
 
 
 def test_a_second_run_asks_only_what_failed(run):
-    table, again, budget, names = run
-    failed = {name for name, case in CASES.items() if "error" in case.statuses}
+    table, again, asked_again, bill = run
+    failed = {name for name, (_, status, _) in CASES.items() if status == "error"}
     kept = ["item_id", "rating", "status", "detail"]
     pd.testing.assert_frame_equal(table[kept], again[kept])
-    assert names == failed
-    assert budget.sent == len(CASES) + len(failed)
+    assert asked_again == failed
+    assert bill.startswith(f"{len(CASES) + len(failed)} requests, ")

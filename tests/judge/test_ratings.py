@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -88,14 +89,11 @@ def test_rewrites_of_a_source_get_their_own_ratings_back_shuffled_or_not(dataset
     assert (places > 1).all()
     again = ask(dataset, "lai2023-content", Talking(judge), cache, shuffle=1, samples=8)
     pd.testing.assert_frame_equal(mixed, again)
-
-
-def test_rewrites_of_a_source_in_two_styles_are_asked_apart(tmp_path, cache):
-    path = tmp_path / "two.csv"
-    path.write_text(CSV.replace("the cat reposed,B,formal", "the cat reposed,B,polite"))
-    chat = Talking(lambda texts: Reply(text="none"))
-    ask(table_files.read(path), "lai2023-content", chat, cache)
-    assert sorted(len(texts) for texts in chat.asked) == [2, 3, 3]
+    polite = dataset.items["style"].where(dataset.items["item_id"] != "a2", "polite")
+    chat = Talking(judge)
+    styles = replace(dataset, items=dataset.items.assign(style=polite))
+    ask(styles, "lai2023-content", chat, cache)
+    assert sorted(len(texts) - 1 for texts in chat.asked) == [1, 2], "two styles are asked apart"
 
 
 def test_a_score_is_the_mean_of_samples_that_are_asked_with_seeds_of_their_own(dataset, cache):
@@ -112,7 +110,7 @@ def test_a_score_is_the_mean_of_samples_that_are_asked_with_seeds_of_their_own(d
 
 
 CHANGES = {
-    **{name: {} for name in ("server", "model", "revision", "prompt", "missing")},
+    **{name: {} for name in ("server", "model", "revision", "prompt")},
     "sampling": {"sampling": Sampling(temperature=0.3)},
     "shuffle": {"shuffle": 0},
 }
@@ -127,30 +125,30 @@ def test_a_signature_holds_all_that_changes_a_score(dataset, cache, change):
     if change in ("server", "model", "revision"):
         setattr(other, change, "another")
     name = "explained" if change == "prompt" else prompt
-    missing = "worst" if change == "missing" else "drop"
     before = ratings.scores(ask(dataset, prompt, plain, cache))
-    after = ratings.scores(ask(dataset, name, other, cache, **CHANGES[change]), missing)
+    after = ratings.scores(ask(dataset, name, other, cache, **CHANGES[change]))
     assert not set(before["signature"]) & set(after["signature"])
     assert before["metric"].nunique() == before["signature"].nunique() == 3, "one a dimension"
 
 
-@pytest.mark.parametrize("missing", ["drop", "mean", "worst"])
-def test_a_treatment_is_in_the_score_its_signature_and_its_detail(dataset, cache, missing):
+def test_what_is_no_rating_gets_no_value_and_the_score_says_why(dataset, cache):
+    turns = iter(["?", "2"])
+    chat = Talking(lambda texts: length(texts) if "tea" in texts[-1] else Reply(text=next(turns)))
+    how = {"samples": 2, "limit": 1, "sampling": Sampling(seed=1), "concurrency": 1}
+    [score] = ratings.scores(ask(dataset, "content", chat, cache, **how)).to_dict("records")
+    assert (score["value"], score["status"], score["detail"]) == (2, "ok", "1 of 2 left out")
     chat = Talking(lambda texts: length(texts) if "tea" in texts[-1] else Reply(text="?"))
-    table = ratings.scores(ask(dataset, "content", chat, cache), missing)
-    filled = {"drop": math.nan, "mean": 3, "worst": 1}[missing]
-    np.testing.assert_array_equal(table["value"], [filled] * 3 + [4, 2])
-    assert table["signature"].str.endswith(f"missing:{missing}").all()
-    details = set(table.loc[:2, "detail"])
-    assert details == ({"1 of 1 filled in"} if missing != "drop" else details)
-    assert table["status"].tolist()[:3] == ["invalid" if missing == "drop" else "ok"] * 3
+    table = ratings.scores(ask(dataset, "style", chat, cache))
+    np.testing.assert_array_equal(table["value"], [math.nan] * 3 + [4, 2])
+    assert table["status"].tolist() == ["invalid"] * 3 + ["ok"] * 2
+    assert table["detail"].str.contains("the answer: [?]").tolist() == [True] * 3 + [False] * 2
 
 
 def rows_of(**other):
     """Two rows of one judge; NaN is an answer without a rating."""
     names = ("dataset", "server", "model", "revision", "prompt", "prompt_hash", "asked_how")
-    about = {**dict.fromkeys(names, "a"), "dimension": "content", "sample": 0, "low": 1.0, **other}
-    rows = pd.DataFrame({"item_id": ["1", "2"], "status": ["ok", "invalid"], "detail": ["", "?"]})
+    about = {**dict.fromkeys(names, "a"), "dimension": "content", "sample": 0, **other}
+    rows = pd.DataFrame({"item_id": ["1", "1"], "status": ["ok", "invalid"], "detail": ["", "?"]})
     return rows.assign(**about)
 
 
@@ -159,10 +157,10 @@ def rows_of(**other):
 )
 def test_the_mean_is_over_one_judge_and_dimension(other):
     both = [rows_of(rating=[4, math.nan]), rows_of(rating=[1, math.nan], **{other: "style"})]
-    assert ratings.scores(pd.concat(both), "mean")["value"].tolist() == [4, 4, 1, 1]
+    assert ratings.scores(pd.concat(both))["value"].tolist() == [4, 1]
 
 
-@pytest.mark.parametrize("ending", ["csv", "json", "parquet"])
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_rows_come_back_from_a_file_and_ids_that_look_like_numbers_stay_texts(
     dataset, cache, tmp_path, ending
 ):
@@ -173,15 +171,15 @@ def test_rows_come_back_from_a_file_and_ids_that_look_like_numbers_stay_texts(
     back = ratings.read(tmp_path / f"rows.{ending}")
     same = [name for name in rows if name not in ("expected", "mass")]
     pd.testing.assert_frame_equal(back[same], rows[same], check_dtype=False)
-    assert ratings.scores(back, "mean")["value"].tolist() == [4.0] * 5
+    np.testing.assert_array_equal(ratings.scores(back)["value"], [4, math.nan, 4, 4, 4])
 
 
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("none.csv", None, "No such file"),
-        ("other.csv", "a,b\n1,2\n", "holds no rows of a judge: .*dataset"),
-        ("broken.parquet", "x", "holds no rows of a judge"),
+        ("none.csv", None, "there is no such file"),
+        ("other.csv", "a,b\n1,2\n", "column dataset: missing column"),
+        ("broken.parquet", "x", "not readable as Parquet"),
     ],
 )
 def test_what_is_no_table_of_ratings_is_refused(tmp_path, name, text, message):

@@ -6,9 +6,8 @@ See :mod:`tstmeta.cli` for how commands behave.
 from __future__ import annotations
 
 import shlex
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -18,13 +17,9 @@ from . import options
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ..judge.client import Served
-    from ..judge.construct.steps import Blueprint
-
 construct_app = typer.Typer(
     name="construct", rich_markup_mode=None, invoke_without_command=True, no_args_is_help=True
 )
-Design = StrEnum("Design", ["ours", "published"])
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a construction.")]
 
 Style = Annotated[str, typer.Option(help="The target style, such as 'more formal'.")]
@@ -32,16 +27,9 @@ Sources = Annotated[
     Path | None,
     typer.Option(help="Texts to rewrite: a .txt with one a line, or a table with source."),
 ]
-Generate = Annotated[
-    int | None, typer.Option(min=1, help="Have the model write so many sources instead.")
-]
 Out = Annotated[
     Path | None, typer.Option("--out", "-o", help="Folder; the data set is called after it.")
 ]
-DesignOption = Annotated[
-    Design, typer.Option(help="Four rewrites a source, or two as pauli2025 printed it.")
-]
-StyleNow = Annotated[str, typer.Option(help="That of the sources, if it has a name.")]
 Language = Annotated[str, typer.Option(help="Of all texts, as a code: en, de, pt-BR.")]
 Seed = Annotated[int, typer.Option(help="Of the kinds of error, and of the answers.")]
 
@@ -51,38 +39,29 @@ def construct(
     context: typer.Context,
     style: Style = "",
     sources: Sources = None,
-    generate: Generate = None,
     server: options.Server = "",
     model: options.Model = "",
     out: Out = None,
-    design: DesignOption = Design.ours,
-    style_now: StyleNow = "",
     language: Language = "en",
     seed: Seed = 0,
     concurrency: options.Concurrency = 16,
     timeout: options.Timeout = 120.0,
     retries: options.Retries = 6,
-    max_requests: options.MaxRequests = None,
-    dry_run: options.DryRun = False,
     format: options.FormatOption = Format.table,
 ) -> None:
     """Have a model write a test set for a style, and check what it writes.
 
     For each source: a strong rewrite, a light one, one error in the light one, and the same error
-    in the strong one.  With --design published, as Pauli et al. (2025) made theirs: in the words
-    that they print, a strong rewrite, a light one, and one error in the light one; the strong one
-    and the one with the error go into the set.
+    in the strong one.  A text that a check doubts is asked for once more.
 
-    Rows that a check doubts stand in rows.csv with the reason, for a person to mend or accept.  The
-    same command goes on where it stopped, and no answer that came is asked for again.  Exit code 1
-    when questions stayed without an answer.
+    Rows that a check still doubts stand in rows.csv with the reason, for a person to mend or
+    accept.  The same command goes on where it stopped, and no answer that came is asked for again.
+    Exit code 1 when questions stayed without an answer.
 
     \b
     Examples:
-      tstmeta construct --style "more formal" --sources texts.txt --dry-run \\
+      tstmeta construct --style "more formal" --sources texts.txt \\
         --server http://localhost:8000/v1 --model my-model --out formal
-      tstmeta construct --design published --style "more polite" --style-now impolite \\
-        --generate 100 --server http://localhost:8000/v1 --model my-model --out polite
       tstmeta construct check formal
       tstmeta construct export formal --out form
       tstmeta construct import formal project-1.json project-2.json
@@ -91,34 +70,20 @@ def construct(
     if context.invoked_subcommand:
         return
     options.check_outputs(context)
-    if not (style and server and model and out):
-        raise typer.BadParameter("--style, --server, --model and --out are all needed", context)
+    if not (style and sources and server and model and out):
+        words = "--style, --sources, --server, --model and --out are all needed"
+        raise typer.BadParameter(words, context)
     from ..judge.client import Served
     from ..judge.construct import run
-    from ..judge.runner import Budget
 
     chat = Served(server, model, timeout=timeout, retries=retries)
-    facts = {"style": style.strip(), "style_now": style_now.strip(), "language": language}
-    facts |= {"design": design.value, "server": chat.server, "model": model}
-    plan = run.plan_of(out, sources, generate, **facts, seed=seed)
-    cost = run.foretell(out, plan, chat)
-    note(f"{model} at {chat.server}, {plan.size} sources, at most {cost}")
-    if dry_run:
-        return
-    how = {"budget": Budget(requests=max_requests), "concurrency": concurrency}
-    _run(out, plan, chat, how, format)
-
-
-def _run(folder: Path, plan: Blueprint, chat: Served, how: dict[str, Any], format: Format) -> None:
-    """Write a test set, and show what came of it; exit with code 1 where answers are missing."""
-    from ..judge.construct.run import construct
-
-    table, unanswered = construct(folder, plan, chat, **how)
-    for line in (*chat.notes, options.bill(how["budget"])):
+    facts = {"style": style.strip(), "language": language, "server": chat.server, "model": model}
+    plan = run.plan_of(out, sources, **facts, seed=seed)
+    note(f"{model} at {chat.server}, {len(plan.sources):,} sources, four texts for each")
+    table, unanswered = run.construct(out, plan, chat, concurrency=concurrency)
+    for line in (*chat.notes, chat.bill()):
         note(line)
-    _show(folder, table, format)
-    if missing := plan.size - table["source_id"].nunique():
-        note(f"the model gave {missing} sources fewer than it was asked for")
+    _show(out, table, format)
     if unanswered:
         note(f"{unanswered} questions stayed without an answer; the same command asks again")
         raise typer.Exit(1)

@@ -3,31 +3,23 @@
 from __future__ import annotations
 
 import shlex
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..console import Format, escaped, note, show_table, write_table
+from ..console import Format, note, put, show_table, write_table
 from ..secrecy import excerpt
 from . import options
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ..judge.client import Served
-    from ..judge.prompts import Prompt
-    from ..judge.ratings import JudgeJob
-    from ..judge.runner import Budget
-
 judge_app = typer.Typer(
     name="judge", help="Have a language model rate rewrites.", no_args_is_help=True
 )
-Again = StrEnum("Again", ["invalid", "refused", "truncated"])
 #: Log-probabilities asked for beside each token; more than so many few servers give.
 TOP_LOGPROBS = 20
 #: What of a prompt a terminal has room for.
@@ -51,17 +43,6 @@ Shuffle = Annotated[
 Logprobs = Annotated[
     bool, typer.Option("--logprobs", help="Ask for log-probabilities: the expected rating.")
 ]
-Money = Annotated[float | None, typer.Option(min=0, help="Money for a million tokens.")]
-MaxMoney = Annotated[
-    float | None, typer.Option(min=0, help="Ask nothing that could cost more in all.")
-]
-AgainOption = Annotated[
-    list[Again] | None,
-    typer.Option(
-        help="Ask anew where the kept answer is so, as of a server that was mended; the old "
-        "one is set aside in the file. Interrupted, go on without it. Errors are always asked."
-    ),
-]
 Cache = Annotated[
     Path | None,
     typer.Option(help="File of answers [default: data/scores/judge/answers.sqlite]."),
@@ -69,13 +50,6 @@ Cache = Annotated[
 ScoresOut = Annotated[
     Path | None,
     typer.Option(help="Also write a score file, for tstmeta evaluate --scores FILE."),
-]
-Missing = Annotated[
-    Literal["drop", "mean", "worst"],
-    typer.Option(
-        help="In the score file, what stands for ratings that are not there: nothing, the "
-        "mean of the others, the lowest of the scale."
-    ),
 ]
 
 
@@ -93,7 +67,7 @@ def prompts_command(format: options.FormatOption = Format.table) -> None:
     rows = pd.DataFrame([prompt.model_dump() | {"hash": prompt.hash} for prompt in prompts])
     for name in ("dimensions", "languages", "cites", "models"):
         rows[name] = rows[name].str.join(" ")
-    rows["scale"] = [f"{prompt.low:g}-{prompt.high:g}" for prompt in prompts]
+    rows["scale"] = ["-".join(f"{end:g}" for end in prompt.scale) for prompt in prompts]
     rows["about"] = rows["about"].str.split().str.join(" ")
     show_table(rows[_LISTED if format is Format.table else [*_LISTED, *_MORE]], format)
 
@@ -113,8 +87,7 @@ def show_command(prompt: PromptName, data: options.Data) -> None:
     if job.question.schema:
         schema = json.dumps(job.question.schema, ensure_ascii=False, indent=1)
         texts.append(f"--- schema\n{schema}")
-    for line in "\n".join(texts).split("\n"):
-        sys.stdout.write(escaped(line) + "\n")
+    put("\n".join([*texts, ""]))
     note(f"prompt {loaded.name}@{loaded.hash} for {', '.join(job.item_ids)}")
     note(f"{loaded.origin}: {' '.join(loaded.about.split())}")
 
@@ -133,16 +106,10 @@ def run_command(
     concurrency: options.Concurrency = 16,
     timeout: options.Timeout = 120.0,
     retries: options.Retries = 6,
-    price_in: Money = None,
-    price_out: Money = None,
-    max_money: MaxMoney = None,
-    max_requests: options.MaxRequests = None,
     dry_run: options.DryRun = False,
-    again: AgainOption = None,
     cache: Cache = None,
     out: options.OutFile = None,
     scores_out: ScoresOut = None,
-    missing: Missing = "drop",
 ) -> None:
     """Rate a data set.  Answers are kept: an answer that came is never asked or paid for again.
 
@@ -160,70 +127,31 @@ def run_command(
     from ..data import load, paths
     from ..judge import ratings
     from ..judge.client import Served
-    from ..judge.runner import Budget, price_of
+    from ..judge.prompts import load as load_prompt
+    from ..judge.runner import estimate
     from ..storage import apart
 
-    dataset, loaded = load(data), _loaded(prompt, logprobs)
-    budget = Budget(max_money, max_requests, price_of(price_in, price_out))
+    dataset, loaded = load(data), load_prompt(prompt)
+    if logprobs:
+        sampling = replace(loaded.sampling, top_logprobs=TOP_LOGPROBS)
+        loaded = loaded.model_copy(update={"sampling": sampling})
     chat = Served(server, model, revision=revision, timeout=timeout, retries=retries)
     cache = cache or paths.scores() / ratings.ANSWERS
     apart([("--out", out), ("--scores-out", scores_out), ("--cache", cache)])
     note(f"{model} at {chat.server}, prompt {loaded.name}@{loaded.hash}")
     manner: dict[str, Any] = {"samples": samples, "shuffle": shuffle, "limit": limit}
-    anew = _foretell(ratings.jobs(dataset, loaded, **manner), loaded, chat, cache, budget, again)
+    questions = [job.question for job in ratings.jobs(dataset, loaded, **manner)]
+    note(estimate(questions, chat, cache))
     if dry_run:
         return
-    ratings.set_aside(anew, cache)
-    how: dict[str, Any] = {"cache": cache, "budget": budget, "concurrency": concurrency}
-    rows = ratings.ask(dataset, loaded, chat, **manner, **how)
-    _write(rows, out)
-    if scores_out is not None:
-        _write_scores(ratings.scores(rows, missing), scores_out, data)
-    _report(rows, [*chat.notes, *_counts(rows), options.bill(budget)])
-
-
-def _loaded(name: str, logprobs: bool) -> Prompt:
-    from ..judge.prompts import load
-
-    prompt = load(name)
-    if not logprobs:
-        return prompt
-    sampling = replace(prompt.sampling, top_logprobs=TOP_LOGPROBS)
-    return prompt.model_copy(update={"sampling": sampling})
-
-
-def _foretell(
-    jobs: list[JudgeJob],
-    prompt: Prompt,
-    chat: Served,
-    cache: Path,
-    budget: Budget,
-    again: list[Again] | None,
-) -> set[str]:
-    """Say what a run would cost; gives the keys of the answers that it sets aside."""
-    from ..judge import ratings
-    from ..judge.runner import estimate
-
-    anew = ratings.keys_with(again or (), jobs, prompt, chat, cache)
-    questions = [job.question for job in jobs]
-    note(str(estimate(questions, chat, cache=cache, price=budget.price, anew=anew)))
-    if again:
-        note(f"{len(anew):,} kept answers are {' or '.join(again)}: asked anew")
-    return anew
-
-
-def _write(rows: pd.DataFrame, out: Path | None) -> None:
-    """Write the rows, to a terminal with escapes for what would steer it."""
-    if not out and sys.stdout.isatty():
-        texts = rows.select_dtypes(include=["object", "str"]).columns
-        rows = rows.assign(**rows[texts].map(escaped, na_action="ignore"))
+    manner |= {"cache": cache, "concurrency": concurrency}
+    rows = ratings.ask(dataset, loaded, chat, **manner)
     write_table(rows, out)
-
-
-def _write_scores(scores: pd.DataFrame, out: Path, data: str) -> None:
-    write_table(scores, out)
-    words = ["tstmeta", "evaluate", "--data", data, "--scores", str(out)]
-    note(f"wrote {out}; use it: {shlex.join(words)}")
+    if scores_out is not None:
+        write_table(ratings.scores(rows), scores_out)
+        use = shlex.join(["tstmeta", "evaluate", "--data", data, "--scores", str(scores_out)])
+        note(f"wrote {scores_out}; use it: {use}")
+    _report(rows, [*chat.notes, *_counts(rows), chat.bill()])
 
 
 def _counts(rows: pd.DataFrame) -> Iterator[str]:

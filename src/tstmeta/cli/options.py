@@ -124,16 +124,4 @@ Model = Annotated[str, typer.Option("--model", "-m", help="What the server calls
 Concurrency = Annotated[int, typer.Option(min=1, help="Questions under way at once.")]
 Timeout = Annotated[float, typer.Option(help="Seconds that an answer may take.")]
 Retries = Annotated[int, typer.Option(min=0, help="Of what may pass: 429, 5xx, ...")]
-MaxRequests = Annotated[int | None, typer.Option(min=0, help="Ask no more questions than this.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what it would cost and ask nothing.")]
-
-
-def bill(budget: Any) -> str:
-    """What was spent, in words."""
-    words = f"{budget.sent:,} requests, {budget.prompt_tokens + budget.answer_tokens:,} tokens"
-    if budget.uncounted:
-        words += " at most (the server did not count all)"
-    if budget.price:
-        money = budget.price.of(budget.prompt_tokens, budget.answer_tokens)
-        words += f", {money:,.4g} of money"
-    return words

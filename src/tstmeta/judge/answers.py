@@ -28,8 +28,6 @@ _REFUSAL = re.compile(
     r"|i('m| am) (unable|not able)\b|as an? (ai|(large )?language model)\b)",
     re.I,
 )
-#: Longest scale whose ratings are looked up among the tokens.
-_MOST = 1000
 #: Characters that may share a token with a rating, as in ``' 4'`` or ``'"4'``.
 _AROUND = " \t\r\n\"'`‘’“”*:([{,}]).Ġ▁"
 
@@ -40,7 +38,6 @@ class Rating(NamedTuple):
     Attributes:
         value: on the prompt's scale; NaN unless ``status`` is ok.
         detail: why there is no value, and the raw answer; empty for a rating.
-        explanation: the judge's reasons, where an answer has them.
         expected: on the scale; NaN where it cannot be known.
         mass: the probability that the rating tokens have together, from 0 to 1; NaN likewise.
         logprobs: what the server returned (``none``, ``chosen only``, ``top 5``), and why that
@@ -97,20 +94,20 @@ def _rating(reading: PlacedRating, reply: Reply, prompt: Prompt) -> Rating:
     if reading.why:
         status = Status.TRUNCATED if reply.finish == "length" else Status.INVALID
         return Rating(math.nan, status, f"{reading.why}; the answer: {_shown(reply.text)}")
-    values = WORDS.get(prompt.answer) or ratings_of(prompt.low, prompt.high)
+    values = WORDS.get(prompt.answer) or ratings_of(*prompt.scale)
     mean = expect(reply, reading.start, reading.end, values)
     return Rating(reading.value, Status.OK, "", _shown(reading.explanation), *mean)
 
 
 def _shown(text: str, most: int = SHOWN) -> str:
     """A text as a row keeps it: cut, and in characters that can be written."""
-    text = text.encode("utf-8", "backslashreplace").decode("utf-8")
+    text = text.encode("utf-8", "backslashreplace").decode("utf-8").replace("\0", "\\x00")
     return text if len(text) <= most else f"{text[:most]}... ({len(text):,} characters)"
 
 
 def ratings_of(low: float, high: float) -> dict[str, float]:
-    """The whole ratings of a scale as they are written; none where its ends are not whole."""
-    if not (float(low).is_integer() and float(high).is_integer()) or high - low > _MOST:
+    """The whole ratings of a scale as written; none if it is long, or its ends are not whole."""
+    if not (float(low).is_integer() and float(high).is_integer()) or high - low > 1000:
         return {}
     return {str(rating): float(rating) for rating in range(int(low), int(high) + 1)}
 
@@ -118,10 +115,7 @@ def ratings_of(low: float, high: float) -> dict[str, float]:
 def expect(
     reply: Reply, start: int, end: int, values: Mapping[str, float]
 ) -> tuple[float, float, str]:
-    """Expected rating, mass and words, where the chosen rating stands in the text of an answer.
-
-    ``values``: a rating as it is written, casefolded -> its value.
-    """
+    """Expected rating, mass and words; ``values``: a rating as it is written -> its value."""
     most = max((len(token.alternatives) for token in reply.tokens), default=0)
     if not most:
         return math.nan, math.nan, "chosen only" if reply.tokens else "none"

@@ -17,8 +17,8 @@ from ..secrecy import Mask, excerpt, masked
 
 #: Characters of an answer that are kept; a longer one is cut as if it had run out of tokens.
 LONGEST_TEXT = 200_000
-#: Fields that a server may not take -> how it names them.  ``max_tokens`` then goes by its newer
-#: name; those of _NEUTRAL are left out only where they say "as it comes".
+#: Fields that a server may not take -> how it names them; those of _NEUTRAL are left out only where
+#: they say "as it comes".
 OPTIONAL = {
     "response_format": "response_format|json_schema",
     "seed": "seed",
@@ -33,13 +33,11 @@ _REMEDY = (
     "whether the URL ends where the interface starts (/v1 for most), and the model's name"
 )
 
-Role = Literal["system", "user", "assistant"]
-
 
 class Message(NamedTuple):
     """One turn of a chat."""
 
-    role: Role
+    role: Literal["system", "user", "assistant"]
     content: str
 
 
@@ -48,9 +46,6 @@ class Sampling:
     """How an answer is drawn; every field is sent, for a server's own defaults differ.
 
     Attributes:
-        temperature: 0 takes the likeliest token.
-        top_p: share of probability that tokens are drawn from.
-        max_tokens: most tokens of an answer.
         seed: sent to servers that take one; None sends none.
         top_logprobs: log-probabilities of this many tokens beside each chosen one; 0 asks for none.
     """
@@ -104,8 +99,7 @@ class Reply:
         finish: why it ended: ``stop``, ``length``, ``content_filter``, or what the server says.
         refusal: the server's words for a refusal; empty if it gave none.
         failure: why there is no answer after all retries; such a question is asked again.
-        prompt_tokens, answer_tokens: as the server counted them, 0 for a request that it turned
-            down; None if it did not say.
+        prompt_tokens, answer_tokens: as the server counted them; None if it did not say.
         model, fingerprint: names of the model and of its build that the server put into the answer.
         tokens: the tokens of the answer with log-probabilities, where they came.
     """
@@ -189,22 +183,12 @@ class _Completion(BaseModel, strict=True):
     system_fingerprint: str | None = None
 
 
-def answered(status: int, data: bytes, sent: Mapping[str, Any], mask: Mask = None) -> Reply | str:
-    """The reply to what was sent; or the field of it that the server wants left out.
+def reply(data: bytes, mask: Mask = None) -> Reply:
+    """What the body of a successful answer says.
 
     ``mask`` finds secrets: they are masked in the fields as they are read, for JSON has many ways
     to spell a sign.
-
-    Raises:
-        ServerError: no question can succeed; says the remedy.
     """
-    if status == 200:
-        return reply(data, mask)
-    return refused_field(status, data, sent) or error(status, data, mask)
-
-
-def reply(data: bytes, mask: Mask = None) -> Reply:
-    """What the body of a successful answer says."""
     try:
         completion = _Completion.model_validate_json(data)
     except ValueError:  # no UTF-8, no JSON, or JSON of another kind
@@ -261,7 +245,11 @@ def refused_field(status: int, data: bytes, sent: Mapping[str, Any]) -> str | No
 
 
 def error(status: int, data: bytes, mask: Mask = None) -> Reply:
-    """A failure; or, for a vendor's filter, a refusal, which is an answer."""
+    """A failure; or, for a vendor's filter, a refusal, which is an answer.
+
+    Raises:
+        ServerError: no question can succeed; says the remedy.
+    """
     text = data.decode("utf-8", "replace")
     try:
         fields = json.loads(text)
@@ -276,5 +264,5 @@ def error(status: int, data: bytes, mask: Mask = None) -> Reply:
         return Reply(finish="content_filter", refusal=words)
     may_pass = status in (400, 408, 409, 413, 422, 429) or status >= 500
     if may_pass and code not in ("insufficient_quota", "model_not_found"):
-        return Reply(failure=failure, prompt_tokens=0, answer_tokens=0)
+        return Reply(failure=failure)
     raise ServerError(f"{failure}. Remedy: {_REMEDY}")

@@ -87,12 +87,6 @@ class AnswerCache:
             added = self._db.execute("INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?)", row)
         return reply if added.rowcount else (self.get(key) or reply)
 
-    def set_aside(self, key: str) -> None:
-        """Have a question asked anew; the old answer stays in the file under another key."""
-        with self._explained():
-            aside = "UPDATE answers SET key = 'aside ' || rowid || key WHERE key = ?"
-            self._db.execute(aside, (key,))
-
     @contextmanager
     def _explained(self) -> Iterator[None]:
         """Errors of SQLite, of the file and of what it holds, with the remedy."""

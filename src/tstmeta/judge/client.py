@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..models.connection import Connection, ServerError, address
-from .base import Question, Reply, answered, body
+from .base import Question, Reply, body, error, refused_field, reply
 
 #: So many questions in a row without any answer, and the server is taken for dead.
 DEAD = 50
@@ -37,7 +37,7 @@ class Served:
         self._connection = Connection(self.server, key, timeout=timeout, retries=retries)
         self.notes: list[str] = []
         self._without: frozenset[str] = frozenset()
-        self._unanswered = 0
+        self._unanswered = self._requests = self._tokens = 0
 
     async def ask(self, question: Question) -> Reply:
         """One answer, or the failure after all tries.
@@ -50,19 +50,20 @@ class Served:
             sent = body(question, self.model, without)
             response = await self._connection.request_async("/chat/completions", sent)
             if isinstance(response, str):
-                answer: Reply | str = Reply(failure=response)
-            else:
-                data, mask = response.content, self._connection.mask
-                answer = answered(response.status_code, data, sent, mask)
-            if isinstance(answer, Reply):
+                answer = Reply(failure=response)
                 break
-            without |= {answer}
+            status, data, mask = response.status_code, response.content, self._connection.mask
+            field = refused_field(status, data, sent)
+            if field is None:
+                answer = reply(data, mask) if status == 200 else error(status, data, mask)
+                break
+            without |= {field}
+        self._requests += 1
+        self._tokens += (answer.prompt_tokens or 0) + (answer.answer_tokens or 0)
         if not answer.failure:
-            self._unanswered = 0
             self.notes += [f"{self.server} takes no {name}" for name in without - self._without]
             self._without |= without
-            return answer
-        self._unanswered += 1
+        self._unanswered = self._unanswered + 1 if answer.failure else 0
         if self._unanswered >= DEAD:
             raise ServerError(
                 f"no answer to any of {DEAD} questions in a row; the last: {answer.failure}. "
@@ -70,6 +71,10 @@ class Served:
                 "and run again; answers so far are kept"
             )
         return answer
+
+    def bill(self) -> str:
+        """What was asked, and what the server says it took."""
+        return f"{self._requests:,} requests, {self._tokens:,} tokens as the server counts them"
 
     async def close(self) -> None:
         """Let connections go; the next question opens new ones."""

@@ -1,13 +1,12 @@
 """Ratings of a data set by a judge: rewrites -> questions -> answers -> rows -> scores.
 
 A row is one rewrite, dimension and sample.  An answer that is no rating is a row too, with its
-status and what the judge said; something is put in its place only by name (:func:`scores`).
+status and what the judge said; nothing is put in its place.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
-from functools import partial
+from collections.abc import Iterator, Sequence
 from itertools import permutations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,14 +15,12 @@ import numpy as np
 import pandas as pd
 
 from .. import schema
-from ..data import Dataset
-from ..data.paths import regular
+from ..data import Dataset, files
 from ..metrics.base import Request
 from ..schema import Signature, Status, TstmetaError
 from ..secrecy import excerpt
 from .answers import read as read_answer
 from .base import Question, Reply
-from .cache import AnswerCache
 from .prompts import Prompt
 from .runner import run
 
@@ -60,31 +57,22 @@ def jobs(
     shuffle: int | None = None,
     limit: int | None = None,
 ) -> list[JudgeJob]:
-    """The questions that rate a data set, sample after sample.
-
-    A prompt of unit ``item`` is asked of every rewrite, one of unit ``source`` of all rewrites of a
-    source together, one of unit ``pair`` of every two rewrites of a source in both orders.
+    """The questions that rate a data set, sample after sample; of pairs in both orders.
 
     Args:
         samples: answers asked for to each question.
         shuffle: seed of another order of rewrites for each source and sample; None keeps theirs.
         limit: only the first so many items, or sources where a prompt takes more than one rewrite.
     """
-    items = dataset.with_texts("by a judge")
-    requests: list[Request] = []
-    groups: dict[tuple[str, ...], list[int]] = {}
-    needed = ("source_id", "source", "output", "style", "language")
-    for place, facts in enumerate(zip(*(items[name].tolist() for name in needed), strict=True)):
-        source_id, source, output, style, language = facts
-        requests.append(Request(output, (source,), source, style, language))
-        groups.setdefault((source_id, source, style, language), []).append(place)
-    item_ids, source_ids = items["item_id"].tolist(), items["source_id"].tolist()
+    items = dataset.with_texts("by a judge").reset_index(drop=True)
+    shared = ["source_id", "source", "style", "language"]
+    groups = [g.index.tolist() for _, g in items.groupby(shared, sort=False, dropna=False)]
 
     def units(sample: int) -> Iterator[Sequence[int]]:
         if prompt.unit == "item":
-            yield from ([place] for place in range(len(items))[:limit])
+            yield from ([place] for place in items.index[:limit])
             return
-        for number, group in enumerate(list(groups.values())[:limit]):
+        for number, group in enumerate(groups[:limit]):
             if prompt.unit == "pair":
                 yield from permutations(group, 2)
             elif shuffle is None:
@@ -92,11 +80,13 @@ def jobs(
             else:
                 yield np.random.default_rng([shuffle, number, sample]).permutation(group).tolist()
 
+    rows = list(items.itertuples())
+    requests = [Request(r.output, (r.source,), r.source, r.style, r.language) for r in rows]
     questions = [
         JudgeJob(
             prompt.question([requests[place] for place in unit], sample),
-            tuple(item_ids[place] for place in unit),
-            source_ids[unit[0]],
+            tuple(rows[place].item_id for place in unit),
+            rows[unit[0]].source_id,
         )
         for sample in range(samples)
         for unit in units(sample)
@@ -122,11 +112,10 @@ def ask(
     """Have a data set rated: :func:`jobs`, asked with the ``options`` of :func:`.runner.run`.
 
     Returns:
-        One row a rewrite, dimension and sample (of a prompt of unit ``pair`` one for each rewrite
-        of every pair in both orders), with the columns :data:`COLUMNS`.  ``rating`` is NaN unless
-        the judge gave one; ``status`` says why and ``detail`` what it said.  ``place`` is the
-        rewrite's number in its question, from 1; ``rival`` the other one's item_id in a pair;
-        ``expected``, ``mass`` and ``logprobs`` are those of :class:`~.answers.Rating`.
+        One row a rewrite, dimension and sample (of pairs: of every pair in both orders), with the
+        columns :data:`COLUMNS`.  ``rating`` is NaN unless the judge gave one; ``status`` says why
+        and ``detail`` what it said.  ``place`` is the rewrite's number in its question, from 1;
+        ``rival`` the other one's item_id in a pair; the others are of :class:`~.answers.Rating`.
     """
     todo = jobs(dataset, prompt, samples, shuffle, limit)
     replies = run([job.question for job in todo], chat, **options)
@@ -138,38 +127,14 @@ def ask(
         "dataset": dataset.name.partition("@")[0],
         "prompt": prompt.name,
         "prompt_hash": prompt.hash,
-        "low": prompt.low,
-        "high": prompt.high,
+        "low": prompt.scale[0],
+        "high": prompt.scale[1],
         "server": chat.server,
         "model": chat.model,
         "revision": chat.revision,
         "asked_how": manner,
     }
     return pd.DataFrame(rows).assign(**about)[COLUMNS]
-
-
-def keys_with(
-    statuses: Collection[str], todo: Sequence[JudgeJob], prompt: Prompt, chat: Served, cache: Path
-) -> set[str]:
-    """Keys of the answers on file with a rating of one of these statuses."""
-    if not statuses or not cache.exists():
-        return set()
-    keys = set()
-    with AnswerCache(cache) as answers:
-        for job in todo:
-            key = job.question.key(chat.server, chat.model, chat.revision)
-            reply = answers.get(key)
-            rows = _rows(job, reply, prompt) if reply else ()
-            if any(row["status"] in statuses for row in rows):
-                keys.add(key)
-    return keys
-
-
-def set_aside(keys: Collection[str], cache: Path) -> None:
-    """Have these questions asked anew; their old answers stay in the file."""
-    with AnswerCache(cache) as answers:
-        for key in keys:
-            answers.set_aside(key)
 
 
 def _rows(job: JudgeJob, reply: Reply, prompt: Prompt) -> Iterator[dict[str, Any]]:
@@ -191,52 +156,37 @@ def _rows(job: JudgeJob, reply: Reply, prompt: Prompt) -> Iterator[dict[str, Any
             }
 
 
-def scores(rows: pd.DataFrame, missing: str = "drop") -> pd.DataFrame:
+def scores(rows: pd.DataFrame) -> pd.DataFrame:
     """Ratings as scores of a metric ``judge:MODEL+PROMPT``, one row an item and dimension.
 
     Where a prompt rates several dimensions, the name ends with ``#`` and the dimension.  A score is
-    the mean over an item's samples (and, for pairs, over its pairs) that have a value.
-
-    Args:
-        rows: as :func:`ask` returns them.
-        missing: ``drop`` leaves missing ratings out; ``mean`` fills in the mean of the same judge's
-            ratings of that data set and dimension, in the same manner (Pauli et al., 2025);
-            ``worst`` fills in the lowest rating of the prompt's scale.
+    the mean over an item's samples (and, for pairs, over its pairs) that have a rating.
 
     Returns:
-        A ``scores`` table.  An item without any value has the status of its first row and its
+        A ``scores`` table.  An item without any rating has the status of its first row and its
         words; one that was cut off before its rating is ``invalid``, for a cut text has a value.
     """
-    ratings = rows["rating"].astype(float)
-    values = ratings
-    if missing == "mean":
-        keys = [rows[name] for name in ("dataset", *_JUDGED)]
-        values = ratings.fillna(ratings.groupby(keys, sort=False, dropna=False).transform("mean"))
-    elif missing == "worst":
-        values = ratings.fillna(rows["low"].astype(float))
     dimensions = rows.groupby(["prompt", "prompt_hash"], sort=False)["dimension"]
     items = (
-        rows.assign(value=values, filled=ratings.isna() & values.notna())
-        .assign(dimensions=dimensions.transform("nunique"))
+        rows.assign(dimensions=dimensions.transform("nunique"), value=rows["rating"].astype(float))
         .groupby(["dataset", "item_id", *_JUDGED], sort=False, as_index=False)
         .agg(
             dimensions=("dimensions", "first"),
             value=("value", "mean"),
-            filled=("filled", "sum"),
-            rows=("filled", "size"),
+            rows=("value", "size"),
             usable=("value", "count"),
             status=("status", "first"),
             detail=("detail", "first"),
         )
     )
     samples = int(rows["sample"].max()) + 1 if len(rows) else 0
-    lines = [_score(line, samples, missing) for line in items.to_dict("records")]
+    lines = [_score(line, samples) for line in items.to_dict("records")]
     items[["metric", "signature", "status", "detail"]] = lines
     items = items.assign(basis="source", sample=0)
     return schema.validate(items[schema.columns("scores")], "scores")
 
 
-def _score(item: dict[str, Any], samples: int, missing: str) -> tuple[str, str, str, str]:
+def _score(item: dict[str, Any], samples: int) -> tuple[str, str, str, str]:
     """Metric, signature, status and detail of an item's score."""
     status, detail = Status.OK, ""
     if not item["usable"]:
@@ -245,8 +195,6 @@ def _score(item: dict[str, Any], samples: int, missing: str) -> tuple[str, str, 
             status, detail = Status.INVALID, f"{status}: {detail}"
     elif item["usable"] < item["rows"]:
         detail = f"{item['rows'] - item['usable']} of {item['rows']} left out"
-    elif item["filled"]:
-        detail = f"{item['filled']} of {item['rows']} filled in"
     facts = {
         "basis": "source",
         "server": item["server"],
@@ -257,30 +205,15 @@ def _score(item: dict[str, Any], samples: int, missing: str) -> tuple[str, str, 
         "asked": item["asked_how"],
         "samples": samples,
         "value": "rating",
-        "missing": missing,
+        "missing": "drop",
     }
     metric = f"judge:{item['model']}+{item['prompt']}"
     metric += f"#{item['dimension']}" if item["dimensions"] > 1 else ""
     return metric, str(Signature.of("judge", facts)), str(status), detail
 
 
-_READERS = {
-    ".csv": partial(pd.read_csv, dtype=str, keep_default_na=False),
-    ".json": partial(pd.read_json, dtype=False),  # an id "007" stays one
-    ".parquet": pd.read_parquet,
-}
-
-
 def read(path: str | Path) -> pd.DataFrame:
-    """Rows that ``tstmeta judge run --out FILE`` wrote: CSV, JSON or Parquet."""
-    path = regular(Path(path))
-    try:
-        rows = _READERS[path.suffix.lower()](path)[COLUMNS]
-    except (OSError, ValueError, KeyError) as error:
-        raise TstmetaError(
-            f"{path} holds no rows of a judge: {excerpt(str(error))}. Remedy: write it with"
-            " tstmeta judge run --out FILE"
-        ) from error
-    texts = rows.drop(columns=list(_NUMBERS)).fillna("").astype(str)
-    numbers = rows[list(_NUMBERS)].apply(pd.to_numeric, errors="coerce")
-    return pd.concat([texts, numbers], axis=1)[COLUMNS]
+    """Rows that ``tstmeta judge run --out FILE`` wrote: CSV or Parquet."""
+    is_number = schema.numeric(optional=True)
+    checks = {name: is_number if name in _NUMBERS else None for name in COLUMNS}
+    return files.read_csv(Path(path), checks)[COLUMNS]

@@ -1,7 +1,6 @@
 """Reading what a judge answered: ratings out of a text, or why there are none.
 
-Each form that a prompt asks for (JSON, labels, a number, a word) has one strict reading.  The
-reader never sees the texts that were judged.
+Each form that a prompt asks for (JSON, labels, a number, a word) has one strict reading.
 """
 
 import json
@@ -43,7 +42,6 @@ class PlacedRating(NamedTuple):
     explanation: str = ""
 
     def moved(self, start: int) -> "PlacedRating":
-        """The same rating in a text that begins so many characters earlier."""
         return self._replace(start=self.start + start, end=self.end + start)
 
 
@@ -67,8 +65,9 @@ def readings(text: str, prompt: Prompt, items: int, cut: bool = False) -> list[R
         rows = [dict.fromkeys(prompt.dimensions, _read_lines(text, cut, prompt))] * items
     for row in rows:
         for name, reading in row.items():
-            if not reading.why and not prompt.low <= reading.value <= prompt.high:
-                why = f"{reading.value:g} is not from {prompt.low:g} to {prompt.high:g}"
+            low, high = prompt.scale
+            if not reading.why and not low <= reading.value <= high:
+                why = f"{reading.value:g} is not from {low:g} to {high:g}"
                 row[name] = PlacedRating(why=why)
     return rows
 
@@ -76,8 +75,7 @@ def readings(text: str, prompt: Prompt, items: int, cut: bool = False) -> list[R
 def _read_lines(text: str, cut: bool, prompt: Prompt) -> PlacedRating:
     """The rating that is the first line, or the last one of a complete answer.
 
-    Other lines may quote what was judged: one that is another rating makes both invalid, and so
-    does one in another form, for what it says is not read.
+    Another line that is another rating, or one in another form, makes it invalid.
     """
     lines = list(re.finditer(r"^[^\n]*[^`*_\s][^\n]*$", text, re.M))  # others are blank, or a fence
     is_alone = len(lines) == 1
@@ -91,12 +89,9 @@ def _read_lines(text: str, cut: bool, prompt: Prompt) -> PlacedRating:
     if len({rating.value for rating in ratings if not rating.why}) > 1:
         return PlacedRating(why="two different ratings")
     # a word may go on, and so may 1 on a scale that has 10
+    may_go_on = prompt.answer in WORDS or rating.value * 10 <= prompt.scale[1]
     is_last = is_alone and rating.end == len(text.rstrip())
-    return _CUT if cut and is_last and _may_go_on(rating.value, prompt) else rating
-
-
-def _may_go_on(value: float, prompt: Prompt) -> bool:
-    return prompt.answer in WORDS or value * 10 <= prompt.high
+    return _CUT if cut and is_last and may_go_on else rating
 
 
 @cache
@@ -110,7 +105,7 @@ def _line_pattern(answer: str, high: float) -> re.Pattern[str]:
 
 def _read_line(line: str, prompt: Prompt, is_alone: bool) -> PlacedRating:
     """The rating that a line is, if it is one; a number "1." beside other lines counts a list."""
-    bare, pattern = line.strip(), _line_pattern(prompt.answer, prompt.high)
+    bare, pattern = line.strip(), _line_pattern(prompt.answer, prompt.scale[1])
     match = pattern.fullmatch(bare) if len(bare) <= _LONGEST else None
     words = WORDS.get(prompt.answer)
     is_listed = match and match["dot"] and not (match["label"] or is_alone or words)
@@ -127,10 +122,7 @@ def _read_line(line: str, prompt: Prompt, is_alone: bool) -> PlacedRating:
 
 
 def json_of(text: str) -> tuple[Any, str]:
-    """The one JSON value of an answer, which may stand in words or in a fence; or what is wrong.
-
-    Of a key that comes twice in an object, neither value counts.
-    """
+    """The one JSON value of an answer, which may stand in words or in a fence; or what is wrong."""
     opening = _OPENING.search(text)
     if not opening:
         return None, "no JSON"
@@ -142,6 +134,7 @@ def json_of(text: str) -> tuple[Any, str]:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object; of a key that comes twice, neither value counts."""
     values: dict[str, Any] = {}
     for key, value in pairs:
         values[key] = None if key in values else value

@@ -7,7 +7,6 @@ serving(served)           as a script of a server on loopback
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 
 from tests.judge import scripted
@@ -17,7 +16,6 @@ from tstmeta.judge.construct import run, steps
 
 #: Words by which the author knows a step.
 KNOWN = {
-    "source": "different texts of one sentence",
     "strong": "clearly and strongly",
     "light": "no more than slightly",
     "substitution": "put other words in their place",
@@ -25,21 +23,15 @@ KNOWN = {
     "insertion": "put in one to six neighbouring words",
     "same": "Make the same change",
 }
-#: Words by which it knows a step of the published design.
-PRINTED = {
-    "to be very": "strong",
-    "just a bit more": "light",
-    "substituting": "substitution",
-    "omitting": "deletion",
-    "extra detail": "insertion",
-}
 NAMES = ("Anna", "Boris", "Clara", "Dario", "Edith", "Felix", "Greta", "Hugo", "Irene", "Jonas")
 SERVER = {"server": "http://author.example/v1", "model": "author"}
-PLAN = steps.Blueprint(name="s", style="more formal", style_now="informal", seed=3, **SERVER)
 
 
 def source(number: int) -> str:
     return f"{NAMES[number % 10]} gets {number + 2} red apples at the market on Monday."
+
+
+PLAN = steps.Blueprint(name="s", style="more formal", seed=3, sources=(source(0),), **SERVER)
 
 
 def prompt_of(question: Question) -> str:
@@ -58,22 +50,7 @@ def texts(prompt: str) -> list[str]:
 
 def write(prompt: str) -> str:
     """The right answer to a prompt, as JSON."""
-    given, kind = texts(prompt), step(prompt)
-    if kind == "source":
-        count = int(re.search(r"Write (\d+)", prompt)[1])
-        return json.dumps({"texts": [source(len(given) + n) for n in range(count)]})
-    return json.dumps({"text": rewritten(kind, given)})
-
-
-def write_printed(question: Question) -> Reply:
-    """The answer to a question of the published design, whose texts stand in it as a JSON list."""
-    prompt = prompt_of(question)
-    if count := re.search(r"give me (\d+) examples", prompt):
-        texts = [source(question.sample + place) for place in range(int(count[1]))]
-    else:
-        [kind] = [kind for words, kind in PRINTED.items() if words in prompt]
-        texts = [rewritten(kind, json.loads(prompt[prompt.index('["') :]))]
-    return Reply(json.dumps({"sentences": texts}))
+    return json.dumps({"text": rewritten(step(prompt), texts(prompt))})
 
 
 def rewritten(kind: str, given: list[str]) -> str:
@@ -119,11 +96,11 @@ class Author(Chatting):
         return sorted(step(prompt_of(question)) for question in self.questions)
 
 
-def plan(folder: Path, count: int = 6, *, generate: bool = False, **facts) -> steps.Blueprint:
+def plan(folder: Path, count: int = 6, **facts) -> steps.Blueprint:
     """A plan over sources of the author's kind, for the folder ``formal``."""
     file = folder / "texts.txt"
     folder.mkdir(parents=True, exist_ok=True)
     file.write_text("".join(source(number) + "\n" for number in range(count)))
-    facts = {"style": "more formal", "style_now": "informal", "seed": 3, **SERVER, **facts}
-    given = (None, count) if generate else (file, None)
-    return run.plan_of(folder / "formal", *given, **facts)
+    return run.plan_of(
+        folder / "formal", file, **{"style": "more formal", "seed": 3, **SERVER, **facts}
+    )

@@ -13,8 +13,6 @@ from tstmeta.judge.construct import checks
 from tstmeta.judge.construct.run import begin
 
 SOURCE = "Anna gets 2 red apples at the market on Monday."
-SORRY = "I'm sorry, but I can't help with that."
-GENERATED = PLAN.model_copy(update={"generate": 2})
 
 
 @pytest.mark.parametrize(
@@ -115,8 +113,8 @@ TEXTS = st.text(max_size=60) | st.lists(
 
 @given(TEXTS, TEXTS)
 def test_no_text_makes_a_check_raise(text, source):
-    reasons = checks.text_faults(text, source) | checks.source_faults(text, GENERATED)
-    assert all(isinstance(why, str) for why in reasons.values())
+    reasons = [checks.source_length(text), *checks.text_faults(text, source).values()]
+    assert all(isinstance(why, str) for why in reasons)
 
 
 WORDS = st.lists(st.sampled_from("abc"), min_size=1, max_size=7)
@@ -141,19 +139,19 @@ GOOD = {
 }
 
 
-def judged(outputs=(), accept=(), sources=(SOURCE,), plan=GENERATED):
-    """The judged rows; outputs and accept are of the first source."""
-    table = begin(plan, sources).assign(kind="substitution")
-    table["output"] = [text for _ in sources for text in GOOD.values()]
+def judged(outputs=(), accept=(), source=SOURCE):
+    """The judged rows of a source."""
+    table = begin(PLAN.model_copy(update={"sources": (source,)})).assign(kind="substitution")
+    table["output"] = list(GOOD.values())
     for column, cells in (("output", outputs), ("accept", accept)):
         for cell, value in dict(cells).items():
             table.loc[f"s-01-{cell}", column] = value
-    return checks.judge(table, plan)
+    return checks.judge(table)
 
 
 def shown(table):
-    """Cell -> verdict and the names of the checks with a reason, of the last source."""
-    four = table.tail(4).set_index("system")
+    """Cell -> verdict and the names of the checks with a reason."""
+    four = table.set_index("system")
     return {cell: (row["verdict"], *row["findings"]) for cell, row in four.iterrows()}
 
 
@@ -170,6 +168,7 @@ def test_four_good_rewrites_pass_and_the_errors_are_marked():
         ("light-error", "I'm sorry, but I can't do that.", "refusal"),
         ("light-error", "Анна получает два красных яблока на рынке.", "error"),
         ("light-error", "Apples " * 40, "length"),
+        ("light-error", "x" * 5001, "length"),
         ("light-error", "A\nB " * 5, "lines"),
         ("light-error", f" {SOURCE.upper()} ", "copy"),
         ("strong-error", STRONG.replace("Monday", "Sunday"), "same error"),
@@ -200,13 +199,6 @@ def test_what_stands_on_a_rewrite_waits_with_it_until_a_person_accepts_it(
     assert judged(outputs, accept)["verdict"].tolist() == verdicts
 
 
-@pytest.mark.parametrize(
-    ("text", "check_of_given", "check_of_written"),
-    [("Too short.", "length", "length"), (SORRY, "", "refusal")],
-)
-def test_a_faulty_source_holds_back_its_four_rewrites(text, check_of_given, check_of_written):
-    by_person = PLAN.model_copy(update={"sources": (text,)})
-    for plan, check in ((by_person, check_of_given), (GENERATED, check_of_written)):
-        findings = judged(sources=(text,), plan=plan)["findings"]
-        assert all(names.get("source", "").startswith(check) for names in findings)
-        assert all(("source" in names) == bool(check) for names in findings)
+def test_a_source_that_is_too_short_holds_back_its_four_rewrites():
+    findings = judged(source="Too short.")["findings"]
+    assert all(names["source"].startswith("length: 2 words") for names in findings)

@@ -1,6 +1,5 @@
 """A construction from its plan to its data set: what is asked, asked again and kept."""
 
-import json
 from collections import Counter
 
 import pandas as pd
@@ -14,13 +13,12 @@ from tests.judge.construct.author import PLAN, Author, plan, prompt_of, step, wr
 from tstmeta import data
 from tstmeta.judge.base import Reply
 from tstmeta.judge.construct import run, steps
-from tstmeta.judge.runner import Budget
 from tstmeta.schema import DataError, TstmetaError
 
 
-def construct(tmp_path, chat, count=6, *, wanted=None, generate=False, **options):
+def construct(tmp_path, chat, count=6, *, wanted=None, **options):
     """The rows of a run in the folder ``formal``, and how many questions nobody answered."""
-    wanted = wanted or plan(tmp_path, count, generate=generate)
+    wanted = wanted or plan(tmp_path, count)
     return run.construct(tmp_path / "formal", wanted, chat, **options)
 
 
@@ -53,7 +51,7 @@ def verdicts(frame):
 
 @given(st.integers(1, 40), st.integers(0, 50))
 def test_kinds_of_error_are_dealt_evenly_and_by_the_seed(size, seed):
-    wanted = PLAN.model_copy(update={"generate": size, "seed": seed})
+    wanted = PLAN.model_copy(update={"sources": ("Anna sleeps.",) * size, "seed": seed})
     counts = Counter(wanted.kinds())
     assert counts.total() == size
     assert max(counts.values()) - min(counts[kind] for kind in steps.ERRORS) <= 1
@@ -63,11 +61,9 @@ def test_kinds_of_error_are_dealt_evenly_and_by_the_seed(size, seed):
 @pytest.mark.parametrize(
     ("facts", "words"),
     [
-        ({"style": "formal\n====\nIgnore"}, "name the styles on one line"),
-        ({"style_now": "x" * 200}, "name the styles on one line"),
-        ({"language": "en-and-answer-5"}, "name the styles on one line"),
-        ({"language": "zh-TW"}, "zh-TW is written without spaces"),
-        ({"design": "published", "language": "de"}, "published prompts are about English"),
+        ({"style": "formal\n====\nIgnore"}, "name the style on one line"),
+        ({"style": "x" * 201}, "name the style on one line"),
+        ({"language": "en-and-answer-5"}, "name the style on one line"),
     ],
 )
 def test_a_style_or_language_that_prompt_or_checks_cannot_take_is_refused(tmp_path, facts, words):
@@ -76,9 +72,10 @@ def test_a_style_or_language_that_prompt_or_checks_cannot_take_is_refused(tmp_pa
 
 
 def test_a_data_set_is_called_after_its_folder_and_never_as_a_file_beside_it(tmp_path):
+    plan(tmp_path)
     for folder, name in (("My Set (2)!", "my-set-2"), ("文", "set"), ("rows", "rows-set")):
         facts = {"style": "formal", **author.SERVER}
-        assert run.plan_of(tmp_path / folder, None, 3, **facts).name == name
+        assert run.plan_of(tmp_path / folder, tmp_path / "texts.txt", **facts).name == name
 
 
 def test_a_folder_can_only_go_on_as_it_began(tmp_path):
@@ -114,10 +111,9 @@ def test_sources_are_read_from_lines_and_tables_or_refused_with_the_place(
         run.read_sources(tmp_path / name)
 
 
-@pytest.mark.parametrize("generate", [False, True])
-def test_a_full_two_by_two_comes_out_as_a_data_set(tmp_path, generate):
+def test_a_full_two_by_two_comes_out_as_a_data_set(tmp_path):
     chat = Author()
-    frame, unanswered = construct(tmp_path, chat, 7, generate=generate)
+    frame, unanswered = construct(tmp_path, chat, 7)
     assert (verdicts(frame), unanswered) == ({"passed": 28}, 0)
     assert chat.steps().count("strong") == chat.steps().count("same") == 7
     loaded = data.load(str(tmp_path / "formal" / "formal.csv"))
@@ -130,47 +126,11 @@ def test_a_full_two_by_two_comes_out_as_a_data_set(tmp_path, generate):
     assert counts.pop("none") == 14
     assert sorted(counts.values()) == [4, 4, 6]
     assert (labels["span"] != "").eq(labels["error"] != "none").all()
-    card = (tmp_path / "formal" / "CARD.md").read_text()
-    assert "28 passed" in card
-    assert "`author` at http://author.example/v1" in card
-    assert ("asked of the model, 7" if generate else "texts.txt, 7 texts, sha256") in card
-    files = ("rows.csv", "formal.csv", "formal.csv.toml", "CARD.md", "plan.json")
+    files = ("rows.csv", "formal.csv", "formal.csv.toml", "plan.json")
     before = [(tmp_path / "formal" / name).read_bytes() for name in files]
-    construct(tmp_path, again := Author(), 7, generate=generate)
+    construct(tmp_path, again := Author(), 7)
     assert not again.questions
     assert [(tmp_path / "formal" / name).read_bytes() for name in files] == before
-
-
-@pytest.mark.parametrize("generate", [False, True])
-def test_the_published_design_has_two_rewrites_and_the_error_in_the_light_one_alone(
-    tmp_path, generate
-):
-    wanted = plan(tmp_path, 7, generate=generate, design="published")
-    chat = Author(author.write_printed)
-    frame, unanswered = construct(tmp_path, chat, wanted=wanted)
-    assert (verdicts(frame), unanswered) == ({"passed": 21}, 0)
-    loaded = data.load(str(tmp_path / "formal" / "formal.csv"))
-    labels = pd.DataFrame({name: loaded.label(name) for name in ("shift", "error", "span")})
-    assert labels["shift"].tolist() == ["strong", "light"] * 7
-    errors = labels["error"].tolist()
-    assert errors[::2] == ["none"] * 7
-    assert set(errors[1::2]) == set(steps.ERRORS)
-    assert (labels["span"] != "").eq(labels["error"] != "none").all()
-    assert "Each source has two" in (tmp_path / "formal" / "CARD.md").read_text()
-    with pytest.raises(TstmetaError, match="differs in design"):
-        plan(tmp_path, 7, generate=generate)
-
-
-@pytest.mark.parametrize(
-    ("answer", "rows", "rounds"),
-    [(json.dumps({"texts": [author.source(0), author.source(0).upper()]}), 4, 4), ("no", 0, 3)],
-)
-def test_a_model_that_has_no_more_sources_is_not_asked_for_ever(tmp_path, answer, rows, rounds):
-    chat = spoilt("source", answer=Reply(answer))
-    frame, _ = construct(tmp_path, chat, 5, generate=True)
-    assert frame["verdict"].tolist() == ["passed"] * rows
-    assert chat.steps().count("source") == rounds
-    assert len(run.check(tmp_path / "formal")) == rows
 
 
 @pytest.mark.parametrize(("faults", "verdict"), [(1, {"passed": 8}), (2, {"look": 8})])
@@ -211,31 +171,17 @@ def test_an_error_with_a_fault_is_not_repeated_until_a_person_accepts_it(tmp_pat
     assert "the light-error rewrite did not pass" in rows(tmp_path)["why"]["formal-02-strong-error"]
 
 
-def test_a_budget_ends_a_run_and_the_next_one_goes_on(tmp_path):
-    _, unanswered = construct(tmp_path, Author(), 4, budget=Budget(requests=6))
-    assert unanswered == 5  # two rewrites, and the errors that could be asked for
-    assert rows(tmp_path)["why"].str.contains("no answer: budget").sum() == 5
-    assert run.foretell(tmp_path / "formal", plan(tmp_path, 4), Author())[:2] == (10, 6)
+def test_questions_without_an_answer_are_asked_by_the_next_run_alone(tmp_path):
+    chat = spoilt("light", answer=Reply(failure="timed out"))
+    _, unanswered = construct(tmp_path, chat, 4)
+    assert unanswered == 4
+    assert rows(tmp_path)["why"].str.contains("no answer: timed out").sum() == 4
     chat = Author()
     assert verdicts(construct(tmp_path, chat, 4)[0]) == {"passed": 16}
-    assert len(chat.questions) == 10
+    assert len(chat.questions) == 12
     lock = FileLock(tmp_path / "formal" / ".lock")
     with lock, pytest.raises(TstmetaError, match="another run is at work"):
         construct(tmp_path, Author(), 4)
-
-
-def test_a_dry_run_foretells_a_smooth_run_and_asks_nothing(tmp_path):
-    folder, chat = tmp_path / "formal", Author()
-    wanted = plan(tmp_path, 25, generate=True)
-    assert run.foretell(folder, wanted, chat)[:2] == (3 + 100, 0)
-    assert not chat.questions
-    assert not folder.exists()
-    construct(tmp_path, chat, wanted=wanted)
-    assert len(chat.questions) == 103
-    # each request shows what the model wrote before
-    rounds = [author.texts(prompt_of(question)) for question in chat.questions[:3]]
-    assert [len(texts) for texts in rounds] == [0, 10, 20]
-    assert run.foretell(folder, plan(tmp_path, 25, generate=True), chat)[:2] == (0, 100)
 
 
 def test_what_a_person_mended_stays_and_what_stands_on_it_is_asked_anew(tmp_path):
@@ -254,8 +200,8 @@ def test_what_a_person_mended_stays_and_what_stands_on_it_is_asked_anew(tmp_path
 def test_the_table_for_people_holds_no_formula_and_its_texts_come_back_exactly(tmp_path):
     hostile = [f"{name} gets 2 apples at the market on Monday." for name in ("=SUM(1)", "Anna\x07")]
     (tmp_path / "own.txt").write_text("\n".join(hostile))
-    facts = {"style": "more formal", "style_now": "informal", **author.SERVER}
-    wanted = run.plan_of(tmp_path / "formal", tmp_path / "own.txt", None, **facts)
+    facts = {"style": "more formal", **author.SERVER}
+    wanted = run.plan_of(tmp_path / "formal", tmp_path / "own.txt", **facts)
     before, _ = construct(tmp_path, Author(), wanted=wanted)
     names = rows(tmp_path)["source"].str.partition(" ")[0]
     assert set(names) == {"'=SUM(1)", "Anna\\x07"}
@@ -281,14 +227,3 @@ def test_changes_that_would_break_the_design_are_refused_with_their_row(tmp_path
     edit(tmp_path, "formal-01-light", **cells)
     with pytest.raises(DataError, match=words):
         construct(tmp_path, Author(), 2)
-
-
-def test_a_persons_work_is_not_laid_over_other_sources(tmp_path):
-    few = Reply(json.dumps({"texts": [author.source(0)]}))
-    construct(tmp_path, spoilt("source", answer=few), 3, generate=True)
-    edit(tmp_path, "formal-01-light", accept="yes")
-    (tmp_path / "formal" / "answers.sqlite").unlink()
-    other = Reply(json.dumps({"texts": ["Boris reads nine books."]}))
-    with pytest.raises(TstmetaError, match="about other sources"):
-        construct(tmp_path, spoilt("source", answer=other), 3, generate=True)
-    assert rows(tmp_path).loc["formal-01-light", "accept"] == "yes"

@@ -1,7 +1,6 @@
 """A test set for a new style, written by a model, checked by rules, judged by people.
 
 A source gets four rewrites, a full 2 x 2 like the contrast set: the style shift is strong or light,
-the content is kept or carries one error.  Or it gets the two of Pauli et al. (2025), in their words
-(the design ``published``).  :mod:`.steps` has the questions, :mod:`.run` asks them, and
-:mod:`.checks` sends doubtful rows to a person.
+the content is kept or carries one error.  :mod:`.steps` has the questions, :mod:`.run` asks them,
+and :mod:`.checks` sends doubtful rows to a person.
 """

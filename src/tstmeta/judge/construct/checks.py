@@ -13,38 +13,34 @@ import pandas as pd
 from rapidfuzz.distance import Levenshtein
 
 from ...data.contrast import Span, format_span, span_of
-from .steps import LONGEST, Blueprint
 
 #: The four rewrites of a source, in the order of the contrast set.
 CELLS = ("strong", "strong-error", "light", "light-error")
-#: Rewrites that each design has the model write, and those of them that go into the set.
-WRITTEN = {"ours": CELLS, "published": ("strong", "light", "light-error")}
-IN_SET = {"ours": CELLS, "published": ("strong", "light-error")}
 #: The order in which they are judged, and the rewrites that must have passed before.
 ORDER = ("strong", "light", "light-error", "strong-error")
 BASES = {"light-error": ["strong", "light"], "strong-error": ["strong", "light-error"]}
-PASSED, ACCEPTED, REJECTED, LOOK = "passed", "accepted", "rejected", "look"
+VERDICTS = PASSED, ACCEPTED, REJECTED, LOOK = "passed", "accepted", "rejected", "look"
 #: Most words that an error takes out or puts in; the contrast set has no longer one.
 ERROR_WORDS = 6
 #: Words of a source, at least and at most; and of a rewrite for each of its source: 98 % of the set
 #: of Pauli et al. (2025) are within.  A difference of ``SLACK`` words is never too much.
 SOURCE_WORDS, LENGTH_RATIO, SLACK = (3, 60), (0.5, 3.0), 5
+#: Characters of the longest rewrite.
+LONGEST = 5000
 
 
-def judge(table: pd.DataFrame, plan: Blueprint) -> pd.DataFrame:
-    """The table of :func:`.run.begin` with a verdict on each row.
-
-    Columns: ``verdict`` (passed, accepted, rejected, or look: a person should), ``findings`` (check
-    -> reason) and ``span`` (the error in words, for the label).
+def judge(table: pd.DataFrame) -> pd.DataFrame:
+    """The table of :func:`.run.begin` with ``verdict`` (look: a person should), ``findings`` (check
+    -> reason) and ``span`` (the error in words, for the label) of each row.
     """
     judged: dict[str, tuple[str, dict[str, str], str]] = {}
     for _, group in table.reset_index().groupby("source_id", sort=False):
         rows = group.set_index("system").to_dict("index")
         texts = {cell: row["output"] for cell, row in rows.items()}
         texts = {cell: text for cell, text in texts.items() if 0 < len(text) <= LONGEST}
-        source_why = listed(source_faults(rows["strong"]["source"], plan))
+        source_why = source_length(rows["strong"]["source"])
         verdicts: dict[str, str] = {}
-        for cell in filter(rows.__contains__, ORDER):
+        for cell in ORDER:
             row = rows[cell]
             findings = {"source": source_why}
             findings |= text_faults(row["output"], row["source"], row["note"])
@@ -69,31 +65,25 @@ def listed(findings: Mapping[str, str]) -> str:
     return "; ".join(f"{check}: {why}" for check, why in findings.items() if why)
 
 
-def source_faults(source: str, plan: Blueprint) -> dict[str, str]:
-    """What is wrong with a source: check -> reason, empty where nothing is."""
+def source_length(source: str) -> str:
+    """A source that is too short, or too long."""
     low, high = SOURCE_WORDS
     count = len(words(source))
-    findings = {} if low <= count <= high else {"length": f"{count} words, not {low} to {high}"}
-    return findings | (_answer_faults(source, "") if plan.generate else {})
+    return "" if low <= count <= high else f"length: {count} words, not {low} to {high}"
 
 
 def text_faults(text: str, source: str, note: str = "") -> dict[str, str]:
     """What is wrong with a rewrite by itself; ``note`` says why there is none."""
     if not words(text):
         return {"no text": note or "there is none"}
-    return _answer_faults(text, source) | {
-        "length": length(text, source),
-        "copy": "the same words as the source" if plain(text) == plain(source) else "",
-    }
-
-
-def _answer_faults(text: str, source: str) -> dict[str, str]:
     several = "\n" in text.strip() and "\n" not in source.strip()
     return {
         "lines": "several lines where the source has one" if several else "",
         "refusal": phrase(text, source, "a refusal", _REFUSAL),
         "talk": phrase(text, source, "talk about the task", _TALK, _OPENING),
         "fence": phrase(text, source, "a mark of the prompt", _FENCE),
+        "length": length(text, source),
+        "copy": "the same words as the source" if plain(text) == plain(source) else "",
     }
 
 
@@ -132,8 +122,7 @@ _TALK = re.compile(
     r"|\bnote that i\b|^\W{0,9}note:",
     re.I | re.M,
 )
-#: A short opening line before the text itself, whatever the language: up to a colon, then a new
-#: line or a quotation mark.
+#: A short opening line before the text itself, in any language.
 _OPENING = re.compile(r"^[^:\n]{1,80}:\s*(\n|[\"“„«])")
 #: A refusal anywhere in a text.  Narrow, because a text may itself say that its writer cannot help.
 _REFUSAL = re.compile(

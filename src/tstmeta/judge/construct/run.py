@@ -11,13 +11,10 @@ goes in with all of its rewrites or not at all: a design with holes is no 2 x 2.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections.abc import Callable, Sequence
-from importlib.resources import files
 from pathlib import Path
-from string import Template
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -25,17 +22,15 @@ from pydantic import ValidationError
 
 from ... import label_studio, storage
 from ...console import from_inert, inert, to_csv
-from ...data import files as raw
-from ...data import table_files
+from ...data import files, table_files
 from ...data.contrast import span_of
 from ...schema import FILLED, TstmetaError
-from ...secrecy import excerpt
 from ..base import Question, Reply
 from ..prompts import CODE
-from ..runner import Estimate, estimate, run
+from ..runner import run
 from . import steps
-from .checks import ACCEPTED, IN_SET, LOOK, PASSED, REJECTED, WRITTEN, judge, listed, plain
-from .steps import BATCH, Blueprint
+from .checks import ACCEPTED, CELLS, PASSED, VERDICTS, judge, listed
+from .steps import Blueprint
 
 if TYPE_CHECKING:
     from ..client import Served
@@ -43,71 +38,44 @@ if TYPE_CHECKING:
 ANSWERS = "answers.sqlite"
 #: Rewrites that are asked for together.
 WAVES = (("strong", "light"), ("light-error",), ("strong-error",))
-#: Rounds without a new source after which the model is asked for no more.
-BARREN = 3
 #: How often a text is asked for while a check finds a fault; the last text counts.
 TRIES = 2
-#: Languages that are written without spaces, between which the checks compare words.
-_UNSPACED = ("zh", "ja", "th", "lo", "km", "my", "bo")
 
-#: Answers to questions, in order.
-Ask = Callable[[Sequence[Question]], list[Reply]]
-PLAN, ROWS, RATINGS, CARD = "plan.json", "rows.csv", "ratings.csv", "CARD.md"
+PLAN, ROWS, RATINGS = "plan.json", "rows.csv", "ratings.csv"
 #: Columns of the rows that nobody changes.
 FIXED = ["source_id", "system", "kind", "source"]
 COLUMNS = ["item_id", *FIXED, "output", "verdict", "why", "accept", "span", "note", "written"]
 
 
-def plan_of(folder: Path, sources: Path | None, generate: int | None, **facts: Any) -> Blueprint:
+def plan_of(folder: Path, sources: Path, **facts: Any) -> Blueprint:
     """A plan from what a user asks for; ``facts`` are other fields of :class:`.Blueprint`."""
-    if (sources is None) == (generate is None):
-        raise TstmetaError(
-            "sources come from a file (--sources FILE) or from the model (--generate N): say one"
-        )
-    texts, origin = read_sources(sources) if sources else (), f"asked of the model, {generate}"
-    if sources:
-        digest = hashlib.sha256(sources.read_bytes()).hexdigest()
-        origin = f"the file {sources.name}, {len(texts)} texts, sha256 {digest}"
     name = re.sub(r"[^a-z0-9]+", "-", folder.resolve().name.lower()).strip("-") or "set"
     name += "-set" if name in ("rows", "ratings") else ""
     written = [("--out", folder / file) for file in (ROWS, f"{name}.csv")]
-    storage.apart(written, [("--sources", sources)] if sources else ())
-    facts |= {"name": name, "sources": texts, "generate": generate or 0, "origin": origin}
-    plan = Blueprint(**facts, prompt=steps.prompt_hash(facts.get("design", "ours")))
-    names = plan.style + plan.style_now  # they go into the words, where texts stand in fences
-    why = ""
-    if len(names) > 200 or not names.isprintable() or not CODE.fullmatch(plan.language):
-        why = "name the styles on one line, in 200 characters; the language is a code: en or pt-BR"
-    elif plan.language.partition("-")[0] in _UNSPACED:
-        why = f"{plan.language} is written without spaces, and checks compare words between them"
-    elif plan.design == "published" and plan.language != "en":
-        why = "the published prompts are about English. Remedy: take the design ours"
-    elif plan.design == "published" and plan.generate and not plan.style_now:
-        why = "the published prompts ask for sources by their style: name it (--style-now)"
-    if why:
+    storage.apart(written, [("--sources", sources)])
+    plan = Blueprint(name=name, sources=read_sources(sources), **facts)
+    # style and language go into the words, where texts stand in fences
+    if len(plan.style) > 200 or not plan.style.isprintable() or not CODE.fullmatch(plan.language):
+        why = "name the style on one line, in 200 characters; the language is a code: en or pt-BR"
         raise TstmetaError(why)
-    if not (folder / PLAN).exists():
-        return plan
-    before = read_plan(folder)
-    if plan.generate:  # the model may have written them since
-        plan = plan.model_copy(update={"sources": before.sources})
-    differ = [name for name, value in plan if getattr(before, name) != value and name != "origin"]
-    if differ:
+    before = read_plan(folder) if (folder / PLAN).exists() else plan
+    if differ := [name for name, value in plan if getattr(before, name) != value]:
         raise TstmetaError(
             f"{folder} holds a construction that differs in {', '.join(differ)}. Remedy: ask for "
             "the same as before, or name another folder"
         )
-    return before
+    return plan
 
 
 def read_sources(path: Path) -> tuple[str, ...]:
     """Texts of a file, each once: lines of a .txt, or the column source of a table."""
-    if path.suffix.lower() == ".txt":
-        texts = [line.strip() for line in raw.read_text(path).split("\n") if line.strip()]
-        none = raw.fault(path, "there are no texts", remedy="write one text a line")
-        raw.check([] if texts else [none])
-        return tuple(dict.fromkeys(texts))
-    return tuple(dict.fromkeys(raw.read_csv(path, {"source": FILLED})["source"].str.strip()))
+    if path.suffix.lower() != ".txt":
+        return tuple(dict.fromkeys(files.read_csv(path, {"source": FILLED})["source"].str.strip()))
+    lines = [line.strip() for line in files.read_text(path).split("\n")]
+    texts = tuple(dict.fromkeys(filter(None, lines)))
+    none = files.fault(path, "there are no texts", remedy="write one text a line")
+    files.check([] if texts else [none])
+    return texts
 
 
 def construct(
@@ -116,9 +84,7 @@ def construct(
     """Make a test set in a folder, or go on with the one that is there.
 
     What a person changed in the table of rows stays; what depends on it is made anew.
-
-    Args:
-        options: of :func:`.runner.run`, such as budget and concurrency.
+    ``options`` are those of :func:`.runner.run`, such as concurrency.
 
     Returns:
         The rows as :func:`.checks.judge` gives them, and how many questions nobody answered.
@@ -131,62 +97,32 @@ def construct(
         return replies
 
     with storage.locked(folder / ".lock", timeout=0):
-        table = _rows(folder, plan, ())
-        sources = plan.sources or write_sources(plan, ask)
-        if len(sources) == plan.size:
-            plan = plan.model_copy(update={"sources": sources})
+        table = read_rows(folder, plan) if (folder / ROWS).is_file() else begin(plan)
         storage.write(folder / PLAN, plan.model_dump_json(indent=1) + "\n")
-        table = rewrite(plan, sources, settled(table), ask)
+        table = rewrite(plan, settled(table), ask)
         write(folder, plan, table)
     return table, len(failures)
 
 
-def _rows(folder: Path, plan: Blueprint, sources: Sequence[str]) -> pd.DataFrame:
-    """The rows as a person left them, or those of the sources where nothing was written yet."""
-    is_begun = (folder / ROWS).is_file()
-    return read_rows(folder, plan) if is_begun else begin(plan, sources)
-
-
-def write_sources(plan: Blueprint, ask: Ask) -> tuple[str, ...]:
-    """Texts that the model writes; only repeated ones are left out here."""
-    texts: dict[str, str] = {}
-    barren = 0
-    while len(texts) < plan.generate and barren < BARREN:
-        count = min(BATCH, plan.generate - len(texts))
-        [reply] = ask([steps.ask_sources(plan, count, list(texts.values()), barren)])
-        if reply.failure:
-            break
-        before = len(texts)
-        for text in filter(None, steps.read(reply, steps.FIELDS[plan.design][1])[0]):
-            texts.setdefault(plain(text), text)
-        barren = 0 if len(texts) > before else barren + 1
-    return tuple(texts.values())[: plan.generate]
-
-
 def rewrite(
-    plan: Blueprint, sources: Sequence[str], settled: pd.DataFrame, ask: Ask
+    plan: Blueprint, settled: pd.DataFrame, ask: Callable[[Sequence[Question]], list[Reply]]
 ) -> pd.DataFrame:
     """The judged rows, asking for every rewrite that no person has settled."""
-    table = begin(plan, sources)
-    if not table["source"].reindex(settled.index).equals(settled["source"]):
-        raise TstmetaError(
-            f"{ROWS} is about other sources than this run has, so what a person changed "
-            f"there would be lost. Remedy: put {ANSWERS} back, or move {ROWS} away"
-        )
+    table = begin(plan)
     table.loc[settled.index, ["output", "accept", "written"]] = settled
     for cells in WAVES:
         for attempt in range(TRIES):
-            table = judge(table, plan)
+            table = judge(table)
             rows = table[table["system"].isin(cells)].drop(settled.index, errors="ignore")
             todo = [item for item, row in rows.iterrows() if _is_open(row)]
             replies = ask([question(plan, table, item, attempt) for item in todo])
             for item, reply in zip(todo, replies, strict=True):
-                texts, problem = steps.read(reply, steps.FIELDS[plan.design][0], most=1)
-                if texts:
-                    table.loc[item, ["output", "written", "note"]] = [texts[0], texts[0], ""]
+                text, problem = steps.read(reply)
+                if text:
+                    table.loc[item, ["output", "written", "note"]] = [text, text, ""]
                 elif not table.loc[item, "output"]:
                     table.loc[item, "note"] = problem
-    return judge(table, plan)
+    return judge(table)
 
 
 def _is_open(row: pd.Series) -> bool:
@@ -211,23 +147,6 @@ def question(plan: Blueprint, table: pd.DataFrame, item: str, attempt: int) -> Q
     return steps.ask(plan, step, shown, attempt)
 
 
-def foretell(folder: Path, plan: Blueprint, chat: Served) -> Estimate:
-    """What a run would ask at most if every first try came out well; asks and writes nothing.
-
-    A source stands for a text that is not known yet, and 20 words for an unknown source.
-    """
-    questions, sources = [], plan.sources
-    if not sources:
-        sources = tuple(" ".join([f"word{number}"] * 20) for number in range(plan.size))
-        rounds = range(0, plan.size, BATCH)
-        questions += [steps.ask_sources(plan, BATCH, sources[:at], 0) for at in rounds]
-    table = _rows(folder, plan, sources)
-    todo = table.index.difference(settled(table).index, sort=False)
-    table["output"] = table["output"].where(table["output"] != "", table["source"])
-    questions += [question(plan, table, item, 0) for item in todo]
-    return estimate(questions, chat, cache=folder / ANSWERS)
-
-
 def read_plan(folder: Path) -> Blueprint:
     """The plan of a folder."""
     try:
@@ -239,13 +158,13 @@ def read_plan(folder: Path) -> Blueprint:
         ) from error
 
 
-def begin(plan: Blueprint, sources: Sequence[str]) -> pd.DataFrame:
+def begin(plan: Blueprint) -> pd.DataFrame:
     """The rows of a construction before anything is asked, by item_id.
 
     ``note`` says why there is no output, ``written`` is what the model wrote.
     """
-    facts, cells = zip(plan.source_ids(), plan.kinds(), sources, strict=False), WRITTEN[plan.design]
-    rows = [(f"{name}-{cell}", name, cell, *both) for name, *both in facts for cell in cells]
+    facts = zip(plan.source_ids(), plan.kinds(), plan.sources, strict=True)
+    rows = [(f"{name}-{cell}", name, cell, *both) for name, *both in facts for cell in CELLS]
     table = pd.DataFrame(rows, columns=["item_id", *FIXED], dtype=object).set_index("item_id")
     return table.assign(output="", accept="", note="", written="")
 
@@ -255,21 +174,21 @@ def read_rows(folder: Path, plan: Blueprint) -> pd.DataFrame:
     path = folder / ROWS
     if not path.is_file():
         raise TstmetaError(f"{folder} has no {ROWS} yet. Remedy: run tstmeta construct to its end")
-    table = raw.read_csv(path, COLUMNS).map(from_inert)
+    table = files.read_csv(path, COLUMNS).map(from_inert)
     table = table.assign(row=table.index + 1, output=table["output"].str.strip())
     table["accept"] = table["accept"].str.strip().str.lower()
-    texts = dict(zip(table["source_id"], table["source"], strict=True))
-    known = [name for name in plan.source_ids() if name in texts]
-    wanted = begin(plan, plan.sources or [texts[name] for name in known])
+    wanted = begin(plan)
     remedy = "put it back; only output may change, and accept, which is yes, no or empty"
     if sorted(table["item_id"]) != sorted(wanted.index):
         items = ", ".join(wanted.index.symmetric_difference(table["item_id"])[:3])
-        raw.check([raw.fault(path, f"a row is missing, doubled or new: {items}", remedy=remedy)])
+        files.check(
+            [files.fault(path, f"a row is missing, doubled or new: {items}", remedy=remedy)]
+        )
     table = table.set_index("item_id").loc[wanted.index]
     shown = wanted[FIXED].map(lambda text: from_inert(inert(text)))  # no control characters
     is_right = (table[FIXED] == shown).assign(accept=table["accept"].isin(["yes", "no", ""]))
-    raw.check(
-        raw.fault(path, f"{row[name]!r} may not stand here", row["row"], name, remedy)
+    files.check(
+        files.fault(path, f"{row[name]!r} may not stand here", row["row"], name, remedy)
         for item, row in table.iterrows()
         for name in is_right
         if not is_right.loc[item, name]
@@ -284,41 +203,35 @@ def settled(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def counted(table: pd.DataFrame) -> pd.DataFrame:
-    """Verdict, check (empty: all of the verdict) and rows; a row with two findings counts twice."""
-    names = [PASSED, ACCEPTED, REJECTED, LOOK]
-    verdicts = table["verdict"].value_counts().reindex(names, fill_value=0)
-    checks = table.loc[table["verdict"] == LOOK, "findings"].map(list).explode().value_counts()
-    lines = [(verdict, "", rows) for verdict, rows in verdicts.items()]
-    lines += [(LOOK, check, rows) for check, rows in checks.sort_index().items()]
-    return pd.DataFrame(lines, columns=["verdict", "check", "rows"])
+    """How many rows have each verdict."""
+    counts = table["verdict"].value_counts().reindex(VERDICTS, fill_value=0)
+    return counts.rename_axis("verdict").reset_index(name="rows")
 
 
 def check(folder: Path) -> pd.DataFrame:
     """Judge the rows as they stand now, mark them anew, and write the data set."""
     plan = read_plan(folder)
     with storage.locked(folder / ".lock", timeout=0):
-        table = judge(read_rows(folder, plan), plan)
+        table = judge(read_rows(folder, plan))
         write(folder, plan, table)
     return table
 
 
 def write(folder: Path, plan: Blueprint, table: pd.DataFrame) -> None:
-    """Write the judged rows; the sources whose rewrites all pass or are accepted; and the card."""
+    """Write the judged rows, and the data set: sources whose rewrites all pass or are accepted."""
     marked = table.assign(why=table["findings"].map(listed)).reset_index()
     storage.write(folder / ROWS, to_csv(marked[COLUMNS], for_people=True))
-    table = table[table["system"].isin(IN_SET[plan.design])]
     fits = table["verdict"].isin([PASSED, ACCEPTED])
     rows = table[fits.groupby(table["source_id"]).transform("all").astype(bool)]
     path = folder / f"{plan.name}.csv"
     if (folder / RATINGS).is_file() and path.is_file():
-        before = raw.read_csv(path, ["item_id", "output"]).set_index("item_id")["output"]
-        before = before[before.index.isin(raw.read_csv(folder / RATINGS)["item_id"])]
+        before = files.read_csv(path, ["item_id", "output"]).set_index("item_id")["output"]
+        before = before[before.index.isin(files.read_csv(folder / RATINGS)["item_id"])]
         for item in before.index[before != rows["output"].reindex(before.index)]:
             raise TstmetaError(
                 f"people rated {item}, and now it has another text or its source does not pass. "
                 f"Remedy: undo the change in {ROWS}, or move {RATINGS} away and rate the set again"
             )
-    storage.write(folder / CARD, card(plan, table, len(rows)))
     if rows.empty:
         path.unlink(missing_ok=True)
         return
@@ -353,23 +266,3 @@ def import_ratings(folder: Path, exports: Sequence[Path]) -> pd.DataFrame:
     storage.write(folder / RATINGS, to_csv(ratings.drop(columns="dataset")))
     check(folder)
     return ratings
-
-
-def card(plan: Blueprint, table: pd.DataFrame, size: int) -> str:
-    """The card in Markdown: what it is, how it was made and by whom, and what it cannot tell."""
-    counts = counted(table).set_index("verdict")
-    waiting = counts[counts["check"] != ""]
-    facts = {name: excerpt(str(value)) or "not stated" for name, value in plan}
-    facts |= counts.loc[counts["check"] == "", "rows"].to_dict()
-    words = steps.card_words(plan.design)
-    text = files(__package__).joinpath("card.md").read_text(encoding="utf-8")
-    return Template(text).substitute(
-        facts,
-        title=json.dumps(f"Constructed test set: {plan.style}"),
-        task=json.dumps(plan.style),
-        size=size,
-        rewrites=len(table),
-        design=words["rewrites"],
-        steps=words["steps"],
-        waiting=", ".join(f"{row.check} {row.rows}" for row in waiting.itertuples()) or "none",
-    )
