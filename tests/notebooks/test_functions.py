@@ -1,6 +1,7 @@
 """Functions that notebooks teach find what was planted, and agree with the library's."""
 
 import ast
+import itertools
 import math
 from collections import Counter
 from dataclasses import replace
@@ -117,6 +118,62 @@ def test_the_luckiest_of_many_metrics_of_noise_is_worth_nothing_on_the_other_hal
     assert (high - low) / 2 == pytest.approx(1.96 * 0.5 / 180**0.5, rel=0.2)
 
 
+#: Axes of each effect: sources, systems, raters.
+EFFECTS = [(0,), (1,), (2,), (0, 1), (0, 2), (1, 2), (0, 1, 2)]
+FACETS = ("source_id", "system", "rater")
+
+
+def crossed(cube):
+    """Functions of chapter 19, and the components of ratings [sources, systems, raters]."""
+    names = ["source", "system", "rater", "source:system", "source:rater", "system:rater"]
+    effects = [tuple(FACETS[axis] for axis in effect) for effect in EFFECTS]
+    space = {"FACETS": FACETS, "EFFECTS": effects, "NAMES": [*names, "residual"]}
+    space = functions("19_noise", "mean_squares", "components", "d_study", **space)
+    cells = np.stack(np.indices(cube.shape), -1).reshape(-1, 3)
+    long = pd.DataFrame(cells, columns=FACETS).assign(value=cube.ravel())
+    return space, space["components"](long)
+
+
+def by_loops(x):
+    """Components by sums of squares over cells, and the expected mean squares as equations."""
+    size, cells = x.shape, [*itertools.product(*map(range, x.shape))]
+    squares, left = [], {cell: x[cell] - x.mean() for cell in cells}
+    for effect in EFFECTS:  # each level's mean is taken off before the next effect
+        level = {}
+        for cell in cells:
+            level.setdefault(tuple(cell[a] for a in effect), []).append(left[cell])
+        for cell in cells:
+            left[cell] = left[cell] - np.mean(level[tuple(cell[a] for a in effect)])
+        sum_of_squares = sum(len(values) * np.mean(values) ** 2 for values in level.values())
+        squares.append(sum_of_squares / np.prod([size[a] - 1 for a in effect]))
+    expected = [
+        [np.prod([n for a, n in enumerate(size) if a not in wider]) * ({*effect} <= {*wider})
+         for wider in EFFECTS]
+        for effect in EFFECTS
+    ]  # fmt: skip
+    return np.linalg.solve(expected, squares)
+
+
+@pytest.mark.parametrize("size", [(2, 2, 2), (3, 2, 4), (4, 5, 3)])
+def test_components_of_variance_equal_loops_over_cells(size):
+    x = np.random.default_rng(size).integers(1, 6, size).astype(float)
+    assert crossed(x)[1].to_numpy() == pytest.approx(by_loops(x))
+
+
+def test_what_a_d_study_promises_is_how_far_two_panels_agree():
+    rng, x = np.random.default_rng(3), 0.0
+    planted = (1.0, 0.5, 0.3, 0.8, 0.2, 0.1, 0.6)
+    for variance, effect in zip(planted, EFFECTS, strict=True):
+        shape = [n if axis in effect else 1 for axis, n in enumerate((300, 60, 8))]
+        x = x + np.sqrt(variance) * rng.normal(size=shape)
+    about = x - x.mean(axis=1, keepdims=True)  # of the same source
+    panels = [about[..., :4].mean(axis=-1).ravel(), about[..., 4:].mean(axis=-1).ravel()]
+    space, components = crossed(x)
+    promised, _, of_systems = space["d_study"](components, 4)
+    assert np.corrcoef(panels)[0, 1] == pytest.approx(promised, abs=0.03)
+    assert of_systems < promised < space["d_study"](components, 8)[0]
+
+
 @pytest.mark.parametrize("signal", [0.5, 0.8])
 def test_simulated_raters_have_the_signal_that_they_were_given(signal):
     wanted = ["every_two", "order", "means_of_others", "simulated", "against_others", "fitted"]
@@ -125,7 +182,7 @@ def test_simulated_raters_have_the_signal_that_they_were_given(signal):
     marks, _, two = space["simulated"](scale, 0.3, signal, pairs=4000)
     ratings = marks[two.T]  # [sources, 2 systems, raters]
     space["seed"] = 1
-    shared, again, _ = space["fitted"](ratings, stats.variance_components(ratings))
+    shared, again, _ = space["fitted"](ratings, crossed(ratings)[1])
     assert (shared, again) == pytest.approx((0.3, signal), abs=0.05)
     accuracy = [space["perfect"](ratings, shared, again, raters)[0] for raters in (1, 30)]
     assert 0.7 < accuracy[0] < accuracy[1] < 1

@@ -11,14 +11,8 @@ from .partial_correlation import corrected_partial, partial, partial_at
 from .permutation import permutation_test
 from .pooling import family_means, pool
 from .power import detectable_difference
-from .raters import alpha, ceiling, d_study, variance_components
+from .raters import alpha, ceiling
 from .resampling import Draws, ResamplingPlan, draw
-from .significance import (
-    holm,
-    rank_sets,
-    significance_clusters,
-    simultaneous_p,
-    williams,
-)
+from .significance import holm, rank_sets, significance_clusters, simultaneous_p
 from .statistic import STATISTICS, Correlation, Statistic, acc_eq, kendall, pearson
 from .ties import TieCalibrated, tie_calibrated
