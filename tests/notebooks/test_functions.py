@@ -9,7 +9,9 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats as scipy_stats
 from scipy.optimize import brentq
+from scipy.stats import norm
 
 from tests.combine import examples
 from tests.combine.examples import DIMENSIONS
@@ -116,6 +118,31 @@ def test_the_luckiest_of_many_metrics_of_noise_is_worth_nothing_on_the_other_hal
     value, low, high = space["with_interval"](two[names[0]])
     assert value == two[names[0]].mean()
     assert (high - low) / 2 == pytest.approx(1.96 * 0.5 / 180**0.5, rel=0.2)
+
+
+def soft(human, metric):
+    """Soft pairwise accuracy of [sources, systems], in loops."""
+    gaps = []
+    for first, second in itertools.combinations(range(human.shape[1]), 2):
+        apart = np.stack([side[:, first] - side[:, second] for side in (human, metric)])
+        apart = apart[:, np.isfinite(apart).all(axis=0)]
+        square = (apart**2).sum(axis=1)
+        z = apart.sum(axis=1) / np.sqrt(np.where(square > 0, square, 1))
+        gaps += [abs(norm.sf(z[0]) - norm.sf(z[1]))] * bool(apart.size)
+    return 1 - np.mean(gaps) if gaps else np.nan
+
+
+def test_soft_pairwise_accuracy_is_that_of_loops():
+    space = {"scipy_stats": scipy_stats, "itertools": itertools}
+    space = functions("03_system_ranking", "p_better", "soft_accuracy", **space)
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        human, metric = rng.integers(0, 3, (2, 5, 3)) / 3
+        metric[rng.random(metric.shape) < 0.3] = np.nan
+        rows = [(s, k, human[s, k], metric[s, k]) for s, k in np.ndindex(human.shape)]
+        frame = pd.DataFrame(rows, columns=["source_id", "system", "human", "score"]).dropna()
+        expected = soft(human, metric)
+        assert space["soft_accuracy"](frame) == pytest.approx(expected, nan_ok=True)
 
 
 #: Axes of each effect: sources, systems, raters.

@@ -16,7 +16,7 @@ NAN = math.nan
 PLACES = [
     (name, level)
     for name, statistic in stats.STATISTICS.items()
-    for level in (["system"] if statistic.from_matrices else stats.LEVELS)
+    for level in stats.LEVELS
     if statistic.additive or level != "same-source"
 ]
 

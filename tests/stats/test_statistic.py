@@ -11,7 +11,6 @@ from sklearn.metrics import roc_auc_score
 
 from tests.stats.oracles import PLACES
 from tstmeta.stats import (
-    LEVELS,
     STATISTICS,
     ResamplingPlan,
     Setting,
@@ -118,18 +117,6 @@ def test_known_values_of_pairs(human, metric, tau, accuracy, auc, near):
     assert acc_eq(1.0)(human, metric).value == pytest.approx(near)
 
 
-def test_a_statistic_of_matrices_lives_at_system_level_alone():
-    name, table = "soft-pairwise-accuracy", np.arange(12.0).reshape(4, 3)
-    assert correlate(table, table, Setting(name, "system")).value == pytest.approx(1)
-    with pytest.raises(ValueError, match="not defined at level pooled, only at system"):
-        STATISTICS[name]([1, 2, 3], [1, 2, 3])
-    for level in set(LEVELS) - {"system"}:
-        setting = Setting(name, level, [0, 0, 1, 1])
-        for function, scores in ((estimate, table[None]), (correlate, table)):
-            with pytest.raises(ValueError, match=f"not defined at level {level}, only at system"):
-                function(table, scores, setting)
-
-
 @pytest.mark.parametrize("size", [12, 200])
 def test_preference_is_the_area_under_the_curve_where_people_say_yes_or_no(size):
     rng = np.random.default_rng(4)
@@ -145,9 +132,7 @@ def test_preference_is_the_area_under_the_curve_where_people_say_yes_or_no(size)
                 assert value == pytest.approx(area, abs=1e-12)
 
 
-@pytest.mark.parametrize(
-    "name", [n for n, function in STATISTICS.items() if not function.from_matrices]
-)
+@pytest.mark.parametrize("name", STATISTICS)
 @given(
     st.lists(
         st.tuples(
@@ -215,10 +200,6 @@ REASONS = [
     (
         *(NORMAL, ZERO, "pearson", "within-task", 0),
         "fewer than 3 items with both values, in tasks where both vary",
-    ),
-    (
-        *(NORMAL * NAN, ZERO, "soft-pairwise-accuracy", "system", 0),
-        "no two systems share a source with both values",
     ),
 ]
 

@@ -113,7 +113,7 @@ def correlate(
     Args:
         pairs: see :func:`tstmeta.pairs`.
         statistic: a name of ``tstmeta.stats.STATISTICS``: pearson, spearman, kendall (tau-b),
-            tau-c, pairwise-accuracy, acc_eq, preference (AUC), soft-pairwise-accuracy.
+            tau-c, pairwise-accuracy, acc_eq, preference (AUC).
         level: pooled (all rewrites), source (within each source, then averaged), same-source (all
             pairs of rewrites of one source; Pearson's r: about the source's means), within-system,
             system (over means of systems), task, within-task (pooled, standardised within tasks).
@@ -168,9 +168,7 @@ def _corpus_row(table: pd.DataFrame, statistic: str, level: str) -> dict[str, An
     """The row of a corpus metric: its value over all outputs of a system beside the mean rating."""
     table = table[(table["statistics"] != "") & table["human"].notna()]
     corpus, reason = corpus_metric(str(table["metric"].iloc[0])) if len(table) else None, ""
-    if stats.STATISTICS[statistic].from_matrices is not None:
-        reason = f"{stats.STATISTICS[statistic].label} needs a score for each rewrite"
-    elif level != "system":
+    if level != "system":
         reason = "a metric of whole outputs: use level system"
     elif corpus is None:
         reason = "no statistics to add up"

@@ -69,10 +69,7 @@ def correlate(human: ArrayLike, metric: ArrayLike, setting: Setting) -> Correlat
     if level == "pooled" and x.shape == y.shape:
         return function(x.ravel(), y.ravel())
     value = float(resampled(x, y[None], setting)[0, 0])
-    if function.from_matrices is not None:
-        n = int((np.isfinite(x) & np.isfinite(y)).any(axis=0).sum())
-        reason = "no two systems share a source with both values"
-    elif level == "system":
+    if level == "system":
         means = column_means(x[None], y[None, None], np.ones((1, len(x))))
         first, second = (side[0, 0] for side in means)
         result, reason = function(first, second), function.why(first, second, "systems")
@@ -162,8 +159,6 @@ def _with_gaps(values: Array, pairs: Array) -> Array:
 def _values(x: Array, y: Array, setting: Setting, draws: Draws) -> Array:
     """Values ``[M, D]`` of x ``[1, S, K]`` and y ``[M, 1|D, S, K]``, at a level without groups."""
     function, level = setting.function, setting.level
-    if function.from_matrices is not None:
-        return function.from_matrices(x, y, draws.sources, draws.systems)
     if level == "system":
         return function.values(*column_means(x, y, draws.sources), draws.systems)
     if level == "within-task":
@@ -178,7 +173,7 @@ def _held(y: Array, setting: Setting, draws: Draws, rows: int) -> int:
     (metrics, draws_of_scores, sources, systems), level = y.shape, setting.level
     function, few = setting.function, rows + sources + systems
     cells = max(1, metrics * sources * systems, rows)
-    if draws_of_scores > 1 or function.from_matrices is not None:
+    if draws_of_scores > 1:
         return cells
     if level == "pooled" and not function.reranks:
         return few + sources * systems // 16

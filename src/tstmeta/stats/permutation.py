@@ -207,15 +207,14 @@ def _swapped(x: Array, scores: Array, setting: Setting, swaps: _Swaps) -> Array:
     """First metric minus second after each swap ``[D]``, NaN where either has no value.
 
     A swap is a weighting: scores of both metrics are stacked, with weight 1 for the copy that stays
-    with the first metric and 0 for the other.  Where a level standardises within tasks, a statistic
-    is one of matrices, or single cells are swapped within groups, the scores themselves are.
+    with the first metric and 0 for the other.  Where a level standardises within tasks, or single
+    cells are swapped within groups, the scores themselves are swapped.
     """
     axis, unit, tasks = swaps.axis, swaps.unit, setting.tasks
     if setting.level in ("pooled", "task") and axis != 0:  # no layout is needed: all in a column
         tasks = None if tasks is None else np.repeat(np.asarray(tasks), x.shape[1])
         x, scores, unit, axis = x.reshape(-1, 1), scores.reshape(2, -1, 1), unit.reshape(-1, 1), 0
-    from_matrices = setting.function.from_matrices is not None
-    by_value = from_matrices or setting.level == "within-task" or axis is None
+    by_value = setting.level == "within-task" or axis is None
     if not by_value:
         unit = unit[0] if axis else unit[:, 0]
         x = np.concatenate([x, x], axis=axis)

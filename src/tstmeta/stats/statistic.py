@@ -4,7 +4,6 @@ For all of them: the sign is kept; an item missing on either side is left out; w
 constant, there is no value (NaN), except that accuracies count ties.  No p-value is 0.
 """
 
-import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -12,11 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtr
 from scipy.stats import kendalltau, pearsonr, spearmanr
 
 from . import kernels
-from .kernels import FLAT, Array, centred, constant, varied
+from .kernels import Array, centred, constant, varied
 
 Parts = tuple[Array, ...]
 
@@ -44,9 +42,6 @@ class Statistic:
         least, alone: fewest items with both values, in a group and where there are no groups.
         chance: value of a metric that knows nothing; 0 for correlations.
         peer: scipy's function of two vectors, with a p-value, where scipy has it.
-        from_matrices: for a statistic of matrices, not of vectors, at level system alone: human
-            values ``[1|D, S, K]``, metrics ``[M, 1|D, S, K]``, weights of sources ``[D, S]``, of
-            systems ``[D, K]`` to ``[M, D]``.
         additive: whether parts of several groups may be added up before they finish.
         parts_by_row: quicker ``parts`` of all cells (:func:`.kernels.moments_by_row`).
         ordinal: whether items are compared in pairs, of which an item drawn twice is none.
@@ -64,7 +59,6 @@ class Statistic:
     alone: int = 0
     chance: float = 0.0
     peer: Callable | None = None
-    from_matrices: Callable[[Array, Array, Array, Array], Array] | None = None
     additive: bool = True
     parts_by_row: Callable[[Array, Array, Array, Array, int], Parts] | None = None
     ordinal: bool = True
@@ -79,7 +73,6 @@ class Statistic:
 
     def __call__(self, human: ArrayLike, metric: ArrayLike) -> Correlation:
         """The statistic of two vectors ``[n]``, with p where scipy has one."""
-        self.check("pooled")
         x, y = np.asarray(human, dtype=float), np.asarray(metric, dtype=float)
         if x.shape != y.shape or x.ndim != 1:
             raise ValueError(f"two vectors of one length are needed, got {x.shape} and {y.shape}")
@@ -106,8 +99,6 @@ class Statistic:
 
     def check(self, level: str) -> None:
         """Refuse a level at which the statistic is not defined."""
-        if self.from_matrices is not None and level != "system":
-            raise ValueError(f"{self.label} is not defined at level {level}, only at system")
         if level == "same-source" and not self.additive:
             raise ValueError(f"{self.label} is not defined at level {level}: use source")
 
@@ -225,41 +216,6 @@ def acc_eq(threshold: float = 0.0) -> Statistic:
     )
 
 
-def _soft_agreement(x: Array, y: Array, sources: Array, systems: Array) -> Array:
-    """Soft pairwise accuracy under weights of sources and systems, in [0, 1]: ``[M, D]``.
-
-    For each pair of systems, over the sources where both have both values, human values and the
-    metric each give a one-sided p-value that the first is better; the value is 1 less the mean
-    absolute difference of the two (Thompson, Mathur, Deutsch and Khayrallah 2024, Improving
-    Statistical Significance in Human Evaluation of Automatic Metrics via Soft Pairwise Accuracy).
-    p comes from flipping the signs of the sources' differences d: sum d has mean 0 and variance
-    sum d^2.
-    """
-    present = np.isfinite(x) & np.isfinite(y)
-    if not present.all():
-        x, y = np.where(present, x, np.nan), np.where(present, y, np.nan)
-    gap, weight = np.zeros((len(y), len(systems))), np.zeros((len(y), len(systems)))
-    for i, j in itertools.combinations(range(x.shape[-1]), 2):
-        both = np.isfinite(x[..., i]) & np.isfinite(x[..., j])
-        shared = kernels.total(both.astype(float), sources) > 0
-        human = _p_better(x[..., i], x[..., j], sources)
-        metric = _p_better(y[..., i], y[..., j], sources)
-        pair = systems[:, i] * systems[:, j] * shared
-        gap += pair * np.abs(human - metric)
-        weight += pair
-    return 1.0 - ratio(gap, weight)
-
-
-def _p_better(first: Array, second: Array, sources: Array) -> Array:
-    """P-values ``[..., D]`` that the first of two systems ``[..., 1|D, S]`` is better."""
-    gaps = first - second
-    rounding = FLAT * np.maximum(np.abs(first), np.abs(second))
-    gaps = np.where(np.abs(gaps) > rounding, gaps, 0.0)
-    total, square = (kernels.total(part, sources) for part in (gaps, gaps**2))
-    varies = square > 0
-    return ndtr(-np.where(varies, total / np.sqrt(np.where(varies, square, 1.0)), 0.0))
-
-
 STATISTICS: dict[str, Statistic] = {
     statistic.name: statistic
     for statistic in (
@@ -288,11 +244,6 @@ STATISTICS: dict[str, Statistic] = {
         Statistic("pairwise-accuracy", "pairwise accuracy", _accuracy_parts, _accuracy, chance=0.5),
         replace(acc_eq(), ties_fitted=True),
         Statistic("preference", "preference accuracy", _preference_parts, _preference, chance=0.5),
-        Statistic(
-            *("soft-pairwise-accuracy", "soft pairwise accuracy", _accuracy_parts, _accuracy),
-            chance=np.nan,
-            from_matrices=_soft_agreement,
-        ),
     )
 }
 #: p is scipy's and takes items for independent: from the t distribution (Pearson, Spearman), exact
