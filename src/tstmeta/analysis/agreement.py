@@ -7,7 +7,7 @@ formulas are in :mod:`tstmeta.stats`.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from statistics import fmean
 from typing import Any, NamedTuple
 
@@ -15,15 +15,13 @@ import numpy as np
 import pandas as pd
 
 from .. import stats
-from ..data import Dataset
 from ..schema import TstmetaError
-from ..stats import Correlation, Draws, Resample, ResamplingPlan, Setting, Statistic
+from ..stats import Correlation, Resample, ResamplingPlan, Setting, Statistic
 from ..stats.limits import FEW_UNITS
-from ..stats.partial_correlation import by_two, levels_known
 from ..stats.resampling import clusters_of, jackknife
 from ..stats.ties import fitted
 from .frame import corpus_metric
-from .matrices import Matrices, matrices, single_ratings
+from .matrices import Matrices, matrices
 
 #: Purposes of random numbers: a stream each, so that one does not change the draws of another.
 DRAWS, TESTS, FOLDS = 0, 1, 2
@@ -32,19 +30,10 @@ HEAD = ["dataset", "metric", "basis"]
 #: At level system: the lowest and highest value with one system left out, and whose absence moves
 #: the value most.
 WITHOUT = ["without_low", "without_high", "without"]
-_NOT_LEVELLED = "raters rated too little to take off their levels, which count as noise"
 _NOTHING_LEFT = (
     "too few rewrites have all values, or ratings, scores or what is held fixed are all equal or"
     " follow from one another"
 )
-_NOT_DEFINITE = "no rewrites with two raters, or too much noise for a positive definite matrix"
-
-
-#: Columns of :func:`partial`.
-_PARTIAL = [
-    *(*HEAD, "kind", "value", "partial", "n", "reason", "corrected", "low", "high"),
-    *("corrected_low", "corrected_high", "undefined", "note"),
-]
 
 
 class Analysis(NamedTuple):
@@ -277,7 +266,6 @@ def partial(
     given: str | Sequence[str] = "style",
     statistic: str = "pearson",
     *,
-    data: Dataset | Iterable[Dataset] = (),
     draws: int = 0,
     seed: int = 0,
 ) -> pd.DataFrame:
@@ -286,16 +274,13 @@ def partial(
     Args:
         pairs: see :func:`tstmeta.pairs`.
         given: columns of the pairs: a dimension, or several.
-        statistic: pearson or spearman.
-        data: the data sets of the pairs.  Where they have single ratings, Pearson's correlation is
-            corrected for the raters' noise as well (``tstmeta.stats.corrected_partial``).
+        statistic: pearson, spearman or kendall.
         draws, seed: of the bootstrap over sources for 95 % intervals; 0 draws give none.
 
     Returns:
         Columns dataset, metric, basis, kind, value (the plain correlation over the same rewrites),
-        partial, n, reason, low, high; corrected, corrected_low, corrected_high, undefined (share of
-        draws without a corrected value, which count on both sides), note (why nothing is corrected,
-        or what to know of it).  A data set without the given columns has NaN and the reason.
+        partial, n, reason, low, high, note (doubts about the interval).  A data set without the
+        given columns has NaN and the reason.
 
     Raises:
         TstmetaError: another statistic, fewer than 0 draws, a dimension that no data set has, or a
@@ -304,30 +289,24 @@ def partial(
     dimensions = [given] if isinstance(given, str) else list(given)
     if missing := [name for name in dimensions if name not in pairs]:
         raise TstmetaError(f"no data set has human values of {', '.join(missing)}")
-    sets = {dataset.name: dataset for dataset in ([data] if isinstance(data, Dataset) else data)}
     tables = []
     for analysis in analyses(pairs, statistic, seed=seed):
         analysis = analysis._replace(plan=analysis.plan._replace(n=draws))
         try:
-            shape, rng = analysis.matrices.human.shape, analysis.rng(DRAWS)
-            sample = stats.draw(analysis.plan, shape, rng)
-            table = _held_fixed(analysis, dimensions, sample)
+            tables.append(_held_fixed(analysis, dimensions))
         except ValueError as error:
             how = f"{statistic} given {', '.join(dimensions)} with {draws} draws"
             raise TstmetaError(f"{how}: {error}") from error
-        name = analysis.matrices.items["dataset"].iloc[0]
-        ordinal = analysis.setting.function.ordinal  # noise has a variance, order has none
-        dataset = None if ordinal else sets.get(name)
-        tables.append(_corrected(analysis, dimensions, sample, table, dataset))
     if not tables:
         raise TstmetaError("there are no pairs, so nothing can be held fixed")
-    return pd.concat(tables, ignore_index=True)[_PARTIAL]
+    return pd.concat(tables, ignore_index=True)
 
 
-def _held_fixed(analysis: Analysis, dimensions: Sequence[str], sample: Draws) -> pd.DataFrame:
-    """The columns of :func:`partial` that need no single ratings."""
+def _held_fixed(analysis: Analysis, dimensions: Sequence[str]) -> pd.DataFrame:
+    """The rows of :func:`partial` for one data set."""
     human, metrics = analysis.matrices.human, analysis.matrices.metrics
     held, statistic = analysis.matrices.item_values(dimensions), analysis.setting.function.name
+    sample = stats.draw(analysis.plan, human.shape, analysis.rng(DRAWS))
     rated = np.where(np.isfinite(held).all(axis=0), human, np.nan)
     complete = np.isfinite(rated + metrics)
     table = analysis.matrices.heads[[*HEAD, "kind"]].copy()
@@ -336,42 +315,14 @@ def _held_fixed(analysis: Analysis, dimensions: Sequence[str], sample: Draws) ->
     table["n"] = complete.sum((1, 2))
     table["reason"] = np.where(table["partial"].notna(), "", _NOTHING_LEFT)
     drawn = stats.partial(human, metrics, held, statistic=statistic, draws=sample)
-    limits = _limits(drawn, table["partial"], complete, analysis.plan)
-    return table.assign(low=limits["low"], high=limits["high"], note=limits["reason"])
-
-
-def _corrected(
-    analysis: Analysis,
-    dimensions: Sequence[str],
-    sample: Draws,
-    table: pd.DataFrame,
-    data: Dataset | None,
-) -> pd.DataFrame:
-    """The table of :func:`_held_fixed` with the columns that are corrected for raters' noise."""
-    metrics = analysis.matrices.metrics
-    ratings, note = single_ratings(data, analysis.matrices, dimensions)
-    rated = by_two(ratings)
-    note = joined(note, "" if levels_known(rated) else _NOT_LEVELLED)
-    table = table.assign(corrected=stats.corrected_partial(ratings, metrics))
-    drawn = stats.corrected_partial(ratings, metrics, draws=sample)
-    complete = rated.any(axis=-1) & np.isfinite(metrics)
-    limits = _limits(drawn, table["corrected"], complete, analysis.plan)
-    has = table["corrected"].notna()
-    failed = np.isfinite(ratings).any() & ~has & table["partial"].notna()
-    reasons = zip(table["note"], limits["reason"].mask(failed, _NOT_DEFINITE), strict=True)
-    return table.assign(
-        corrected_low=limits["low"],
-        corrected_high=limits["high"],
-        undefined=(limits["undefined"] / max(analysis.plan.n, 1)).where(has),
-        note=[joined(note, *both) for both in reasons],
-    )
+    return table.assign(**_limits(drawn, table["partial"], complete, analysis.plan))
 
 
 def _limits(
     drawn: np.ndarray, values: pd.Series, complete: np.ndarray, plan: ResamplingPlan
-) -> pd.DataFrame:
-    """Intervals of draws ``[M, D]``, the reason with its name; a unit is a source (cluster) with
-    ``complete`` rewrites ``[M, S, K]``.
+) -> dict[str, list[Any]]:
+    """low, high and note from draws ``[M, D]``; a unit is a source (cluster) with ``complete``
+    rewrites ``[M, S, K]``.
     """
     clusters, strata = clusters_of(plan, complete.shape[1])
     limits = []
@@ -379,6 +330,13 @@ def _limits(
         used = strata[np.unique(clusters[cells.any(axis=1)])]
         units = len(used) - len(np.unique(used)) + 1
         limits += stats.percentile_intervals(row[None], [value], units=units)
-    table = pd.DataFrame(limits, columns=stats.Interval._fields)
-    known = values.notna() & (table["reason"] != "") & (plan.n > 0)
-    return table.assign(reason=(f"{values.name}: " + table["reason"]).where(known, ""))
+    shown = plan.n > 0
+    notes = [
+        limit.reason * (shown and math.isfinite(value))
+        for limit, value in zip(limits, values, strict=True)
+    ]
+    return {
+        "low": [limit.low for limit in limits],
+        "high": [limit.high for limit in limits],
+        "note": notes,
+    }

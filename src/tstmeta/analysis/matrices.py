@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from ..data import Dataset
-from ..schema import MEAN_RATER, TstmetaError
+from ..schema import TstmetaError
 from ..stats import LEVELS, STATISTICS, Setting
 from ..stats.matrices import Level
 from ..stats.resampling import ResamplingPlan, Units
@@ -188,10 +188,6 @@ SLOTS = {
     "lai": "the two rating slots of an item were filled by different persons in each survey",
     "wu_arase": "whether a rating slot is one person throughout was not published",
 }
-_NOT_CORRECTED = (
-    "corrected is Pearson's correlation where single ratings are given: neither means nor labels"
-    " tell how much noise they have, nor how much of it two dimensions share"
-)
 
 
 class Cube(NamedTuple):
@@ -220,22 +216,3 @@ def cube(data: Dataset, dimension: str = "content", level: str = "pooled") -> Cu
         reason = "one rater only"
     ratings = np.moveaxis(Layout.of(data.items, level).matrix(values), 0, -1)
     return Cube(ratings, single, not reason, reason)
-
-
-def single_ratings(
-    data: Dataset | None, laid: Matrices, dimensions: Sequence[str]
-) -> tuple[np.ndarray, str]:
-    """Single ratings ``[1 + G, S, K, R]``, laid out as the pairs: of the dimension of ``human``,
-    then of the G dimensions; and what to know of the raters, or why all are NaN.
-    """
-    ids, human = laid.items["item_id"], laid.items["human"]
-    means = data.means.reindex(ids) if data else pd.DataFrame()
-    first = [name for name in means if np.allclose(means[name], human, equal_nan=True)][:1]
-    tables = [data.raters(name).reindex(ids) for name in (*first, *dimensions)] if data else []
-    raters = sorted(set.intersection(*map(set, tables)) - {MEAN_RATER}) if first else []
-    if data is None or not raters:
-        return np.full((1 + len(dimensions), *laid.human.shape, 1), np.nan), _NOT_CORRECTED
-    values = np.stack([table[raters].to_numpy(float).T for table in tables])
-    note = SLOTS.get(data.name.partition("@")[0], "")
-    note = note and f"{note}; a slot is taken for one person in all dimensions of an item"
-    return np.moveaxis(laid.layout.matrix(values), 1, -1), note

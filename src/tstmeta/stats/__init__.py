@@ -7,7 +7,7 @@ from .alternative import alternative_annotator_test
 from .intervals import Resample, confidence_intervals, difference, resample, resample_draws
 from .limits import Interval, percentile_intervals
 from .matrices import LEVELS, Setting, correlate, estimate, resampled
-from .partial_correlation import corrected_partial, partial, partial_at
+from .partial_correlation import partial, partial_at
 from .permutation import permutation_test
 from .pooling import family_means, pool
 from .power import detectable_difference
