@@ -191,7 +191,7 @@ def joined(*reasons: str) -> str:
 def _without(
     human: np.ndarray, metric: np.ndarray, setting: Setting, value: float, systems: Sequence[str]
 ) -> dict[str, Any]:
-    """The columns :data:`WITHOUT`; without a system that is needed there is no value at all."""
+    """The columns :data:`WITHOUT`."""
     [left_out] = jackknife(ResamplingPlan("systems"), human.shape)
     used = np.isfinite(human + metric).any(axis=0)
     values = stats.resampled(human, metric[None], setting, left_out)[0, used]
@@ -230,10 +230,9 @@ def bootstrap(
         clustered: resample sources in the groups that shared their raters.
 
     Returns:
-        Columns dataset, metric, basis, kind, value, low, high, n, groups, method (of the interval),
-        reason, draws (an array: the value in each resample, with ``both`` brought to the variance
-        of crossed samples, see :mod:`tstmeta.stats.intervals`); at level system also without_low,
-        without_high and without, see :func:`correlate`.
+        Columns dataset, metric, basis, kind, value, low, high, n, groups, reason, draws (an array:
+        the value in each resample, with ``both`` brought to the variance of crossed samples, see
+        :mod:`tstmeta.stats.intervals`); at level system also those of :func:`correlate`.
 
     Raises:
         TstmetaError: as :func:`correlate`, or a plan that the data do not have.

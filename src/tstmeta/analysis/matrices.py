@@ -23,9 +23,8 @@ _HEAD = ["dataset", "metric", "basis", "kind", "flipped", "signature"]
 class Layout(NamedTuple):
     """Where each item stands in its matrices.
 
-    Where systems are compared a column is a system: a system's second rewrite of a source gets a
-    row of its own, and items of unknown system have no place.  Elsewhere a row is a source: the
-    second rewrite gets a column of its own, of the same system, which is drawn with the first.
+    Where systems are compared, a system's second rewrite of a source gets a new row, and items of
+    unknown system have no place.  Elsewhere it gets a new column, drawn with the first.
     """
 
     sources: list[str]  # of each row; several rows may be of one source
@@ -92,10 +91,8 @@ class Matrices(NamedTuple):
     def plan(
         self, unit: str = "source", draws: int = 1000, clustered: bool = False
     ) -> ResamplingPlan:
-        """The resampling plan that fits the data: all rewrites of a source are drawn together.
-
-        ``clustered`` draws whole groups of sources that shared their raters.  Tasks keep their size
-        where the set has tasks and no group reaches over several.
+        """The resampling plan that fits the data; tasks keep their size where no cluster of sources
+        reaches over several.  ``clustered`` draws the groups of sources that shared their raters.
         """
         if unit not in UNITS:
             raise TstmetaError(f"unknown unit {unit!r}; known: {', '.join(UNITS)}")

@@ -35,8 +35,7 @@ class Setting(NamedTuple):
     """What is computed: a statistic, by name or itself, at a level.
 
     ``tasks`` are labels of the sources ``[S]``, for the levels ``task`` and ``within-task``;
-    ``undefined`` is the value of a group that has none: NaN leaves the group out, 0 counts it as no
-    agreement, as lai2023 does.
+    ``undefined`` is the value of a group that has none, NaN leaves the group out.
     """
 
     statistic: str | Statistic = "pearson"

@@ -89,7 +89,7 @@ def _complete(human: Array, metric: Array, controls: Array) -> Array:
 
 def _at_level(sides: Array, setting: Setting) -> Array:
     """The variables ``[2 + G, S, K]`` as means of systems ``[2 + G, 1, K]``, or standardised within
-    tasks, where controls that are constant in a task are 0.
+    tasks (0 where a control is constant).
     """
     sides = sides[:, None]
     if setting.level == "system":

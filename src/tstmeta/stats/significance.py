@@ -63,13 +63,12 @@ def simultaneous_p(
 ) -> Array:
     """Two-sided p of the difference of every two metrics, corrected for all pairs ``[M, M]``.
 
-    The share of draws, the data themselves being one, in which the largest standardised deviation
-    of all pairs is at least as large as the pair's own difference: a single-step max-t test (Romano
-    and Wolf 2005, Exact and Approximate Stepdown Methods for Multiple Hypothesis Testing, JASA 100,
-    Section 4).  Deviations and differences are standardised by the standard deviation of a pair's
-    difference over draws.  NaN on the diagonal; 1 for a pair without a difference or that has no
-    value in one draw of forty; another draw in which a pair has no value counts as the largest
-    deviation.  Where no difference varies, every p is 1.
+    The share of draws, the data themselves being one, in which the largest deviation of all pairs,
+    in standard deviations of a pair's difference over draws, is at least as large as the pair's
+    difference: a single-step max-t test (Romano and Wolf 2005, Exact and Approximate Stepdown
+    Methods for Multiple Hypothesis Testing, JASA 100, Section 4).  NaN on the diagonal; 1 for a
+    pair without a difference or that has no value in one draw of forty; another draw in which a
+    pair has no value counts as the largest deviation.  Where no difference varies, every p is 1.
 
     Args:
         estimates, values: ``[M]``, and ``[M, D]`` with NaN where a draw has no value.

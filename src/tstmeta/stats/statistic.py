@@ -41,14 +41,13 @@ class Statistic:
         finish: sums -> values ``[..., D]``, NaN where there is none.
         least, alone: fewest items with both values, in a group and where there are no groups.
         chance: value of a metric that knows nothing; 0 for correlations.
-        peer: scipy's function of two vectors, with a p-value, where scipy has it.
+        peer: scipy's function of two vectors, where scipy has it.
         additive: whether parts of several groups may be added up before they finish.
         parts_by_row: quicker ``parts`` of all cells (:func:`.kernels.moments_by_row`).
-        ordinal: whether items are compared in pairs, of which an item drawn twice is none.
-        reranks: whether items are ranked in every draw anew, which takes room.
+        ordinal: whether items are compared in pairs.
+        reranks: whether items are ranked in every draw anew.
         has_partial: whether there is a partial correlation of it.
-        ties_fitted: whether its tie threshold is fitted on other sources than are judged
-            (:mod:`tstmeta.stats.ties`), at level source alone.
+        ties_fitted: whether a tie threshold is fitted (:mod:`tstmeta.stats.ties`).
     """
 
     name: str

@@ -110,9 +110,7 @@ def fitted(
     metrics: Sequence[ArrayLike] | Array,
     seed: Sequence[int],
 ) -> Statistic:
-    """A statistic with what it fits to metrics ``[M, S, K]``, if it fits anything; one seed for the
-    folds of all metrics.
-    """
+    """A statistic with what it fits to metrics ``[M, S, K]``, all in the same folds."""
     if not statistic.ties_fitted:
         return statistic
     rngs = (np.random.default_rng(seed) for _ in metrics)
@@ -122,10 +120,8 @@ def fitted(
 
 
 def held_out(fits: Sequence[TieCalibrated]) -> TieFitted:
-    """acc_eq under the thresholds of fits: each source is judged with that of the other folds.
-
-    A statistic at level source of the matrices ``[M, S, K]`` that were fitted, for their draws: of
-    all sources and systems once it is ``fit.value``.  Folds and thresholds stay over the draws.
+    """acc_eq of the fitted metrics ``[M, S, K]`` at level source: each source is judged with the
+    threshold of the other folds, which stays over the draws.
     """
 
     def parts(x: Array, y: Array, weights: Array) -> Parts:
@@ -159,8 +155,8 @@ def _by_threshold(thresholds: Array) -> list[tuple[Array, Statistic]]:
 
 
 def _pairs(x: Array, y: Array) -> Array:
-    """All pairs of rewrites of a source ``[5, P]``, nearest first: how far apart their scores are,
-    whether people tie them, whether both sides order them alike, weight (1 a source), source.
+    """Pairs of rewrites of a source ``[5, P]``, by gap: gap of scores, tied by people, in the same
+    order on both sides, weight (1 a source), source.
     """
     parts = [np.empty((5, 0))]
     for source, both in enumerate(np.isfinite(x) & np.isfinite(y)):
