@@ -295,7 +295,7 @@ def test_a_tie_threshold_is_fitted_once_a_metric(monkeypatch):
         fits.append(sides)
         return fit(*sides, **options)
 
-    monkeypatch.setattr("tstmeta.stats.ties.tie_calibrated", counted)
+    monkeypatch.setattr(stats, "tie_calibrated", counted)
     own = {"statistic": "acc_eq", "level": "source", "draws": 20, "seed": 77}
     tst.evaluate(DATA, scores=scored(DATA, **NAMES), **own)
     assert len(fits) == len(NAMES)

@@ -16,10 +16,10 @@ import pandas as pd
 
 from .. import stats
 from ..schema import TstmetaError
-from ..stats import Correlation, Resample, ResamplingPlan, Setting, Statistic
+from ..stats import Correlation, Resample, ResamplingPlan, Setting, TieCalibrated
 from ..stats.limits import FEW_UNITS
 from ..stats.resampling import clusters_of, jackknife
-from ..stats.ties import fitted
+from ..stats.ties import held_out
 from .frame import corpus_metric
 from .matrices import Matrices, matrices
 
@@ -37,13 +37,13 @@ _NOTHING_LEFT = (
 
 
 class Analysis(NamedTuple):
-    """One data set as matrices, and the statistic and resampling plan for it."""
+    """One data set as matrices, and the setting and resampling plan for it."""
 
     matrices: Matrices
     setting: Setting
     plan: ResamplingPlan
     seed: int
-    statistic: Statistic  # that of the setting, with what it fits to these metrics
+    fits: tuple[TieCalibrated, ...] = ()  # of each metric, where the statistic fits a tie threshold
 
     def rng(self, purpose: int) -> np.random.Generator:
         """The stream of a purpose."""
@@ -53,13 +53,15 @@ class Analysis(NamedTuple):
         """The same of some metrics, in this order."""
         heads = self.matrices.heads.iloc[places].reset_index(drop=True)
         laid = self.matrices._replace(metrics=self.matrices.metrics[places], heads=heads)
-        return self._replace(matrices=laid, statistic=self.statistic.take(places))
+        fits = tuple(self.fits[place] for place in places if self.fits)
+        return self._replace(matrices=laid, fits=fits)
 
     def fitted(self, metrics: np.ndarray) -> Analysis:
         """The same of other scores ``[M, S, K]``."""
-        laid, seed = self.matrices._replace(metrics=metrics), [self.seed, FOLDS]
-        statistic = fitted(self.setting.function, laid.human, metrics, seed)
-        return self._replace(matrices=laid, statistic=statistic)
+        laid = self.matrices._replace(metrics=metrics)
+        fitted = metrics if self.setting.function.ties_fitted else ()
+        fits = (stats.tie_calibrated(laid.human, y, rng=self.rng(FOLDS)) for y in fitted)
+        return self._replace(matrices=laid, fits=tuple(fits))
 
 
 def analyses(
@@ -78,7 +80,7 @@ def analyses(
             laid = matrices(frame, level)
             setting = laid.setting(statistic, level, undefined=undefined)
             plan = laid.plan(unit, draws, clustered)
-            analysis = Analysis(laid, setting, plan, seed, setting.function)
+            analysis = Analysis(laid, setting, plan, seed)
             analysis.rng(DRAWS)  # refuses a seed below 0
             if setting.function.ties_fitted and level != "source":
                 raise TstmetaError(
@@ -133,8 +135,9 @@ def correlate(
 
 def agreement(analysis: Analysis, place: int) -> Correlation:
     """The value of one metric: n is of rewrites at level pooled, of groups at levels of groups."""
-    if value := analysis.statistic.fitted_value(place):
-        return value
+    if analysis.fits:
+        fit = analysis.fits[place]
+        return Correlation(fit.value, math.nan, fit.n, fit.reason)
     human, metrics = analysis.matrices.human, analysis.matrices.metrics
     return stats.correlate(human, metrics[place], analysis.setting)
 
@@ -205,7 +208,9 @@ def _without(
 def resample(analysis: Analysis) -> Resample:
     """All metrics under the same draws; what the statistic fits to the metrics stays as it is."""
     human, metrics = analysis.matrices.human, analysis.matrices.metrics
-    setting = analysis.setting._replace(statistic=analysis.statistic)
+    setting = analysis.setting
+    if analysis.fits:
+        setting = setting._replace(statistic=held_out(analysis.fits))
     return stats.resample(human, metrics, setting, analysis.plan, analysis.rng(DRAWS))
 
 
@@ -246,13 +251,18 @@ def bootstrap(
     return pd.concat(tables[1:] or tables, ignore_index=True)
 
 
+def _threshold(fit: TieCalibrated) -> str:
+    """The fitted tie threshold, in words."""
+    return f"scores tie up to {fit.threshold:.3g} (folds differ by {fit.spread:.2g})"
+
+
 def intervals(analysis: Analysis, drawn: Resample) -> pd.DataFrame:
     """The columns of :func:`bootstrap` but for the draws."""
     rows = []
     for place, limit in enumerate(stats.confidence_intervals(drawn)):
         row = _row(analysis, place, agreement(analysis, place))
         if math.isfinite(row["value"]):
-            note = analysis.statistic.fitted_note(place)
+            note = _threshold(analysis.fits[place]) if analysis.fits else ""
             row["reason"] = joined(row["reason"], note, limit.reason)
         rows.append(row | {"low": limit.low, "high": limit.high})
     columns = ["value", "low", "high", "n", "groups", "reason", *WITHOUT]

@@ -5,7 +5,7 @@ constant, there is no value (NaN), except that accuracies count ties.  No p-valu
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -83,18 +83,6 @@ class Statistic:
             result = self.peer(x, y)
             value, p = float(result.statistic), above_zero(float(result.pvalue), len(x))
         return Correlation(value, p, len(x), "" if np.isfinite(value) else self.why(x, y))
-
-    def take(self, places: Sequence[int] | Array) -> "Statistic":
-        """The statistic of the metrics in these rows."""
-        return self
-
-    def fitted_value(self, place: int) -> Correlation | None:
-        """The value of the metric in a row where fitting the statistic gave it."""
-        return None
-
-    def fitted_note(self, place: int) -> str:
-        """What was fitted to the metric in a row, in words."""
-        return ""
 
     def check(self, level: str) -> None:
         """Refuse a level at which the statistic is not defined."""

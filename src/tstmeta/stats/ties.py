@@ -7,14 +7,14 @@ metric, so here it is fitted on other sources.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .kernels import Array, finite
-from .statistic import Correlation, Parts, Statistic, acc_eq
+from .statistic import Parts, Statistic, acc_eq
 
 #: Groups of sources; fewer where there are fewer sources.
 FOLDS = 5
@@ -44,24 +44,6 @@ class TieCalibrated(NamedTuple):
     in_sample: float
     untuned: float
     reason: str = ""
-
-
-@dataclass(frozen=True)
-class TieFitted(Statistic):
-    """acc_eq of metrics ``[M, S, K]`` under their ``fits``, at level source."""
-
-    fits: tuple[TieCalibrated, ...] = ()
-
-    def take(self, places: Sequence[int] | Array) -> Statistic:
-        return held_out([self.fits[place] for place in places])
-
-    def fitted_value(self, place: int) -> Correlation:
-        fit = self.fits[place]
-        return Correlation(fit.value, math.nan, fit.n, fit.reason)
-
-    def fitted_note(self, place: int) -> str:
-        fit = self.fits[place]
-        return f"scores tie up to {fit.threshold:.3g} (folds differ by {fit.spread:.2g})"
 
 
 def tie_calibrated(
@@ -104,22 +86,7 @@ def tie_calibrated(
     return TieCalibrated(value, threshold, spread, thresholds, by_source, n, in_sample, untuned)
 
 
-def fitted(
-    statistic: Statistic,
-    human: ArrayLike,
-    metrics: Sequence[ArrayLike] | Array,
-    seed: Sequence[int],
-) -> Statistic:
-    """A statistic with what it fits to metrics ``[M, S, K]``, all in the same folds."""
-    if not statistic.ties_fitted:
-        return statistic
-    rngs = (np.random.default_rng(seed) for _ in metrics)
-    return held_out(
-        [tie_calibrated(human, y, rng=rng) for y, rng in zip(metrics, rngs, strict=True)]
-    )
-
-
-def held_out(fits: Sequence[TieCalibrated]) -> TieFitted:
+def held_out(fits: Sequence[TieCalibrated]) -> Statistic:
     """acc_eq of the fitted metrics ``[M, S, K]`` at level source: each source is judged with the
     threshold of the other folds, which stays over the draws.
     """
@@ -134,9 +101,7 @@ def held_out(fits: Sequence[TieCalibrated]) -> TieFitted:
                 sums[:, m, inside] = tied.parts(x[m, inside], y[m, inside], weights[m, inside])
         return tuple(sums)
 
-    base = acc_eq()
-    words = base.name, base.label, parts, base.finish
-    return TieFitted(*words, chance=base.chance, ties_fitted=True, fits=tuple(fits))
+    return replace(acc_eq(), parts=parts, ties_fitted=True)
 
 
 def _shares(x: Array, y: Array, thresholds: Array) -> Array:
