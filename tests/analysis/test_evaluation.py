@@ -164,7 +164,9 @@ def test_a_metric_of_whole_outputs_is_left_out_with_a_remark(tmp_path):
 ONLY_B = DATA.where(DATA.items["system"] == "B", "one")
 BARE = rated(systems=False, labels=False)
 NOT_AT = "Stuart's tau-c is not defined at level same-source: use source"
-NO_TASKS = "level task needs tasks: the items do not name two tasks or more; give each item a label"
+NO_TASKS = (
+    "level within-task needs tasks: the items do not name two tasks or more; give each item a label"
+)
 MISTAKES = {
     "a level": (DATA, {"level": "sample"}, "unknown level 'sample'; known: pooled, source"),
     "a dimension": (DATA, {"dimension": "mood"}, "unknown dimension 'mood'; known: content"),
@@ -175,7 +177,7 @@ MISTAKES = {
     "not at this level": (DATA, {"statistic": "tau-c", "level": "same-source"}, NOT_AT),
     "no systems": (BARE, {"unit": "both"}, "no item names its system: give the items a column"),
     "one system": (ONLY_B, {"level": "system"}, "only one system (B) was judged: add outputs"),
-    "no tasks": (BARE, {"level": "task"}, NO_TASKS),
+    "no tasks": (BARE, {"level": "within-task"}, NO_TASKS),
 }
 
 

@@ -157,8 +157,6 @@ def at_level(
         cells(human, metric, [s for s in rows if tasks[s] == task], columns)
         for task in sorted(set(tasks))
     ]
-    if level == "task":
-        return grouped(name, by_task, **how)
     return value(
         name, [item for group in by_task for item in standard(group)], statistics=statistics
     )

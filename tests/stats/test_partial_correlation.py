@@ -157,7 +157,6 @@ def test_the_value_at_a_level_is_the_mean_of_its_groups_or_that_of_means(statist
             groups = {
                 "source": [np.s_[:, [s], :] for s in range(len(human))],
                 "within-system": [np.s_[:, :, [k]] for k in range(human.shape[1])],
-                "task": [np.s_[:, tasks == task, :] for task in np.unique(tasks)],
             }
             parts = {level: [sides[g] for g in of] for level, of in groups.items()}
             full = np.where(np.isfinite(sides).all(axis=0), sides, NAN)

@@ -215,7 +215,7 @@ def test_reasons_are_specific(human, metric, name, level, n, reason):
     [
         (Setting("pearsons"), "unknown statistic 'pearsons'; known: pearson, spearman"),
         (Setting("pearson", "rows"), "unknown level 'rows'; known: pooled, source"),  # type: ignore[arg-type]
-        (Setting("pearson", "task", [1, 2]), "tasks of level task must be 5 labels"),
+        (Setting("pearson", "within-task", [1, 2]), "tasks of level within-task must be 5 labels"),
         (
             Setting("pearson", "within-task", [1, 2, 1, 2, NAN]),
             "tasks of level within-task",

@@ -107,7 +107,7 @@ def correlate(
             tau-c, pairwise-accuracy, acc_eq, preference (AUC).
         level: pooled (all rewrites), source (within each source, then averaged), same-source (all
             pairs of rewrites of one source; Pearson's r: about the source's means), within-system,
-            system (over means of systems), task, within-task (pooled, standardised within tasks).
+            system (over means of systems), within-task (pooled, standardised within tasks).
         undefined: what a group without a value counts; by default it is left out.
 
     Returns:

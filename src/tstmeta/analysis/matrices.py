@@ -13,8 +13,8 @@ from ..stats import LEVELS, STATISTICS, Setting
 from ..stats.matrices import Level
 from ..stats.resampling import ResamplingPlan, Units
 
-#: Levels at which columns must be systems, and levels that need tasks.
-SYSTEM_LEVELS, TASK_LEVELS = ("within-system", "system"), ("task", "within-task")
+#: Levels at which columns must be systems.
+SYSTEM_LEVELS = ("within-system", "system")
 #: What the API calls a unit of resampling, and what the statistics call it.
 UNITS: dict[str, Units] = {"source": "sources", "system": "systems", "both": "both"}
 _HEAD = ["dataset", "metric", "basis", "kind", "flipped", "signature"]
@@ -121,7 +121,7 @@ class Matrices(NamedTuple):
     ) -> Setting:
         """A statistic at a level of these data."""
         check(statistic, level)
-        if level in TASK_LEVELS and self.tasks is None:
+        if level == "within-task" and self.tasks is None:
             raise TstmetaError(
                 f"level {level} needs tasks: the items do not name two tasks or more; give each"
                 " item a label 'task', or use another level"

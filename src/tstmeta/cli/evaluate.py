@@ -24,7 +24,7 @@ Statistic = StrEnum(
     "Statistic",
     "pearson spearman kendall tau-c pairwise-accuracy acc_eq preference",
 )
-Level = StrEnum("Level", "pooled source same-source within-system system task within-task")
+Level = StrEnum("Level", "pooled source same-source within-system system within-task")
 Units = Literal["sources", "systems", "both"]
 Table = Literal["values", "differences"]
 Dimension = StrEnum("Dimension", "content style fluency overall structure overcorrection")

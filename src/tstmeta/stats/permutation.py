@@ -206,9 +206,8 @@ def _swapped(x: Array, scores: Array, setting: Setting, swaps: _Swaps) -> Array:
     first and 0 for the other.  Where a level standardises within tasks, or single
     cells are swapped within groups, the scores themselves are swapped.
     """
-    axis, unit, tasks = swaps.axis, swaps.unit, setting.tasks
-    if setting.level in ("pooled", "task") and axis != 0:  # no layout is needed: all in a column
-        tasks = None if tasks is None else np.repeat(np.asarray(tasks), x.shape[1])
+    axis, unit = swaps.axis, swaps.unit
+    if setting.level == "pooled" and axis != 0:  # no layout is needed: all in a column
         x, scores, unit, axis = x.reshape(-1, 1), scores.reshape(2, -1, 1), unit.reshape(-1, 1), 0
     by_value = setting.level == "within-task" or axis is None
     if not by_value:
@@ -216,8 +215,7 @@ def _swapped(x: Array, scores: Array, setting: Setting, swaps: _Swaps) -> Array:
         x = np.concatenate([x, x], axis=axis)
         # what the second has after a swap is what the first has when they stand the other way
         scores = np.stack([np.concatenate(side, axis=axis) for side in (scores, scores[::-1])])
-        tasks = tasks if tasks is None or axis else np.tile(np.asarray(tasks), 2)
-    setting, parts, step = setting._replace(tasks=tasks), [], max(1, _ROOM // (2 * x.size))
+    parts, step = [], max(1, _ROOM // (2 * x.size))
     for start in range(0, len(swaps.flips), step):
         # take, unlike brackets, leaves the weights of a draw side by side in memory
         flip = swaps.flips[start : start + step].take(unit, axis=1)
