@@ -324,28 +324,11 @@ def _held_fixed(analysis: Analysis, dimensions: Sequence[str]) -> pd.DataFrame:
     table["n"] = complete.sum((1, 2))
     table["reason"] = np.where(table["partial"].notna(), "", _NOTHING_LEFT)
     drawn = stats.partial(human, metrics, held, statistic=statistic, draws=sample)
-    return table.assign(**_limits(drawn, table["partial"], complete, analysis.plan))
-
-
-def _limits(
-    drawn: np.ndarray, values: pd.Series, complete: np.ndarray, plan: ResamplingPlan
-) -> dict[str, list[Any]]:
-    """low, high and note from draws ``[M, D]``; a unit is a source (cluster) with ``complete``
-    rewrites ``[M, S, K]``.
-    """
-    clusters, strata = clusters_of(plan, complete.shape[1])
-    limits = []
-    for row, value, cells in zip(drawn, values, complete, strict=True):
-        used = strata[np.unique(clusters[cells.any(axis=1)])]
+    strata, rows = clusters_of(analysis.plan, len(human))[1], []
+    for row, value, cells in zip(drawn, table["partial"], complete, strict=True):
+        used = strata[cells.any(axis=1)]  # of the sources with a complete rewrite
         units = len(used) - len(np.unique(used)) + 1
-        limits += stats.percentile_intervals(row[None], [value], units=units)
-    shown = plan.n > 0
-    notes = [
-        limit.reason * (shown and math.isfinite(value))
-        for limit, value in zip(limits, values, strict=True)
-    ]
-    return {
-        "low": [limit.low for limit in limits],
-        "high": [limit.high for limit in limits],
-        "note": notes,
-    }
+        [limits] = stats.percentile_intervals(row[None], [value], units=units)
+        note = limits.reason if analysis.plan.n and math.isfinite(value) else ""
+        rows.append((limits.low, limits.high, note))
+    return pd.concat([table, pd.DataFrame(rows, columns=["low", "high", "note"])], axis=1)
