@@ -163,7 +163,6 @@ def test_a_metric_of_whole_outputs_is_left_out_with_a_remark(tmp_path):
 
 ONLY_B = DATA.where(DATA.items["system"] == "B", "one")
 BARE = rated(systems=False, labels=False)
-NOT_AT = "Stuart's tau-c is not defined at level same-source: use source"
 NO_TASKS = (
     "level within-task needs tasks: the items do not name two tasks or more; give each item a label"
 )
@@ -174,7 +173,6 @@ MISTAKES = {
     "units": (DATA, {"unit": "words"}, "unknown unit 'words'; known: source, system, both"),
     "no draws": (DATA, {"draws": 0}, "0 draws: at least one is needed"),
     "no threshold there": (DATA, {"statistic": "acc_eq", "level": "system"}, "many: acc_eq has a"),
-    "not at this level": (DATA, {"statistic": "tau-c", "level": "same-source"}, NOT_AT),
     "no systems": (BARE, {"unit": "both"}, "no item names its system: give the items a column"),
     "one system": (ONLY_B, {"level": "system"}, "only one system (B) was judged: add outputs"),
     "no tasks": (BARE, {"level": "within-task"}, NO_TASKS),

@@ -127,7 +127,6 @@ def resampled(
         )
     if setting.level not in LEVELS:
         raise ValueError(f"unknown level {setting.level!r}; known: {', '.join(LEVELS)}")
-    setting.function.check(setting.level)
     # a draws axis everywhere: [1, S, K] and [M, 1|D, S, K]
     x, y = x[None], y[:, None] if y.ndim == 3 else y
     sources, systems = x.shape[-2:]

@@ -42,7 +42,6 @@ class Statistic:
         least, alone: fewest items with both values, in a group and where there are no groups.
         chance: value of a metric that knows nothing; 0 for correlations.
         peer: scipy's function of two vectors, where scipy has it.
-        additive: whether parts of several groups may be added up before they finish.
         parts_by_row: quicker ``parts`` of all cells (:func:`.kernels.moments_by_row`).
         ordinal: whether items are compared in pairs.
         reranks: whether items are ranked in every draw anew.
@@ -58,7 +57,6 @@ class Statistic:
     alone: int = 0
     chance: float = 0.0
     peer: Callable | None = None
-    additive: bool = True
     parts_by_row: Callable[[Array, Array, Array, Array, int], Parts] | None = None
     ordinal: bool = True
     reranks: bool = False
@@ -83,11 +81,6 @@ class Statistic:
             result = self.peer(x, y)
             value, p = float(result.statistic), above_zero(float(result.pvalue), len(x))
         return Correlation(value, p, len(x), "" if np.isfinite(value) else self.why(x, y))
-
-    def check(self, level: str) -> None:
-        """Refuse a level at which the statistic is not defined."""
-        if level == "same-source" and not self.additive:
-            raise ValueError(f"{self.label} is not defined at level {level}: use source")
 
     def why(self, human: Array, metric: Array, items: str = "items") -> str:
         """Why two vectors have no value."""
@@ -161,17 +154,6 @@ def _tau_parts(x: Array, y: Array, weights: Array) -> Parts:
     return kernels.untied(x, weights), kernels.untied(y, weights), agreeing
 
 
-def _tau_c_parts(x: Array, y: Array, weights: Array) -> Parts:
-    agreeing = kernels.pair_total(np.multiply, x, y, weights)
-    n = kernels.total(np.ones((1, x.shape[-1])), weights)
-    least = np.minimum(kernels.distinct(x, weights), kernels.distinct(y, weights))
-    return agreeing, n, least
-
-
-def _tau_c(agreeing: Array, n: Array, least: Array) -> Array:
-    return ratio(2.0 * agreeing * least, n**2 * (least - 1.0))
-
-
 def _preference_parts(x: Array, y: Array, weights: Array) -> Parts:
     return kernels.untied(x, weights), kernels.pair_total(np.multiply, x, y, weights)
 
@@ -227,7 +209,6 @@ STATISTICS: dict[str, Statistic] = {
             peer=kendalltau,
             has_partial=True,
         ),
-        Statistic("tau-c", "Stuart's tau-c", _tau_c_parts, _tau_c, additive=False),
         Statistic("pairwise-accuracy", "pairwise accuracy", _accuracy_parts, _accuracy, chance=0.5),
         replace(acc_eq(), ties_fitted=True),
         Statistic("preference", "preference accuracy", _preference_parts, _preference, chance=0.5),
