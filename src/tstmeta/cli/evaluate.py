@@ -68,7 +68,7 @@ class EvaluateOptions:
         typer.Option(
             "--level",
             "-l",
-            help="All rewrites [default]; those of a source, system or task, then averaged; means "
+            help="All rewrites [default]; those of a source or system, then averaged; means "
             "of systems; all, standardised within tasks; repeat for more.",
         ),
     ] = None
