@@ -114,7 +114,7 @@ def test_a_metric_with_gaps_does_not_change_the_items_of_the_others():
     [
         ("kendall", "source", "kendall", "style"),
         ("pearson", "within-task", "pearson", "style"),
-        ("soft-pairwise-accuracy", "system", "spearman", "style (Spearman's rho)"),
+        ("pairwise-accuracy", "system", "spearman", "style (Spearman's rho)"),
     ],
 )
 def test_given_another_dimension_is_the_statistic_at_its_level(statistic, level, how, given):
@@ -155,8 +155,9 @@ def test_a_metric_of_whole_outputs_is_left_out_with_a_remark(tmp_path):
 
 ONLY_B = DATA.where(DATA.items["system"] == "B", "one")
 BARE = rated(systems=False, labels=False)
-NOT_AT = "soft pairwise accuracy is not defined at level pooled, only at system"
-NO_TASKS = "level task needs tasks: the items do not name two tasks or more; give each item a label"
+NO_TASKS = (
+    "level within-task needs tasks: the items do not name two tasks or more; give each item a label"
+)
 MISTAKES = {
     "a level": (DATA, {"level": "sample"}, "unknown level 'sample'; known: pooled, source"),
     "a dimension": (DATA, {"dimension": "mood"}, "unknown dimension 'mood'; known: content"),
@@ -164,10 +165,9 @@ MISTAKES = {
     "units": (DATA, {"unit": "words"}, "unknown unit 'words'; known: source, system, both"),
     "no draws": (DATA, {"draws": 0}, "0 draws: at least one is needed"),
     "no threshold there": (DATA, {"statistic": "acc_eq", "level": "system"}, "many: acc_eq has a"),
-    "not at this level": (DATA, {"statistic": "soft-pairwise-accuracy"}, NOT_AT),
     "no systems": (BARE, {"unit": "both"}, "no item names its system: give the items a column"),
     "one system": (ONLY_B, {"level": "system"}, "only one system (B) was judged: add outputs"),
-    "no tasks": (BARE, {"level": "task"}, NO_TASKS),
+    "no tasks": (BARE, {"level": "within-task"}, NO_TASKS),
 }
 
 

@@ -149,7 +149,7 @@ README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
 NOTHING = "nothing to show: no metric has a value beside ratings"
 #: Words of the command -> what is said, and whether it was seen before anything was scored.
 REFUSED = {
-    "-d mine.csv -l task": ("level task needs tasks: .* give each item a label 'task'", False),
+    "-d mine.csv -l within-task": ("level within-task needs tasks: .* a label 'task'", False),
     "-d mine.csv -o t.txt": (r"t\.txt cannot be written .*: end its name in \.csv", True),
     "-d mine.csv --plot f.jpg": ("end its name in .pdf, .svg or .png", True),
     "-d two.csv -o t.tex": (NOTHING, False),

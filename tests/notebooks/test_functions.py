@@ -1,6 +1,7 @@
 """Functions that notebooks teach find what was planted, and agree with the library's."""
 
 import ast
+import itertools
 import math
 from collections import Counter
 from dataclasses import replace
@@ -8,7 +9,9 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats as scipy_stats
 from scipy.optimize import brentq
+from scipy.stats import norm
 
 from tests.combine import examples
 from tests.combine.examples import DIMENSIONS
@@ -117,6 +120,165 @@ def test_the_luckiest_of_many_metrics_of_noise_is_worth_nothing_on_the_other_hal
     assert (high - low) / 2 == pytest.approx(1.96 * 0.5 / 180**0.5, rel=0.2)
 
 
+#: Content, style and a metric that counts what style changes: correlations of the true values.
+TRUE = np.array([[1.0, 0.5, 0.3], [0.5, 1.0, -0.4], [0.3, -0.4, 1.0]])
+#: Noise of one rater's ratings of content and style: half of the values' variance, mostly shared.
+NOISE = np.array([[0.5, 0.4], [0.4, 0.5]])
+
+
+def from_covariances(covariance):
+    """The partial correlation of the first and last variable, all others held fixed."""
+    inverse = np.linalg.inv(covariance)
+    return -inverse[0, -1] / math.sqrt(inverse[0, 0] * inverse[-1, -1])
+
+
+def world(rng, size, raters):
+    """Ratings [2, n, R] by raters with levels of their own, and scores [n]."""
+    values = np.linalg.cholesky(TRUE) @ rng.normal(size=(3, size))
+    noise = np.einsum("ij,jnr->inr", np.linalg.cholesky(NOISE), rng.normal(size=(2, size, raters)))
+    return values[:2, :, None] + noise + rng.normal(size=(2, 1, raters)), values[2]
+
+
+def by_pairs_of_raters(ratings, metric, corrected=lambda i, j: True):
+    """From complete ratings: covariances of means, but across raters what is corrected."""
+    ratings = ratings - ratings.mean(axis=1, keepdims=True)
+    covariance = np.cov([*ratings.mean(axis=2), metric], ddof=0)
+    for i, k in itertools.product(range(len(ratings)), repeat=2):
+        two = itertools.permutations(range(ratings.shape[2]), 2)
+        products = [(ratings[i, :, r] * ratings[k, :, s]).mean() for r, s in two]
+        covariance[i, k] = np.mean(products) if corrected(i, k) else covariance[i, k]
+    return from_covariances(covariance)
+
+
+def corrected(ratings, metric, weights=None):
+    """The corrected partial correlation of chapter 9."""
+    space = functions("09_confounds", "levels_known", "levelled", "corrected_in_draws")
+    known = space["levels_known"](np.isfinite(ratings[0]))
+    weights = np.ones((len(metric), 1)) if weights is None else weights
+    return space["corrected_in_draws"](ratings, metric, weights, known)[0]
+
+
+@pytest.mark.parametrize(("raters", "controls"), itertools.product((2, 3), (0, 1, 2)))
+def test_the_corrected_partial_correlation_is_that_of_covariances_across_raters(raters, controls):
+    rng = np.random.default_rng([raters, controls])
+    ratings = rng.normal(size=(1 + controls, 36, 1)) + rng.normal(size=(36, raters)) / 2
+    metric = ratings.mean(axis=(0, 2)) + rng.normal(size=36)
+    assert corrected(ratings, metric) == pytest.approx(by_pairs_of_raters(ratings, metric))
+    rows = rng.integers(0, 36, 36)
+    weights = np.bincount(rows, minlength=36)[:, None]
+    even = ratings - ratings.mean(axis=1, keepdims=True)  # levels are those of all ratings
+    again = corrected(even[:, rows], metric[rows])
+    assert corrected(ratings, metric, weights) == pytest.approx(again, abs=0.02)
+
+
+def test_with_noise_that_a_rater_shares_only_covariances_across_raters_are_right():
+    rng, truth, rounds = np.random.default_rng(2), from_covariances(TRUE), []
+    for _ in range(60):
+        ratings, metric = world(rng, 600, 3)
+        plain = by_pairs_of_raters(ratings, metric, corrected=lambda i, k: i == k)
+        means = by_pairs_of_raters(ratings, metric, corrected=lambda i, k: False)
+        rounds.append([corrected(ratings, metric), plain, means])
+    ours, plain, uncorrected = np.mean(rounds, axis=0) - truth
+    error = np.std(rounds, axis=0)[0] / math.sqrt(len(rounds))
+    assert abs(ours) < 3 * error < 0.03
+    assert plain > 0.08  # variances alone: it overshoots
+    assert uncorrected < -3 * error
+
+
+def test_many_raters_of_few_rewrites_leave_their_levels_in_as_noise():
+    rng, truth, rounds = np.random.default_rng(5), from_covariances(TRUE), []
+    for _ in range(40):
+        ratings, metric = world(rng, 300, 2)
+        levels = rng.normal(size=(2, 200)) / 2
+        raters = rng.permuted(np.tile(np.arange(200), 3).reshape(2, 300), axis=1).T
+        crowd, even = np.full((2, 300, 200), np.nan), ratings - ratings.mean(axis=1, keepdims=True)
+        np.put_along_axis(crowd, raters[None].repeat(2, axis=0), even + levels[:, raters], axis=-1)
+        has = np.isfinite(crowd[0]).sum(axis=1) > 1
+        rounds.append(corrected(crowd[:, has], metric[has]))
+    assert np.mean(rounds) == pytest.approx(truth, abs=0.03)  # without levels it fell .07 short
+
+
+def soft(human, metric):
+    """Soft pairwise accuracy of [sources, systems], in loops."""
+    gaps = []
+    for first, second in itertools.combinations(range(human.shape[1]), 2):
+        apart = np.stack([side[:, first] - side[:, second] for side in (human, metric)])
+        apart = apart[:, np.isfinite(apart).all(axis=0)]
+        square = (apart**2).sum(axis=1)
+        z = apart.sum(axis=1) / np.sqrt(np.where(square > 0, square, 1))
+        gaps += [abs(norm.sf(z[0]) - norm.sf(z[1]))] * bool(apart.size)
+    return 1 - np.mean(gaps) if gaps else np.nan
+
+
+def test_soft_pairwise_accuracy_is_that_of_loops():
+    space = {"scipy_stats": scipy_stats, "itertools": itertools}
+    space = functions("03_system_ranking", "p_better", "soft_accuracy", **space)
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        human, metric = rng.integers(0, 3, (2, 5, 3)) / 3
+        metric[rng.random(metric.shape) < 0.3] = np.nan
+        rows = [(s, k, human[s, k], metric[s, k]) for s, k in np.ndindex(human.shape)]
+        frame = pd.DataFrame(rows, columns=["source_id", "system", "human", "score"]).dropna()
+        expected = soft(human, metric)
+        assert space["soft_accuracy"](frame) == pytest.approx(expected, nan_ok=True)
+
+
+#: Axes of each effect: sources, systems, raters.
+EFFECTS = [(0,), (1,), (2,), (0, 1), (0, 2), (1, 2), (0, 1, 2)]
+FACETS = ("source_id", "system", "rater")
+
+
+def crossed(cube):
+    """Functions of chapter 19, and the components of ratings [sources, systems, raters]."""
+    names = ["source", "system", "rater", "source:system", "source:rater", "system:rater"]
+    effects = [tuple(FACETS[axis] for axis in effect) for effect in EFFECTS]
+    space = {"FACETS": FACETS, "EFFECTS": effects, "NAMES": [*names, "residual"]}
+    space = functions("19_noise", "mean_squares", "components", "d_study", **space)
+    cells = np.stack(np.indices(cube.shape), -1).reshape(-1, 3)
+    long = pd.DataFrame(cells, columns=FACETS).assign(value=cube.ravel())
+    return space, space["components"](long)
+
+
+def by_loops(x):
+    """Components by sums of squares over cells, and the expected mean squares as equations."""
+    size, cells = x.shape, [*itertools.product(*map(range, x.shape))]
+    squares, left = [], {cell: x[cell] - x.mean() for cell in cells}
+    for effect in EFFECTS:  # each level's mean is taken off before the next effect
+        level = {}
+        for cell in cells:
+            level.setdefault(tuple(cell[a] for a in effect), []).append(left[cell])
+        for cell in cells:
+            left[cell] = left[cell] - np.mean(level[tuple(cell[a] for a in effect)])
+        sum_of_squares = sum(len(values) * np.mean(values) ** 2 for values in level.values())
+        squares.append(sum_of_squares / np.prod([size[a] - 1 for a in effect]))
+    expected = [
+        [np.prod([n for a, n in enumerate(size) if a not in wider]) * ({*effect} <= {*wider})
+         for wider in EFFECTS]
+        for effect in EFFECTS
+    ]  # fmt: skip
+    return np.linalg.solve(expected, squares)
+
+
+@pytest.mark.parametrize("size", [(2, 2, 2), (3, 2, 4), (4, 5, 3)])
+def test_components_of_variance_equal_loops_over_cells(size):
+    x = np.random.default_rng(size).integers(1, 6, size).astype(float)
+    assert crossed(x)[1].to_numpy() == pytest.approx(by_loops(x))
+
+
+def test_what_a_d_study_promises_is_how_far_two_panels_agree():
+    rng, x = np.random.default_rng(3), 0.0
+    planted = (1.0, 0.5, 0.3, 0.8, 0.2, 0.1, 0.6)
+    for variance, effect in zip(planted, EFFECTS, strict=True):
+        shape = [n if axis in effect else 1 for axis, n in enumerate((300, 60, 8))]
+        x = x + np.sqrt(variance) * rng.normal(size=shape)
+    about = x - x.mean(axis=1, keepdims=True)  # of the same source
+    panels = [about[..., :4].mean(axis=-1).ravel(), about[..., 4:].mean(axis=-1).ravel()]
+    space, components = crossed(x)
+    promised, _, of_systems = space["d_study"](components, 4)
+    assert np.corrcoef(panels)[0, 1] == pytest.approx(promised, abs=0.03)
+    assert of_systems < promised < space["d_study"](components, 8)[0]
+
+
 @pytest.mark.parametrize("signal", [0.5, 0.8])
 def test_simulated_raters_have_the_signal_that_they_were_given(signal):
     wanted = ["every_two", "order", "means_of_others", "simulated", "against_others", "fitted"]
@@ -125,7 +287,7 @@ def test_simulated_raters_have_the_signal_that_they_were_given(signal):
     marks, _, two = space["simulated"](scale, 0.3, signal, pairs=4000)
     ratings = marks[two.T]  # [sources, 2 systems, raters]
     space["seed"] = 1
-    shared, again, _ = space["fitted"](ratings, stats.variance_components(ratings))
+    shared, again, _ = space["fitted"](ratings, crossed(ratings)[1])
     assert (shared, again) == pytest.approx((0.3, signal), abs=0.05)
     accuracy = [space["perfect"](ratings, shared, again, raters)[0] for raters in (1, 30)]
     assert 0.7 < accuracy[0] < accuracy[1] < 1

@@ -13,12 +13,7 @@ from tstmeta import stats
 
 NAN = math.nan
 #: every statistic where it is defined
-PLACES = [
-    (name, level)
-    for name, statistic in stats.STATISTICS.items()
-    for level in (["system"] if statistic.from_matrices else stats.LEVELS)
-    if statistic.additive or level != "same-source"
-]
+PLACES = [(name, level) for name in stats.STATISTICS for level in stats.LEVELS]
 
 
 def rng(*seed: int) -> np.random.Generator:
@@ -70,11 +65,6 @@ def agreeing(values):
     return sum(a * b for a, b, _ in values)
 
 
-def tau_c(items):
-    n, least = len(items), min(len({item[side] for item in items}) for side in (1, 2))
-    return n**2 * (least - 1), 2 * least * agreeing(pairs(items))
-
-
 def accuracy(threshold=0.0):
     def parts(items):
         values = [(a, 0 if abs(gap) <= threshold else b) for a, b, gap in pairs(items)]
@@ -102,7 +92,6 @@ STATISTICS = {
     "pearson": (pearson, correlation, 3, 3),
     "spearman": (spearman, correlation, 3, 3),
     "kendall": (kendall, correlation, 2, 3),
-    "tau-c": (tau_c, quotient, 2, 2),
     "pairwise-accuracy": (accuracy(), quotient, 2, 2),
     "acc_eq": (accuracy(), quotient, 2, 2),
     "preference": (preference, quotient, 2, 2),
@@ -157,8 +146,6 @@ def at_level(
         cells(human, metric, [s for s in rows if tasks[s] == task], columns)
         for task in sorted(set(tasks))
     ]
-    if level == "task":
-        return grouped(name, by_task, **how)
     return value(
         name, [item for group in by_task for item in standard(group)], statistics=statistics
     )

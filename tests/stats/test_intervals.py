@@ -25,12 +25,10 @@ from tstmeta.stats import (
 from tstmeta.stats.limits import FEW_UNITS, interval
 
 NAN = math.nan
-PLAIN = {"widened": False, "bounds": (-100.0, 100.0)}
 
 
-def limits_of(values, estimate, jackknives=(), units=None, **options):
-    left_out = [np.array(values, dtype=float) for values in jackknives]
-    counts = {} if units is None else {"units": units}
+def limits_of(values, estimate, jackknives=(), units=10**6, **options):
+    left_out, counts = [np.array(side, dtype=float) for side in jackknives], {"units": units}
     if left_out:
         counts = {"units": sum(max(len(values) - 1, 0) for values in left_out) + 1}
     return interval(np.array(values, dtype=float), estimate, left_out, counts, **options)

@@ -2,16 +2,13 @@
 weighted sums that they are made of.
 """
 
-import itertools
 import math
 
 import numpy as np
 import pytest
-from scipy import stats as scipy_stats
 
 from tests.stats import oracles
 from tstmeta.stats import (
-    LEVELS,
     ResamplingPlan,
     Setting,
     acc_eq,
@@ -23,9 +20,7 @@ from tstmeta.stats import (
 )
 
 NAN = math.nan
-PLACES = [(name, level) for name in oracles.STATISTICS for level in LEVELS]
-PLACES.remove(("tau-c", "same-source"))
-everywhere = pytest.mark.parametrize(("name", "level"), PLACES)
+everywhere = pytest.mark.parametrize(("name", "level"), oracles.PLACES)
 
 
 def tables(seed, count, **size):
@@ -83,7 +78,7 @@ def test_draws_are_repeated_rows_and_columns(monkeypatch, name, level, few):
     assert defined > 30
 
 
-@pytest.mark.parametrize("level", ["pooled", "source", "task", "system"])
+@pytest.mark.parametrize("level", ["pooled", "source", "system"])
 @pytest.mark.parametrize("threshold", [0.26, 1.01])
 @pytest.mark.parametrize("few", [128, 0])
 def test_a_threshold_ties_what_is_near(monkeypatch, level, threshold, few):
@@ -101,11 +96,7 @@ def test_a_threshold_ties_what_is_near(monkeypatch, level, threshold, few):
             assert result[0, d] == near(expected)
 
 
-#: every statistic where it is defined, those of matrices too
-all_of_them = pytest.mark.parametrize(("name", "level"), oracles.PLACES)
-
-
-@all_of_them
+@everywhere
 def test_the_order_of_sources_and_of_systems_does_not_matter(name, level):
     for human, metric, tasks, rng in tables(5, 60, sources=8, systems=5):
         rows, columns = (rng.permutation(size) for size in human.shape)
@@ -116,7 +107,7 @@ def test_the_order_of_sources_and_of_systems_does_not_matter(name, level):
         assert second[2:] == first[2:]
 
 
-@all_of_them
+@everywhere
 def test_scale_and_shift_of_either_side_do_not_matter(name, level):
     for human, metric, tasks, _ in tables(7, 40, sources=8, systems=5):
         setting = Setting(name, level, tasks)
@@ -126,7 +117,7 @@ def test_scale_and_shift_of_either_side_do_not_matter(name, level):
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e-3, 1e12], ids=str)
-@pytest.mark.parametrize("name", ["kendall", "spearman", "pairwise-accuracy", "tau-c"])
+@pytest.mark.parametrize("name", ["kendall", "spearman", "pairwise-accuracy"])
 def test_systems_with_the_same_ratings_tie_whatever_the_order_of_rows(name, scale):
     rng = np.random.default_rng(10)
     tied = correlate([[1, 1, 2, 3]], [[1, 2, 3, 3]], Setting(name, "system")).value
@@ -144,7 +135,7 @@ def test_systems_with_the_same_ratings_tie_whatever_the_order_of_rows(name, scal
         assert estimate(half, half[None], Setting("acc_eq", "system"))[0] == 1
 
 
-@all_of_them
+@everywhere
 def test_draws_in_slices_give_the_same_as_all_at_once(monkeypatch, name, level):
     rng = np.random.default_rng(12)
     human, metrics = rng.integers(0, 4, (6, 4)).astype(float), rng.normal(size=(2, 6, 4))
@@ -154,68 +145,6 @@ def test_draws_in_slices_give_the_same_as_all_at_once(monkeypatch, name, level):
     full = resampled(human, metrics, setting, draws)
     monkeypatch.setattr("tstmeta.stats.matrices._ROOM", 5 * metrics.size)
     assert resampled(human, metrics, setting, draws) == pytest.approx(full, abs=1e-12, nan_ok=True)
-
-
-# ------------------------------------------------------------------------ soft pairwise accuracy
-
-SOFT = Setting("soft-pairwise-accuracy", "system")
-
-
-def sureness(differences):
-    """One-sided p of a sum under flips of signs, by the normal approximation."""
-    square = math.fsum(d * d for d in differences)
-    z = math.fsum(differences) / math.sqrt(square) if square else 0.0
-    return scipy_stats.norm.sf(z)
-
-
-def soft(human, metric, rows, columns):
-    """Over pairs of different systems among the drawn ones."""
-    gaps = []
-    for i, j in itertools.combinations(columns, 2):
-        shared = [s for s in rows if np.isfinite([human[s, [i, j]], metric[s, [i, j]]]).all()]
-        if i != j and shared:
-            p_human, p_metric = (
-                sureness([side[s, i] - side[s, j] for s in shared]) for side in (human, metric)
-            )
-            gaps.append(abs(p_human - p_metric))
-    return 1 - math.fsum(gaps) / len(gaps) if gaps else NAN
-
-
-def test_values_and_draws_are_those_of_loops():
-    compared, random = 0, oracles.rng(1, 9)
-    for _ in range(150):
-        human, metric = oracles.table(random, sources=6)
-        expected = soft(human, metric, *map(range, human.shape))
-        assert correlate(human, metric, SOFT).value == pytest.approx(
-            expected, abs=1e-9, nan_ok=True
-        )
-        compared += not math.isnan(expected)
-        draws = draw(ResamplingPlan("both", 3), human.shape, random)
-        metrics = np.stack([metric, metric[::-1]])
-        result = resampled(human, metrics, SOFT, draws)
-        for m, d in np.ndindex(2, 3):
-            drawn = (oracles.repeated(side[d]) for side in (draws.sources, draws.systems))
-            expected = soft(human, metrics[m], *drawn)
-            assert result[m, d] == pytest.approx(expected, abs=1e-9, nan_ok=True)
-    assert compared > 60
-
-
-#: people, metric, value
-EDGES = {
-    "no source in common": ([[1, NAN], [NAN, 1]], [[1, 2], [1, 2]], NAN),
-    "all ties": (np.ones((4, 3)), np.ones((4, 3)), 1),
-    "ties but for rounding": (np.full((4, 2), 0.3), [[0.3, 0.1 + 0.2]] * 4, 1),
-    "systems with the same values in another order": ([[1, 2], [2, 1]], [[1, 2], [2, 1]], 1),
-}
-
-
-@pytest.mark.parametrize(("human", "metric", "value"), EDGES.values(), ids=EDGES)
-def test_edges(human, metric, value):
-    result = correlate(human, metric, SOFT).value
-    assert result == pytest.approx(value, nan_ok=True)
-
-
-# --------------------------------------------------------------------------- sums and means
 
 
 def test_means_of_columns_do_not_depend_on_the_order_of_rows_to_the_last_bit():

@@ -1,6 +1,5 @@
-"""Partial correlations against regressions and loops over raters, and where there is none."""
+"""Partial correlations against regressions, and where there is none."""
 
-import itertools
 import math
 
 import numpy as np
@@ -8,15 +7,7 @@ import pytest
 from scipy.stats import kendalltau, rankdata
 
 from tests.stats.oracles import repeated
-from tstmeta.stats import (
-    Draws,
-    ResamplingPlan,
-    Setting,
-    corrected_partial,
-    draw,
-    partial,
-    partial_at,
-)
+from tstmeta.stats import Draws, ResamplingPlan, Setting, draw, partial, partial_at
 
 NAN = math.nan
 STATISTICS = ("pearson", "spearman")
@@ -166,7 +157,6 @@ def test_the_value_at_a_level_is_the_mean_of_its_groups_or_that_of_means(statist
             groups = {
                 "source": [np.s_[:, [s], :] for s in range(len(human))],
                 "within-system": [np.s_[:, :, [k]] for k in range(human.shape[1])],
-                "task": [np.s_[:, tasks == task, :] for task in np.unique(tasks)],
             }
             parts = {level: [sides[g] for g in of] for level, of in groups.items()}
             full = np.where(np.isfinite(sides).all(axis=0), sides, NAN)
@@ -181,101 +171,3 @@ def test_the_value_at_a_level_is_the_mean_of_its_groups_or_that_of_means(statist
                 assert result == pytest.approx(expected, abs=1e-9, nan_ok=True), level
                 seen += math.isfinite(expected)
     assert seen > 50
-
-
-# ------------------------------------------------------------------ corrected for raters' noise
-
-#: Content, style and a metric that counts what style changes: correlations of the true values.
-TRUE = np.array([[1.0, 0.5, 0.3], [0.5, 1.0, -0.4], [0.3, -0.4, 1.0]])
-#: Noise of one rater's ratings of content and style: half of the values' variance, mostly shared.
-NOISE = np.array([[0.5, 0.4], [0.4, 0.5]])
-
-
-def from_covariances(covariance):
-    """The partial correlation of the first and last variable, all others held fixed."""
-    inverse = np.linalg.inv(covariance)
-    return -inverse[0, -1] / math.sqrt(inverse[0, 0] * inverse[-1, -1])
-
-
-def world(rng, sources=150, systems=4, raters=3):
-    """Ratings [2, S, K, R] by raters with levels of their own, and a metric [1, S, K]; rewrites of
-    a source are alike."""
-    alike, apart = rng.normal(size=(3, sources, 1)), rng.normal(size=(3, sources, systems))
-    values = np.sqrt(0.4) * alike + np.sqrt(0.6) * apart
-    values = np.einsum("ij,jsk->isk", np.linalg.cholesky(TRUE), values)
-    noise = rng.normal(size=(2, sources, systems, raters))
-    noise = np.einsum("ij,jskr->iskr", np.linalg.cholesky(NOISE), noise)
-    return values[:2, ..., None] + noise + rng.normal(size=(2, 1, 1, raters)), values[2:]
-
-
-def by_loops(ratings, metric, corrected=lambda i, j: True):
-    """From complete ratings without levels: of means, but across raters what is corrected."""
-    dimensions, raters = len(ratings), range(ratings.shape[-1])
-    covariance = np.cov([*ratings.mean(axis=-1).reshape(dimensions, -1), metric.ravel()], ddof=0)
-    middle = ratings.mean(axis=(1, 2, 3), keepdims=True)
-    for i, j in itertools.product(range(dimensions), repeat=2):
-        a, b = (ratings - middle)[[i, j]]
-        products = [(a[..., r] * b[..., s]).mean() for r, s in itertools.permutations(raters, 2)]
-        covariance[i, j] = np.mean(products) if corrected(i, j) else covariance[i, j]
-    return from_covariances(covariance)
-
-
-def even(ratings):
-    """Complete ratings without the raters' levels."""
-    return ratings - ratings.mean(axis=(1, 2), keepdims=True)
-
-
-@pytest.mark.parametrize(("raters", "controls"), itertools.product((2, 3), (0, 1, 2)))
-def test_it_is_the_partial_correlation_of_covariances_across_raters(raters, controls):
-    rng = np.random.default_rng([raters, controls])
-    ratings = rng.normal(size=(1 + controls, 12, 3, 1)) + rng.normal(size=(12, 3, raters)) / 2
-    metric = ratings.mean(axis=(0, 3)) + rng.normal(size=(12, 3))
-    expected = by_loops(even(ratings), metric)
-    assert corrected_partial(ratings, [metric, -2 * metric]) == pytest.approx([expected, -expected])
-    rows = rng.integers(0, 12, 12)
-    draws = Draws(np.bincount(rows, minlength=12)[None].astype(float), np.ones((1, 3)))
-    again = by_loops(even(ratings)[:, rows], metric[rows])  # levels are those of all ratings
-    assert corrected_partial(ratings, [metric], draws=draws)[0, 0] == pytest.approx(again)
-
-
-def test_with_noise_that_a_rater_shares_only_covariances_across_raters_are_right():
-    rng = np.random.default_rng(2)
-    truth, rounds = from_covariances(TRUE), []
-    for _ in range(60):
-        ratings, metric = world(rng)
-        x, z = ratings.mean(axis=-1)
-        plain = by_loops(even(ratings), metric, corrected=lambda i, j: i == j)
-        rounds.append([corrected_partial(ratings, metric)[0], plain, partial(x, metric, [z])[0]])
-    ours, plain, uncorrected = np.mean(rounds, axis=0) - truth
-    error = np.std(rounds, axis=0)[0] / math.sqrt(len(rounds))
-    assert abs(ours) < 3 * error < 0.03
-    assert plain > 0.08  # variances alone: it overshoots
-    assert abs(uncorrected) > 4 * error
-
-
-def test_many_raters_of_few_rewrites_leave_their_levels_in_as_noise():
-    rng, truth, rounds = np.random.default_rng(5), from_covariances(TRUE), []
-    for _ in range(40):
-        ratings, metric = world(rng, 300, systems=1, raters=2)
-        levels = rng.normal(size=(2, 200)) / 2
-        raters = rng.permuted(np.tile(np.arange(200), 3).reshape(2, 300), axis=1).T[:, None]
-        crowd = np.full((2, 300, 1, 200), np.nan)
-        ratings_with_levels = ratings - ratings.mean(axis=(1, 2), keepdims=True) + levels[:, raters]
-        np.put_along_axis(crowd, raters[None].repeat(2, axis=0), ratings_with_levels, axis=-1)
-        x, z = np.nanmean(crowd, axis=-1)
-        rounds.append([corrected_partial(crowd, metric)[0], partial(x, metric, [z])[0]])
-    ours, uncorrected = np.mean(rounds, axis=0) - truth
-    assert abs(ours) < 0.03  # without their levels it fell .07 short
-    assert uncorrected < -0.05
-
-
-def test_noise_alone_and_lone_raters_have_no_value():
-    rng = np.random.default_rng(4)
-    ratings, metrics = rng.normal(size=(2, 6, 2, 2)), rng.normal(size=(50, 6, 2))
-    assert np.isnan(corrected_partial(ratings, metrics)).any()
-    alone = np.where(np.arange(2) == 0, ratings, np.nan)
-    assert np.isnan(corrected_partial(alone, metrics)).all()
-    apart = np.stack([ratings[0], alone[1]])  # one rater of the two rated both dimensions
-    assert np.isnan(corrected_partial(apart, metrics)).all()
-    with pytest.raises(ValueError, match="are needed"):
-        corrected_partial(ratings[0], metrics)

@@ -10,45 +10,9 @@ from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
 from tests.stats.oracles import rng
-from tstmeta.stats import (
-    holm,
-    rank_sets,
-    significance_clusters,
-    simultaneous_p,
-    williams,
-)
+from tstmeta.stats import holm, rank_sets, significance_clusters, simultaneous_p
 
 NAN = math.nan
-
-# ---------------------------------------------------------------------------------- two metrics
-
-
-def test_williams_on_a_worked_case():
-    """Steiger's (1980) case: .4 and .5 over 103 items, .1 between; K is .62 by hand."""
-    result = williams(0.4, 0.5, 0.1, 103)
-    below = 2 * 0.62 * 102 / 100 + 0.45**2 * 0.9**3
-    assert result.statistic == pytest.approx(-0.1 * math.sqrt(102 * 1.1 / below))
-    assert result.statistic == pytest.approx(-0.89, abs=0.005)
-    assert result.p == pytest.approx(0.37, abs=0.006)
-
-
-#: three correlations and n, part of the reason
-UNTESTED = {
-    "without a value": ((NAN, 0.5, 0.1, 50), "no value"),
-    "on three items": ((0.4, 0.5, 0.1, 3), "fewer than four"),
-    "on one metric twice": ((0.4, 0.4, 1.0, 50), "one but for scale"),
-    "on a metric flipped": ((0.4, -0.4, -1.0, 50), "one but for scale"),
-}
-
-
-@pytest.mark.parametrize(("values", "reason"), UNTESTED.values(), ids=UNTESTED)
-def test_what_williams_cannot_test_says_why(values, reason):
-    result = williams(*values)
-    assert math.isnan(result.p)
-    assert reason in result.reason
-
-
-# --------------------------------------------------------------------------------- many metrics
 
 #: p, Holm by hand (times 5, 4, 3, 2, 1 in order)
 WORKED = {
@@ -133,9 +97,6 @@ def test_clusters_are_the_finest_that_lines_allow_in_any_order_of_rows():
         order = random.permutation(size)
         shuffled = significance_clusters(values[order], table[np.ix_(order, order)])
         np.testing.assert_array_equal(shuffled, result[order])
-
-
-# ---------------------------------------------------------------------------------------- ranks
 
 
 def drawn(estimates, noise=0.1, draws=500, seed=0):

@@ -11,7 +11,6 @@ from sklearn.metrics import roc_auc_score
 
 from tests.stats.oracles import PLACES
 from tstmeta.stats import (
-    LEVELS,
     STATISTICS,
     ResamplingPlan,
     Setting,
@@ -94,40 +93,26 @@ def test_no_p_value_is_zero_even_on_a_line(name, n):
         assert 0 < result.p <= max(2.1 / math.factorial(min(n, 150)), 1e-15)
 
 
-#: ratings, scores, then tau-c, pairwise accuracy, preference and acc_eq with threshold 1
+#: ratings, scores, then pairwise accuracy, preference and acc_eq with threshold 1
 PAIRS = {
-    "two apart": ([1, 2], [3, 1], -1, 0, 0, 0),
-    "people tie": ([1, 1], [1, 3], NAN, 0, NAN, 0),
-    "the metric ties": ([1, 2], [1, 1], NAN, 0, 0.5, 0),
-    "both tie": ([1, 1], [2, 2], NAN, 1, NAN, 1),
-    "people tie, the metric nearly": ([1, 1], [1, 2], NAN, 0, NAN, 1),
-    "a small step is a tie": ([1, 2], [1, 2], 1, 1, 1, 0),
-    "one swap of three": ([1, 2, 3], [1, 3, 2], 1 / 3, 2 / 3, 2 / 3, 1 / 3),
-    "good and bad": ([0, 0, 1, 1], [1, 2, 2, 5], 0.75, 3 / 6, 7 / 8, 3 / 6),
-    "a missing one drops its pairs": ([1, 2, NAN], [1, 3, 9], 1, 1, 1, 1),
+    "two apart": ([1, 2], [3, 1], 0, 0, 0),
+    "people tie": ([1, 1], [1, 3], 0, NAN, 0),
+    "the metric ties": ([1, 2], [1, 1], 0, 0.5, 0),
+    "both tie": ([1, 1], [2, 2], 1, NAN, 1),
+    "people tie, the metric nearly": ([1, 1], [1, 2], 0, NAN, 1),
+    "a small step is a tie": ([1, 2], [1, 2], 1, 1, 0),
+    "one swap of three": ([1, 2, 3], [1, 3, 2], 2 / 3, 2 / 3, 1 / 3),
+    "good and bad": ([0, 0, 1, 1], [1, 2, 2, 5], 3 / 6, 7 / 8, 3 / 6),
+    "a missing one drops its pairs": ([1, 2, NAN], [1, 3, 9], 1, 1, 1),
 }
 
 
-@pytest.mark.parametrize(
-    ("human", "metric", "tau", "accuracy", "auc", "near"), PAIRS.values(), ids=PAIRS
-)
-def test_known_values_of_pairs(human, metric, tau, accuracy, auc, near):
-    names = ("tau-c", "pairwise-accuracy", "preference")
+@pytest.mark.parametrize(("human", "metric", "accuracy", "auc", "near"), PAIRS.values(), ids=PAIRS)
+def test_known_values_of_pairs(human, metric, accuracy, auc, near):
+    names = ("pairwise-accuracy", "preference")
     result = [STATISTICS[name](human, metric).value for name in names]
-    assert result == pytest.approx([tau, accuracy, auc], nan_ok=True)
+    assert result == pytest.approx([accuracy, auc], nan_ok=True)
     assert acc_eq(1.0)(human, metric).value == pytest.approx(near)
-
-
-def test_a_statistic_of_matrices_lives_at_system_level_alone():
-    name, table = "soft-pairwise-accuracy", np.arange(12.0).reshape(4, 3)
-    assert correlate(table, table, Setting(name, "system")).value == pytest.approx(1)
-    with pytest.raises(ValueError, match="not defined at level pooled, only at system"):
-        STATISTICS[name]([1, 2, 3], [1, 2, 3])
-    for level in set(LEVELS) - {"system"}:
-        setting = Setting(name, level, [0, 0, 1, 1])
-        for function, scores in ((estimate, table[None]), (correlate, table)):
-            with pytest.raises(ValueError, match=f"not defined at level {level}, only at system"):
-                function(table, scores, setting)
 
 
 @pytest.mark.parametrize("size", [12, 200])
@@ -145,9 +130,7 @@ def test_preference_is_the_area_under_the_curve_where_people_say_yes_or_no(size)
                 assert value == pytest.approx(area, abs=1e-12)
 
 
-@pytest.mark.parametrize(
-    "name", [n for n, function in STATISTICS.items() if not function.from_matrices]
-)
+@pytest.mark.parametrize("name", STATISTICS)
 @given(
     st.lists(
         st.tuples(
@@ -210,15 +193,11 @@ def test_any_table_gives_a_value_or_a_reason_and_no_warning(name, case):
 REASONS = [
     (NORMAL, ZERO, "pearson", "pooled", 20, "all scores are equal"),
     (ZERO, NORMAL, "kendall", "system", 4, "all ratings are equal"),
-    (NORMAL[:, :1], NORMAL[:, :1], "tau-c", "system", 1, "fewer than 2 systems with both values"),
+    (NORMAL[:, :1], NORMAL[:, :1], "acc_eq", "system", 1, "fewer than 2 systems with both values"),
     (NORMAL, ZERO, "pearson", "source", 0, "no source has a value: fewer than 3 items with both"),
     (
         *(NORMAL, ZERO, "pearson", "within-task", 0),
         "fewer than 3 items with both values, in tasks where both vary",
-    ),
-    (
-        *(NORMAL * NAN, ZERO, "soft-pairwise-accuracy", "system", 0),
-        "no two systems share a source with both values",
     ),
 ]
 
@@ -234,7 +213,7 @@ def test_reasons_are_specific(human, metric, name, level, n, reason):
     [
         (Setting("pearsons"), "unknown statistic 'pearsons'; known: pearson, spearman"),
         (Setting("pearson", "rows"), "unknown level 'rows'; known: pooled, source"),  # type: ignore[arg-type]
-        (Setting("pearson", "task", [1, 2]), "tasks of level task must be 5 labels"),
+        (Setting("pearson", "within-task", [1, 2]), "tasks of level within-task must be 5 labels"),
         (
             Setting("pearson", "within-task", [1, 2, 1, 2, NAN]),
             "tasks of level within-task",

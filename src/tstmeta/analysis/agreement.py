@@ -7,7 +7,7 @@ formulas are in :mod:`tstmeta.stats`.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from statistics import fmean
 from typing import Any, NamedTuple
 
@@ -15,15 +15,13 @@ import numpy as np
 import pandas as pd
 
 from .. import stats
-from ..data import Dataset
 from ..schema import TstmetaError
-from ..stats import Correlation, Draws, Resample, ResamplingPlan, Setting, Statistic
+from ..stats import Correlation, Resample, ResamplingPlan, Setting, TieCalibrated
 from ..stats.limits import FEW_UNITS
-from ..stats.partial_correlation import by_two, levels_known
 from ..stats.resampling import clusters_of, jackknife
-from ..stats.ties import fitted
+from ..stats.ties import held_out
 from .frame import corpus_metric
-from .matrices import Matrices, matrices, single_ratings
+from .matrices import Matrices, matrices
 
 #: Purposes of random numbers: a stream each, so that one does not change the draws of another.
 DRAWS, TESTS, FOLDS = 0, 1, 2
@@ -32,29 +30,20 @@ HEAD = ["dataset", "metric", "basis"]
 #: At level system: the lowest and highest value with one system left out, and whose absence moves
 #: the value most.
 WITHOUT = ["without_low", "without_high", "without"]
-_NOT_LEVELLED = "raters rated too little to take off their levels, which count as noise"
 _NOTHING_LEFT = (
     "too few rewrites have all values, or ratings, scores or what is held fixed are all equal or"
     " follow from one another"
 )
-_NOT_DEFINITE = "no rewrites with two raters, or too much noise for a positive definite matrix"
-
-
-#: Columns of :func:`partial`.
-_PARTIAL = [
-    *(*HEAD, "kind", "value", "partial", "n", "reason", "corrected", "low", "high"),
-    *("corrected_low", "corrected_high", "undefined", "note"),
-]
 
 
 class Analysis(NamedTuple):
-    """One data set as matrices, and the statistic and resampling plan for it."""
+    """One data set as matrices, and the setting and resampling plan for it."""
 
     matrices: Matrices
     setting: Setting
     plan: ResamplingPlan
     seed: int
-    statistic: Statistic  # that of the setting, with what it fits to these metrics
+    fits: tuple[TieCalibrated, ...] = ()  # of each metric, where the statistic fits a tie threshold
 
     def rng(self, purpose: int) -> np.random.Generator:
         """The stream of a purpose."""
@@ -64,13 +53,15 @@ class Analysis(NamedTuple):
         """The same of some metrics, in this order."""
         heads = self.matrices.heads.iloc[places].reset_index(drop=True)
         laid = self.matrices._replace(metrics=self.matrices.metrics[places], heads=heads)
-        return self._replace(matrices=laid, statistic=self.statistic.take(places))
+        fits = tuple(self.fits[place] for place in places if self.fits)
+        return self._replace(matrices=laid, fits=fits)
 
     def fitted(self, metrics: np.ndarray) -> Analysis:
         """The same of other scores ``[M, S, K]``."""
-        laid, seed = self.matrices._replace(metrics=metrics), [self.seed, FOLDS]
-        statistic = fitted(self.setting.function, laid.human, metrics, seed)
-        return self._replace(matrices=laid, statistic=statistic)
+        laid = self.matrices._replace(metrics=metrics)
+        fitted = metrics if self.setting.function.ties_fitted else ()
+        fits = (stats.tie_calibrated(laid.human, y, rng=self.rng(FOLDS)) for y in fitted)
+        return self._replace(matrices=laid, fits=tuple(fits))
 
 
 def analyses(
@@ -89,7 +80,7 @@ def analyses(
             laid = matrices(frame, level)
             setting = laid.setting(statistic, level, undefined=undefined)
             plan = laid.plan(unit, draws, clustered)
-            analysis = Analysis(laid, setting, plan, seed, setting.function)
+            analysis = Analysis(laid, setting, plan, seed)
             analysis.rng(DRAWS)  # refuses a seed below 0
             if setting.function.ties_fitted and level != "source":
                 raise TstmetaError(
@@ -113,10 +104,10 @@ def correlate(
     Args:
         pairs: see :func:`tstmeta.pairs`.
         statistic: a name of ``tstmeta.stats.STATISTICS``: pearson, spearman, kendall (tau-b),
-            tau-c, pairwise-accuracy, acc_eq, preference (AUC), soft-pairwise-accuracy.
+            pairwise-accuracy, acc_eq, preference (AUC).
         level: pooled (all rewrites), source (within each source, then averaged), same-source (all
             pairs of rewrites of one source; Pearson's r: about the source's means), within-system,
-            system (over means of systems), task, within-task (pooled, standardised within tasks).
+            system (over means of systems), within-task (pooled, standardised within tasks).
         undefined: what a group without a value counts; by default it is left out.
 
     Returns:
@@ -144,8 +135,9 @@ def correlate(
 
 def agreement(analysis: Analysis, place: int) -> Correlation:
     """The value of one metric: n is of rewrites at level pooled, of groups at levels of groups."""
-    if value := analysis.statistic.fitted_value(place):
-        return value
+    if analysis.fits:
+        fit = analysis.fits[place]
+        return Correlation(fit.value, math.nan, fit.n, fit.reason)
     human, metrics = analysis.matrices.human, analysis.matrices.metrics
     return stats.correlate(human, metrics[place], analysis.setting)
 
@@ -168,9 +160,7 @@ def _corpus_row(table: pd.DataFrame, statistic: str, level: str) -> dict[str, An
     """The row of a corpus metric: its value over all outputs of a system beside the mean rating."""
     table = table[(table["statistics"] != "") & table["human"].notna()]
     corpus, reason = corpus_metric(str(table["metric"].iloc[0])) if len(table) else None, ""
-    if stats.STATISTICS[statistic].from_matrices is not None:
-        reason = f"{stats.STATISTICS[statistic].label} needs a score for each rewrite"
-    elif level != "system":
+    if level != "system":
         reason = "a metric of whole outputs: use level system"
     elif corpus is None:
         reason = "no statistics to add up"
@@ -204,7 +194,7 @@ def joined(*reasons: str) -> str:
 def _without(
     human: np.ndarray, metric: np.ndarray, setting: Setting, value: float, systems: Sequence[str]
 ) -> dict[str, Any]:
-    """The columns :data:`WITHOUT`; without a system that is needed there is no value at all."""
+    """The columns :data:`WITHOUT`."""
     [left_out] = jackknife(ResamplingPlan("systems"), human.shape)
     used = np.isfinite(human + metric).any(axis=0)
     values = stats.resampled(human, metric[None], setting, left_out)[0, used]
@@ -218,7 +208,9 @@ def _without(
 def resample(analysis: Analysis) -> Resample:
     """All metrics under the same draws; what the statistic fits to the metrics stays as it is."""
     human, metrics = analysis.matrices.human, analysis.matrices.metrics
-    setting = analysis.setting._replace(statistic=analysis.statistic)
+    setting = analysis.setting
+    if analysis.fits:
+        setting = setting._replace(statistic=held_out(analysis.fits))
     return stats.resample(human, metrics, setting, analysis.plan, analysis.rng(DRAWS))
 
 
@@ -243,10 +235,9 @@ def bootstrap(
         clustered: resample sources in the groups that shared their raters.
 
     Returns:
-        Columns dataset, metric, basis, kind, value, low, high, n, groups, method (of the interval),
-        reason, draws (an array: the value in each resample, with ``both`` brought to the variance
-        of crossed samples, see :mod:`tstmeta.stats.intervals`); at level system also without_low,
-        without_high and without, see :func:`correlate`.
+        Columns dataset, metric, basis, kind, value, low, high, n, groups, reason, draws (an array:
+        the value in each resample, with ``both`` brought to the variance of crossed samples, see
+        :mod:`tstmeta.stats.intervals`); at level system also those of :func:`correlate`.
 
     Raises:
         TstmetaError: as :func:`correlate`, or a plan that the data do not have.
@@ -260,13 +251,18 @@ def bootstrap(
     return pd.concat(tables[1:] or tables, ignore_index=True)
 
 
+def _threshold(fit: TieCalibrated) -> str:
+    """The fitted tie threshold, in words."""
+    return f"scores tie up to {fit.threshold:.3g} (folds differ by {fit.spread:.2g})"
+
+
 def intervals(analysis: Analysis, drawn: Resample) -> pd.DataFrame:
     """The columns of :func:`bootstrap` but for the draws."""
     rows = []
     for place, limit in enumerate(stats.confidence_intervals(drawn)):
         row = _row(analysis, place, agreement(analysis, place))
         if math.isfinite(row["value"]):
-            note = analysis.statistic.fitted_note(place)
+            note = _threshold(analysis.fits[place]) if analysis.fits else ""
             row["reason"] = joined(row["reason"], note, limit.reason)
         rows.append(row | {"low": limit.low, "high": limit.high})
     columns = ["value", "low", "high", "n", "groups", "reason", *WITHOUT]
@@ -279,7 +275,6 @@ def partial(
     given: str | Sequence[str] = "style",
     statistic: str = "pearson",
     *,
-    data: Dataset | Iterable[Dataset] = (),
     draws: int = 0,
     seed: int = 0,
 ) -> pd.DataFrame:
@@ -288,16 +283,13 @@ def partial(
     Args:
         pairs: see :func:`tstmeta.pairs`.
         given: columns of the pairs: a dimension, or several.
-        statistic: pearson or spearman.
-        data: the data sets of the pairs.  Where they have single ratings, Pearson's correlation is
-            corrected for the raters' noise as well (``tstmeta.stats.corrected_partial``).
+        statistic: pearson, spearman or kendall.
         draws, seed: of the bootstrap over sources for 95 % intervals; 0 draws give none.
 
     Returns:
         Columns dataset, metric, basis, kind, value (the plain correlation over the same rewrites),
-        partial, n, reason, low, high; corrected, corrected_low, corrected_high, undefined (share of
-        draws without a corrected value, which count on both sides), note (why nothing is corrected,
-        or what to know of it).  A data set without the given columns has NaN and the reason.
+        partial, n, reason, low, high, note (doubts about the interval).  A data set without the
+        given columns has NaN and the reason.
 
     Raises:
         TstmetaError: another statistic, fewer than 0 draws, a dimension that no data set has, or a
@@ -306,30 +298,24 @@ def partial(
     dimensions = [given] if isinstance(given, str) else list(given)
     if missing := [name for name in dimensions if name not in pairs]:
         raise TstmetaError(f"no data set has human values of {', '.join(missing)}")
-    sets = {dataset.name: dataset for dataset in ([data] if isinstance(data, Dataset) else data)}
     tables = []
     for analysis in analyses(pairs, statistic, seed=seed):
         analysis = analysis._replace(plan=analysis.plan._replace(n=draws))
         try:
-            shape, rng = analysis.matrices.human.shape, analysis.rng(DRAWS)
-            sample = stats.draw(analysis.plan, shape, rng)
-            table = _held_fixed(analysis, dimensions, sample)
+            tables.append(_held_fixed(analysis, dimensions))
         except ValueError as error:
             how = f"{statistic} given {', '.join(dimensions)} with {draws} draws"
             raise TstmetaError(f"{how}: {error}") from error
-        name = analysis.matrices.items["dataset"].iloc[0]
-        ordinal = analysis.setting.function.ordinal  # noise has a variance, order has none
-        dataset = None if ordinal else sets.get(name)
-        tables.append(_corrected(analysis, dimensions, sample, table, dataset))
     if not tables:
         raise TstmetaError("there are no pairs, so nothing can be held fixed")
-    return pd.concat(tables, ignore_index=True)[_PARTIAL]
+    return pd.concat(tables, ignore_index=True)
 
 
-def _held_fixed(analysis: Analysis, dimensions: Sequence[str], sample: Draws) -> pd.DataFrame:
-    """The columns of :func:`partial` that need no single ratings."""
+def _held_fixed(analysis: Analysis, dimensions: Sequence[str]) -> pd.DataFrame:
+    """The rows of :func:`partial` for one data set."""
     human, metrics = analysis.matrices.human, analysis.matrices.metrics
     held, statistic = analysis.matrices.item_values(dimensions), analysis.setting.function.name
+    sample = stats.draw(analysis.plan, human.shape, analysis.rng(DRAWS))
     rated = np.where(np.isfinite(held).all(axis=0), human, np.nan)
     complete = np.isfinite(rated + metrics)
     table = analysis.matrices.heads[[*HEAD, "kind"]].copy()
@@ -338,49 +324,11 @@ def _held_fixed(analysis: Analysis, dimensions: Sequence[str], sample: Draws) ->
     table["n"] = complete.sum((1, 2))
     table["reason"] = np.where(table["partial"].notna(), "", _NOTHING_LEFT)
     drawn = stats.partial(human, metrics, held, statistic=statistic, draws=sample)
-    limits = _limits(drawn, table["partial"], complete, analysis.plan)
-    return table.assign(low=limits["low"], high=limits["high"], note=limits["reason"])
-
-
-def _corrected(
-    analysis: Analysis,
-    dimensions: Sequence[str],
-    sample: Draws,
-    table: pd.DataFrame,
-    data: Dataset | None,
-) -> pd.DataFrame:
-    """The table of :func:`_held_fixed` with the columns that are corrected for raters' noise."""
-    metrics = analysis.matrices.metrics
-    ratings, note = single_ratings(data, analysis.matrices, dimensions)
-    rated = by_two(ratings)
-    note = joined(note, "" if levels_known(rated) else _NOT_LEVELLED)
-    table = table.assign(corrected=stats.corrected_partial(ratings, metrics))
-    drawn = stats.corrected_partial(ratings, metrics, draws=sample)
-    complete = rated.any(axis=-1) & np.isfinite(metrics)
-    limits = _limits(drawn, table["corrected"], complete, analysis.plan)
-    has = table["corrected"].notna()
-    failed = np.isfinite(ratings).any() & ~has & table["partial"].notna()
-    reasons = zip(table["note"], limits["reason"].mask(failed, _NOT_DEFINITE), strict=True)
-    return table.assign(
-        corrected_low=limits["low"],
-        corrected_high=limits["high"],
-        undefined=(limits["undefined"] / max(analysis.plan.n, 1)).where(has),
-        note=[joined(note, *both) for both in reasons],
-    )
-
-
-def _limits(
-    drawn: np.ndarray, values: pd.Series, complete: np.ndarray, plan: ResamplingPlan
-) -> pd.DataFrame:
-    """Intervals of draws ``[M, D]``, the reason with its name; a unit is a source (cluster) with
-    ``complete`` rewrites ``[M, S, K]``.
-    """
-    clusters, strata = clusters_of(plan, complete.shape[1])
-    limits = []
-    for row, value, cells in zip(drawn, values, complete, strict=True):
-        used = strata[np.unique(clusters[cells.any(axis=1)])]
+    strata, rows = clusters_of(analysis.plan, len(human))[1], []
+    for row, value, cells in zip(drawn, table["partial"], complete, strict=True):
+        used = strata[cells.any(axis=1)]  # of the sources with a complete rewrite
         units = len(used) - len(np.unique(used)) + 1
-        limits += stats.percentile_intervals(row[None], [value], units=units)
-    table = pd.DataFrame(limits, columns=stats.Interval._fields)
-    known = values.notna() & (table["reason"] != "") & (plan.n > 0)
-    return table.assign(reason=(f"{values.name}: " + table["reason"]).where(known, ""))
+        [limits] = stats.percentile_intervals(row[None], [value], units=units)
+        note = limits.reason if analysis.plan.n and math.isfinite(value) else ""
+        rows.append((limits.low, limits.high, note))
+    return pd.concat([table, pd.DataFrame(rows, columns=["low", "high", "note"])], axis=1)

@@ -21,8 +21,8 @@ _NO_DIFFERENCE = "no difference for sources and systems like these (bootstrap of
 
 def compare(
     pairs: pd.DataFrame,
-    a: str | tuple[str, str],
-    b: str | tuple[str, str],
+    a: str,
+    b: str,
     statistic: str = "pearson",
     level: str = "pooled",
     unit: str = "source",
@@ -39,7 +39,7 @@ def compare(
     sources and systems at once p is that of the resamples (:func:`tstmeta.stats.simultaneous_p`).
 
     Args:
-        a, b: names of metrics, or (metric, basis) where a metric stands on several bases.
+        a, b: names of metrics, each on one basis.
         pairs, statistic, level, unit, draws, seed: see :func:`bootstrap`.
 
     Returns:
@@ -52,7 +52,6 @@ def compare(
         TstmetaError: as :func:`bootstrap`, or no data set has both metrics.
     """
     rows = []
-    labels = [name if isinstance(name, str) else " ".join(name) for name in (a, b)]
     for analysis in analyses(pairs, statistic, level, unit, draws, seed):
         places = [place for name in (a, b) for place in _places(analysis.matrices.heads, name)]
         if len(places) < 2:
@@ -65,10 +64,10 @@ def compare(
         note = joined(note, few, gap.reason, reason)
         between = float(drawn.pairs.estimates[0])
         name = analysis.matrices.heads["dataset"].iloc[0]
-        rows.append((name, *labels, between, gap.low, gap.high, p, n, null, note))
+        rows.append((name, a, b, between, gap.low, gap.high, p, n, null, note))
     if not rows:
         known = ", ".join(pairs["metric"].drop_duplicates())
-        raise TstmetaError(f"no data set has both {' and '.join(labels)}; known: {known}")
+        raise TstmetaError(f"no data set has both {a} and {b}; known: {known}")
     columns = ["dataset", "a", "b", "difference", "low", "high", "p", "n", "null", "note"]
     return pd.DataFrame(rows, columns=columns)
 
@@ -103,14 +102,12 @@ def _tested(analysis: Analysis, drawn: Resample) -> tuple[float, int, str, str]:
     return test.p, test.n, test.null, test.reason
 
 
-def _places(heads: pd.DataFrame, name: str | tuple[str, str]) -> list[int]:
+def _places(heads: pd.DataFrame, metric: str) -> list[int]:
     """The row of a metric; none where there is none."""
-    metric, basis = (name, None) if isinstance(name, str) else name
-    named = heads["metric"] == metric
-    rows = np.flatnonzero(named if basis is None else named & (heads["basis"] == basis))
+    rows = np.flatnonzero(heads["metric"] == metric)
     if len(rows) > 1:
         bases = ", ".join(heads["basis"].iloc[rows])
-        raise TstmetaError(f"{metric} stands on several bases ({bases}): give (metric, basis)")
+        raise TstmetaError(f"{metric} stands on several bases ({bases}): leave rows of one basis")
     return rows.tolist()
 
 
@@ -172,7 +169,7 @@ def ranks(drawn: Resample, p: np.ndarray) -> pd.DataFrame:
 def differences(
     laid: Matrices, drawn: Resample, p: np.ndarray, places: Sequence[int]
 ) -> pd.DataFrame:
-    """The difference of every two of these rows: :attr:`.evaluation.Evaluation.differences`."""
+    """The difference of every two of these rows (``Evaluation.differences``)."""
     rows, names = [], laid.heads[["metric", "basis"]].to_numpy().tolist()
     cells = np.isfinite(laid.human + laid.metrics)
     gaps = drawn.pairs.estimates

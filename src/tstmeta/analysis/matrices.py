@@ -8,13 +8,13 @@ import numpy as np
 import pandas as pd
 
 from ..data import Dataset
-from ..schema import MEAN_RATER, TstmetaError
+from ..schema import TstmetaError
 from ..stats import LEVELS, STATISTICS, Setting
 from ..stats.matrices import Level
 from ..stats.resampling import ResamplingPlan, Units
 
-#: Levels at which columns must be systems, and levels that need tasks.
-SYSTEM_LEVELS, TASK_LEVELS = ("within-system", "system"), ("task", "within-task")
+#: Levels at which columns must be systems.
+SYSTEM_LEVELS = ("within-system", "system")
 #: What the API calls a unit of resampling, and what the statistics call it.
 UNITS: dict[str, Units] = {"source": "sources", "system": "systems", "both": "both"}
 _HEAD = ["dataset", "metric", "basis", "kind", "flipped", "signature"]
@@ -23,9 +23,8 @@ _HEAD = ["dataset", "metric", "basis", "kind", "flipped", "signature"]
 class Layout(NamedTuple):
     """Where each item stands in its matrices.
 
-    Where systems are compared a column is a system: a system's second rewrite of a source gets a
-    row of its own, and items of unknown system have no place.  Elsewhere a row is a source: the
-    second rewrite gets a column of its own, of the same system, which is drawn with the first.
+    Where systems are compared, a system's second rewrite of a source gets a new row, and items of
+    unknown system have no place.  Elsewhere it gets a new column, drawn with the first.
     """
 
     sources: list[str]  # of each row; several rows may be of one source
@@ -92,10 +91,8 @@ class Matrices(NamedTuple):
     def plan(
         self, unit: str = "source", draws: int = 1000, clustered: bool = False
     ) -> ResamplingPlan:
-        """The resampling plan that fits the data: all rewrites of a source are drawn together.
-
-        ``clustered`` draws whole groups of sources that shared their raters.  Tasks keep their size
-        where the set has tasks and no group reaches over several.
+        """The resampling plan that fits the data; tasks keep their size where no cluster of sources
+        reaches over several.  ``clustered`` draws the groups of sources that shared their raters.
         """
         if unit not in UNITS:
             raise TstmetaError(f"unknown unit {unit!r}; known: {', '.join(UNITS)}")
@@ -124,7 +121,7 @@ class Matrices(NamedTuple):
     ) -> Setting:
         """A statistic at a level of these data."""
         check(statistic, level)
-        if level in TASK_LEVELS and self.tasks is None:
+        if level == "within-task" and self.tasks is None:
             raise TstmetaError(
                 f"level {level} needs tasks: the items do not name two tasks or more; give each"
                 " item a label 'task', or use another level"
@@ -150,15 +147,11 @@ class Matrices(NamedTuple):
 
 
 def check(statistic: str, level: str) -> None:
-    """Refuse unknown names, and a statistic at a level at which it is not defined."""
+    """Refuse unknown names."""
     if statistic not in STATISTICS:
         raise TstmetaError(f"unknown statistic {statistic!r}; known: {', '.join(STATISTICS)}")
     if level not in LEVELS:
         raise TstmetaError(f"unknown level {level!r}; known: {', '.join(LEVELS)}")
-    try:
-        STATISTICS[statistic].check(level)
-    except ValueError as error:
-        raise TstmetaError(str(error)) from None
 
 
 def matrices(frame: pd.DataFrame, level: str = "pooled") -> Matrices:
@@ -188,10 +181,6 @@ SLOTS = {
     "lai": "the two rating slots of an item were filled by different persons in each survey",
     "wu_arase": "whether a rating slot is one person throughout was not published",
 }
-_NOT_CORRECTED = (
-    "corrected is Pearson's correlation where single ratings are given: neither means nor labels"
-    " tell how much noise they have, nor how much of it two dimensions share"
-)
 
 
 class Cube(NamedTuple):
@@ -220,22 +209,3 @@ def cube(data: Dataset, dimension: str = "content", level: str = "pooled") -> Cu
         reason = "one rater only"
     ratings = np.moveaxis(Layout.of(data.items, level).matrix(values), 0, -1)
     return Cube(ratings, single, not reason, reason)
-
-
-def single_ratings(
-    data: Dataset | None, laid: Matrices, dimensions: Sequence[str]
-) -> tuple[np.ndarray, str]:
-    """Single ratings ``[1 + G, S, K, R]``, laid out as the pairs: of the dimension of ``human``,
-    then of the G dimensions; and what to know of the raters, or why all are NaN.
-    """
-    ids, human = laid.items["item_id"], laid.items["human"]
-    means = data.means.reindex(ids) if data else pd.DataFrame()
-    first = [name for name in means if np.allclose(means[name], human, equal_nan=True)][:1]
-    tables = [data.raters(name).reindex(ids) for name in (*first, *dimensions)] if data else []
-    raters = sorted(set.intersection(*map(set, tables)) - {MEAN_RATER}) if first else []
-    if data is None or not raters:
-        return np.full((1 + len(dimensions), *laid.human.shape, 1), np.nan), _NOT_CORRECTED
-    values = np.stack([table[raters].to_numpy(float).T for table in tables])
-    note = SLOTS.get(data.name.partition("@")[0], "")
-    note = note and f"{note}; a slot is taken for one person in all dimensions of an item"
-    return np.moveaxis(laid.layout.matrix(values), 1, -1), note

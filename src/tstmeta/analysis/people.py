@@ -86,10 +86,8 @@ def ceiling(
 
 
 def agreement_facts(data: Dataset) -> pd.DataFrame:
-    """Krippendorff's alpha of each dimension for reading: part (the dimension), what, value.
-
-    Interval where the scale of the card (or of the ratings) is more than ten points wide, else
-    ordinal.  Where there is none, the value says why.
+    """Krippendorff's alpha of each dimension for reading: part (the dimension), what, value; of
+    intervals where the scale is more than ten points wide, else ordinal.
     """
     rows = []
     for dimension in data.dimensions:

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 # As in tstmeta.stats, which takes long to import: a test holds them against it.
 Statistic = StrEnum(
     "Statistic",
-    "pearson spearman kendall tau-c pairwise-accuracy acc_eq preference soft-pairwise-accuracy",
+    "pearson spearman kendall pairwise-accuracy acc_eq preference",
 )
-Level = StrEnum("Level", "pooled source same-source within-system system task within-task")
+Level = StrEnum("Level", "pooled source same-source within-system system within-task")
 Units = Literal["sources", "systems", "both"]
 Table = Literal["values", "differences"]
 Dimension = StrEnum("Dimension", "content style fluency overall structure overcorrection")
@@ -68,7 +68,7 @@ class EvaluateOptions:
         typer.Option(
             "--level",
             "-l",
-            help="All rewrites [default]; those of a source, system or task, then averaged; means "
+            help="All rewrites [default]; those of a source or system, then averaged; means "
             "of systems; all, standardised within tasks; repeat for more.",
         ),
     ] = None

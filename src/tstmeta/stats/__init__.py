@@ -7,18 +7,12 @@ from .alternative import alternative_annotator_test
 from .intervals import Resample, confidence_intervals, difference, resample, resample_draws
 from .limits import Interval, percentile_intervals
 from .matrices import LEVELS, Setting, correlate, estimate, resampled
-from .partial_correlation import corrected_partial, partial, partial_at
+from .partial_correlation import partial, partial_at
 from .permutation import permutation_test
 from .pooling import family_means, pool
 from .power import detectable_difference
-from .raters import alpha, ceiling, d_study, variance_components
+from .raters import alpha, ceiling
 from .resampling import Draws, ResamplingPlan, draw
-from .significance import (
-    holm,
-    rank_sets,
-    significance_clusters,
-    simultaneous_p,
-    williams,
-)
+from .significance import holm, rank_sets, significance_clusters, simultaneous_p
 from .statistic import STATISTICS, Correlation, Statistic, acc_eq, kendall, pearson
 from .ties import TieCalibrated, tie_calibrated

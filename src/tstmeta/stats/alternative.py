@@ -1,9 +1,8 @@
 """The alternative annotator test: could a metric stand in for one of the raters?
 
 Source: Calderon, Reichart and Dror (2025), The Alternative Annotator Test for LLM-as-a-Judge,
-Section 3.  Like the paper's, the test takes items for independent, which rewrites of one source are
-not.  What differs: scores may be mapped to the rating scale; raters with fewer than 30 items are
-left out, as Wilcoxon's signed ranks, which the paper takes for them, reject too often.
+Section 3.  It takes items for independent, which rewrites of one source are not.  What differs:
+scores may be mapped to the rating scale; raters with fewer than 30 items are left out.
 """
 
 import math
@@ -63,20 +62,17 @@ def alternative_annotator_test(
 ) -> AlternativeTest:
     """Could the metric ``[S, K]`` replace a rater of the cube ``[S, K, R]``?
 
-    For every rater, the rater and the metric are compared with the remaining raters of an item: the
-    nearer one (smaller root mean squared difference) has the advantage, in a tie both have.  The
-    metric beats the rater if its advantage probability is above the rater's less epsilon, by a
-    one-sided t test; p are corrected over raters (Benjamini-Yekutieli).  Where all differences of a
-    rater are equal, p is the smallest that a sign test can give, or 1.
+    The nearer one of rater and metric to the remaining raters of an item (root mean squared
+    difference) has the advantage, in a tie both have.  The metric beats the rater if its advantage
+    probability is above the rater's less epsilon, by a one-sided t test (Benjamini-Yekutieli).
 
     Args:
         cube: ratings of persons (no anonymous places), on one scale.
         epsilon: margin in [0, 1): .2 for experts, .15 for skilled raters, .1 for crowd workers, in
             the paper's advice.
         mapping: ``isotonic`` regression on the mean ratings of other sources (five folds) brings
-            scores onto the scale.  Constant scores near its middle can beat noisy raters, so a
-            metric whose map is flat in every fold never passes, and a pass means little where
-            constant scores have an omega of one half or more.  ``none``: scores as ratings.
+            scores onto the scale; constant ones can beat noisy raters, so a metric whose map is
+            flat in every fold never passes.  ``none``: scores as ratings.
         rng: shuffles the sources into folds.
     """
     ratings, scores = finite(cube), finite(metric)

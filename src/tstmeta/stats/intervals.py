@@ -73,8 +73,7 @@ class Resample(NamedTuple):
     @property
     def widened(self) -> bool:
         """Whether quantiles are taken further out for the units being few.  Not for statistics of
-        order over single items: an item that is drawn twice makes no pair with itself, so a
-        resample spreads enough.
+        order over single items: an item that is drawn twice makes no pair with itself.
         """
         return not (self.single and self.setting.function.ordinal)
 
@@ -168,14 +167,11 @@ def _crossed(
 ) -> Array:
     """Draws of sources and systems ``[R, D]``, brought to the variance of crossed samples.
 
-    The noise of single cells counts once where sources vary, once where systems do, and three times
-    in draws of both (Owen 2007, The Pigeonhole Bootstrap, Annals of Applied Statistics 1).  The
-    right variance is the sum of the first two less that of cells (Cameron, Gelbach and Miller 2011,
-    Robust Inference With Multiway Clustering, Journal of Business & Economic Statistics 29, Section
-    2), and no less than the larger.  The two are the jackknife's, which are not too small over few
-    units (Efron and Stein 1981, The Jackknife Estimate of Variance, Annals of Statistics 9); that
-    of cells is what draws of both vary more than draws of either together.  Limits are taken
-    further out later (:mod:`.limits`), for which the variance is narrowed here.
+    The noise of cells counts three times in draws of both (Owen 2007, The Pigeonhole Bootstrap).
+    The right variance is that of sources and that of systems (the jackknife's, Efron and Stein
+    1981) less that of cells (Cameron, Gelbach and Miller 2011, Robust Inference With Multiway
+    Clustering, Section 2), and no less than the larger; it is narrowed here, as limits are taken
+    further out later (:mod:`.limits`).
     """
     defined = np.isfinite(both) & np.isfinite(sources) & np.isfinite(systems)
     total, *drawn = (_variances(part, defined) for part in (both, sources, systems))
@@ -194,10 +190,8 @@ def _crossed(
 
 
 def _wider(sources: Array, systems: Array) -> Array:
-    """Draws ``[R, D]`` of sources or of systems, whichever vary more; at level system.
-
-    Means of systems carry the noise of their cells, so draws of systems have it, and draws of
-    sources would count it twice; what all systems share of a source moves all means alike.
+    """Draws ``[R, D]`` of sources or of systems, whichever vary more: at level system, draws of
+    both would count the noise of cells twice.
     """
     first, second = (_variances(part, np.isfinite(part)) for part in (sources, systems))
     return np.where((first > second)[:, None], sources, systems)
@@ -211,11 +205,8 @@ def _variances(values: Array, defined: Array) -> Array:
 
 def confidence_intervals(resample: Resample, *, confidence: float = 0.95) -> list[Interval]:
     """An interval for each metric."""
-    bounds = resample.setting.function.bounds
-    return [
-        _limits(resample, resample.metrics, place, bounds, confidence)
-        for place in range(len(resample.estimates))
-    ]
+    rows, bounds = resample.metrics, resample.setting.function.bounds
+    return [_limits(resample, rows, m, bounds, confidence) for m in range(len(rows.estimates))]
 
 
 def pair_of(resample: Resample, first: int, second: int) -> tuple[Sampled, int, int]:

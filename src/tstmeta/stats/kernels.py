@@ -173,11 +173,6 @@ def _standings(x: Array, weights: Array) -> Array:
     return result
 
 
-def distinct(x: Array, weights: Array) -> Array:
-    """How many different values have weight."""
-    return _by_vector(lambda side, w: (_groups(side, w)[2] > 0).sum(axis=1), (x,), weights)
-
-
 def _groups(x: Array, weights: Array) -> tuple[Array, Array, Array]:
     """Groups of equal values of a vector ``[n]``: its order, in which they follow one another,
     their sizes ``[G]`` and their weights ``[D, G]``.

@@ -41,20 +41,19 @@ def percentile_intervals(
     values: ArrayLike,
     estimates: ArrayLike,
     *,
-    units: int | None = None,
+    units: int,
     confidence: float = 0.95,
     bounds: tuple[float, float] = (-1.0, 1.0),
 ) -> list[Interval]:
     """Percentile intervals from draws at hand ``[M, D]``, and their estimates ``[M]``.
 
     Args:
-        units: how many units were drawn; without it nothing is widened.
+        units: how many units were drawn.
         bounds: ends of the scale, which stand for undefined draws.
     """
     drawn, centres = np.asarray(values, dtype=float), np.asarray(estimates, dtype=float)
-    counts = {} if units is None else {"units": units}
     return [
-        interval(row, float(centre), [], counts, confidence=confidence, bounds=bounds)
+        interval(row, float(centre), [], {"units": units}, confidence=confidence, bounds=bounds)
         for row, centre in zip(drawn, centres, strict=True)
     ]
 
@@ -85,7 +84,7 @@ def interval(
         raise ValueError(f"confidence must lie between 0 and 1, not {confidence}")
     ordered = np.sort(values[np.isfinite(values)])
     draws, undefined = len(values), len(values) - len(ordered)
-    name, n = min(counts.items(), key=lambda count: count[1], default=("units", None))
+    name, n = min(counts.items(), key=lambda count: count[1])
     if reason := _no_limits(estimate, len(ordered), name, n):
         return Interval(math.nan, math.nan, draws, undefined, reason)
     z = _reach(jackknives, n, confidence, widened)
@@ -98,33 +97,34 @@ def interval(
         reasons.append("all draws that have a value give the same: they say nothing of its spread")
     elif min(shares[0], 1.0 - shares[1]) < 1.0 / (draws + 1):
         reasons.append(f"a limit lies beyond the outermost of {draws} draws")
-    if n is not None and n < FEW_UNITS:
+    if n < FEW_UNITS:
         reasons.append(f"{n} {name}: over fewer than {FEW_UNITS} it can cover less than it claims")
     if undefined > SMALL_SHARE * draws:
         reasons.append(f"{undefined} of {draws} draws have no value and count on both sides")
     return Interval(low, high, draws, undefined, "; ".join(reasons))
 
 
-def _no_limits(estimate: float, defined: int, name: str, n: int | None) -> str:
+def _no_limits(estimate: float, defined: int, name: str, n: int) -> str:
     """Why a value has no limits; empty where it has."""
     if not math.isfinite(estimate):
         return "there is no value"
     if not defined:
         return "no draw has a value"
-    if n is not None and n < 2:
+    if n < 2:
         return f"{n} {name[:-1] if n else name}: there is nothing to draw"
     return ""
 
 
-def _reach(jackknives: Sequence[Array], n: int | None, confidence: float, widened: bool) -> float:
+def _reach(jackknives: Sequence[Array], n: int, confidence: float, widened: bool) -> float:
     """The normal quantile at which limits are taken."""
     share = 0.5 * (1.0 + confidence)
-    freedom, factor = influence(jackknives, n) if widened else (math.inf, 1.0)
-    z = special.stdtrit(freedom, share) if math.isfinite(freedom) else special.ndtri(share)
-    return float(z) * factor
+    if not widened:
+        return float(special.ndtri(share))
+    freedom, factor = influence(jackknives, n)
+    return float(special.stdtrit(freedom, share)) * factor
 
 
-def influence(jackknives: Sequence[Array], n: int | None) -> tuple[float, float]:
+def influence(jackknives: Sequence[Array], n: int) -> tuple[float, float]:
     """Degrees of freedom, and the factor by which quantiles are taken further out.
 
     The influence of unit i of n is (n - 1) (mean of the jackknife - its value without i); squares
@@ -141,7 +141,7 @@ def influence(jackknives: Sequence[Array], n: int | None) -> tuple[float, float]
         spread += (plug_in * units / (units - 1)) ** 2 / (units - 1)
     if not math.isfinite(squares) or squares <= _ROUNDING**2:
         # units cannot be left out, or make no difference alone
-        return (math.inf, 1.0) if n is None else (n - 1.0, math.sqrt(n / (n - 1.0)))
+        return n - 1.0, math.sqrt(n / (n - 1.0))
     return fair**2 / spread, math.sqrt(fair / squares)
 
 

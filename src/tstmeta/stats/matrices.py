@@ -10,7 +10,6 @@ level             what is computed
 ``same-source``   over the pairs of cells of one row, of all rows together
 ``within-system`` in each column, then averaged over columns
 ``system``        over column means, both sides over the same cells (system level)
-``task``          over the cells of each task, then averaged over tasks
 ``within-task``   pooled, after both sides were standardised within tasks
 ================= ==================================================================
 """
@@ -25,8 +24,10 @@ from .kernels import Array, column_means, finite, standardised
 from .resampling import Draws, everything, numbered
 from .statistic import STATISTICS, Correlation, Parts, Statistic, ratio
 
-Level = Literal["pooled", "source", "same-source", "within-system", "system", "task", "within-task"]
+Level = Literal["pooled", "source", "same-source", "within-system", "system", "within-task"]
 LEVELS: tuple[Level, ...] = get_args(Level)
+#: Levels of groups of cells.
+_GROUPED = ("source", "same-source", "within-system")
 #: Numbers held at once; draws are taken in slices that stay below, small enough for a cache.
 _ROOM = 2**22
 
@@ -34,9 +35,8 @@ _ROOM = 2**22
 class Setting(NamedTuple):
     """What is computed: a statistic, by name or itself, at a level.
 
-    ``tasks`` are labels of the sources ``[S]``, for the levels ``task`` and ``within-task``;
-    ``undefined`` is the value of a group that has none: NaN leaves the group out, 0 counts it as no
-    agreement, as lai2023 does.
+    ``tasks`` are labels of the sources ``[S]``, for the level ``within-task``; ``undefined`` is the
+    value of a group that has none, NaN leaves the group out.
     """
 
     statistic: str | Statistic = "pearson"
@@ -61,7 +61,7 @@ def correlate(human: ArrayLike, metric: ArrayLike, setting: Setting) -> Correlat
     """One metric ``[S, K]`` against people ``[S, K]``: value, n and a reason if there is no value.
 
     ``n`` counts what the statistic is over: cells (pooled; within-task, of tasks where both sides
-    vary), groups that have a value (source, within-system, task) or systems.  Where scipy has a p
+    vary), groups that have a value (source, within-system) or systems.  Where scipy has a p
     (pooled and system) it is given; it takes items for independent.
     """
     x, y = finite(human), finite(metric)
@@ -69,10 +69,7 @@ def correlate(human: ArrayLike, metric: ArrayLike, setting: Setting) -> Correlat
     if level == "pooled" and x.shape == y.shape:
         return function(x.ravel(), y.ravel())
     value = float(resampled(x, y[None], setting)[0, 0])
-    if function.from_matrices is not None:
-        n = int((np.isfinite(x) & np.isfinite(y)).any(axis=0).sum())
-        reason = "no two systems share a source with both values"
-    elif level == "system":
+    if level == "system":
         means = column_means(x[None], y[None, None], np.ones((1, len(x))))
         first, second = (side[0, 0] for side in means)
         result, reason = function(first, second), function.why(first, second, "systems")
@@ -94,7 +91,7 @@ def with_value(human: ArrayLike, metrics: ArrayLike, setting: Setting) -> Array:
     x, y = finite(human), finite(metrics)
     if setting.level not in _GROUPED or not y.size:
         return np.zeros((len(y), 0), dtype=bool)
-    sums, _ = _GROUPED[setting.level](x[None], y[:, None], setting, everything(x.shape))
+    sums, _ = _group_sums(x[None], y[:, None], setting, everything(x.shape))
     values = setting.function.finish(*sums)[..., 0]
     return np.isfinite(values) | (not math.isnan(setting.undefined))
 
@@ -130,7 +127,6 @@ def resampled(
         )
     if setting.level not in LEVELS:
         raise ValueError(f"unknown level {setting.level!r}; known: {', '.join(LEVELS)}")
-    setting.function.check(setting.level)
     # a draws axis everywhere: [1, S, K] and [M, 1|D, S, K]
     x, y = x[None], y[:, None] if y.ndim == 3 else y
     sources, systems = x.shape[-2:]
@@ -146,7 +142,7 @@ def resampled(
         scores = y if y.shape[1] == 1 else y[:, inside]
         part = Draws(draws.sources[inside].astype(float), draws.systems[inside])
         if setting.level in _GROUPED:
-            sums, weights = _GROUPED[setting.level](x, scores, setting, part)
+            sums, weights = _group_sums(x, scores, setting, part)
             values = _combined(sums, weights, setting, differences)
         else:
             values = _with_gaps(_values(x, scores, setting, part), differences)
@@ -162,8 +158,6 @@ def _with_gaps(values: Array, pairs: Array) -> Array:
 def _values(x: Array, y: Array, setting: Setting, draws: Draws) -> Array:
     """Values ``[M, D]`` of x ``[1, S, K]`` and y ``[M, 1|D, S, K]``, at a level without groups."""
     function, level = setting.function, setting.level
-    if function.from_matrices is not None:
-        return function.from_matrices(x, y, draws.sources, draws.systems)
     if level == "system":
         return function.values(*column_means(x, y, draws.sources), draws.systems)
     if level == "within-task":
@@ -178,7 +172,7 @@ def _held(y: Array, setting: Setting, draws: Draws, rows: int) -> int:
     (metrics, draws_of_scores, sources, systems), level = y.shape, setting.level
     function, few = setting.function, rows + sources + systems
     cells = max(1, metrics * sources * systems, rows)
-    if draws_of_scores > 1 or function.from_matrices is not None:
+    if draws_of_scores > 1:
         return cells
     if level == "pooled" and not function.reranks:
         return few + sources * systems // 16
@@ -201,7 +195,8 @@ def _pooled(x: Array, y: Array, setting: Setting, draws: Draws) -> Array:
     return np.concatenate([function.values(x, part, weights) for part in parts])
 
 
-def _by_line(x: Array, y: Array, setting: Setting, draws: Draws) -> tuple[Parts, Array]:
+def _group_sums(x: Array, y: Array, setting: Setting, draws: Draws) -> tuple[Parts, Array]:
+    """Sums of the groups, each ``[M, G, 1|D]``, and weights of the groups ``[G, D]``."""
     axis, weights, group_weights = -1, draws.sources, draws.systems
     if setting.level in ("source", "same-source"):
         axis, weights, group_weights = -2, draws.systems, draws.sources
@@ -210,25 +205,6 @@ def _by_line(x: Array, y: Array, setting: Setting, draws: Draws) -> tuple[Parts,
     if y.shape[-2] == 1 and (weights == weights[:1]).all():
         weights = weights[:1]  # only groups were drawn: their sums are the same in every draw
     return setting.function.sums(x, y, weights), group_weights.T
-
-
-def _by_task(x: Array, y: Array, setting: Setting, draws: Draws) -> tuple[Parts, Array]:
-    labels = _tasks(setting, x.shape[-2])
-    groups = []
-    for task in np.unique(labels):
-        inside = labels == task
-        weights = _flat(draws.sources[:, inside, None] * draws.systems[:, None, :])
-        sums = setting.function.sums(_flat(x[..., inside, :]), _flat(y[..., inside, :]), weights)
-        groups.append([np.broadcast_to(part, (len(y), len(draws))) for part in sums])
-    sums = tuple(np.stack(parts, axis=1) for parts in zip(*groups, strict=True))
-    return sums, np.ones((len(groups), len(draws)))
-
-
-#: Levels of groups: their sums, each [M, G, 1|D], and their weights [G, D].
-_GROUPED = {
-    **dict.fromkeys(("source", "same-source", "within-system"), _by_line),
-    "task": _by_task,
-}
 
 
 def _combined(sums: Parts, weights: Array, setting: Setting, pairs: Array) -> Array:

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .kernels import Array, centred, column_means, finite
+from .kernels import Array, column_means, finite
 from .matrices import Setting, resampled, within_tasks
 from .resampling import Draws, everything
 from .statistic import STATISTICS, ratio
@@ -74,8 +74,7 @@ def partial_at(
         return np.array([partial(s[0], s[1:2], s[2:], statistic=name)[0] for s in sides])
     if level == "within-system":
         x, y, z = (side.swapaxes(-1, -2) for side in (x, y, z))
-    labels = np.asarray(setting.tasks) if level == "task" else np.arange(len(x))
-    groups = [labels == label for label in np.unique(labels)]
+    groups = [slice(line, line + 1) for line in range(len(x))]
     values = np.array([partial(x[g], y[:, g], z[:, g], statistic=name) for g in groups])
     known = np.isfinite(values)
     return ratio(np.where(known, values, 0.0).sum(axis=0), known.sum(axis=0))
@@ -89,7 +88,7 @@ def _complete(human: Array, metric: Array, controls: Array) -> Array:
 
 def _at_level(sides: Array, setting: Setting) -> Array:
     """The variables ``[2 + G, S, K]`` as means of systems ``[2 + G, 1, K]``, or standardised within
-    tasks, where controls that are constant in a task are 0.
+    tasks (0 where a control is constant).
     """
     sides = sides[:, None]
     if setting.level == "system":
@@ -99,89 +98,6 @@ def _at_level(sides: Array, setting: Setting) -> Array:
     first, others = first[:, 0], others[:, 0]
     others[1:] = np.where(np.isfinite(others[0]), np.nan_to_num(others[1:]), np.nan)
     return np.concatenate([first[:1], others])
-
-
-def corrected_partial(cubes: ArrayLike, metrics: ArrayLike, *, draws: Draws | None = None) -> Array:
-    """Pearson's partial correlation with the mean rating of many raters: errors in variables.
-
-    A rating is the item's value, the rater's level (removed by least squares on items and raters,
-    once for all draws, where :func:`levels_known`; else it is noise) and noise that a rater's
-    ratings of several dimensions share.  So variances and covariances of values are those of
-    ratings by two *different* raters of an item; with variances alone corrected, shared noise would
-    pass for shared values.  Metrics need means only.
-
-    Args:
-        cubes: single ratings ``[1 + G, S, K, R]`` of the dimension in question and of the controls;
-            layer r is one rater.  What counts is an item's ratings by the raters, two or more, who
-            rated it in all dimensions.  G = 0 corrects a correlation for attenuation.
-        metrics, draws: as of :func:`partial`, and so is the result; NaN also where the corrected
-            covariances are not positive definite.
-
-    Source: Spearman (1904) for G = 0; Fuller (1987), Measurement Error Models, Section 2.2.
-    """
-    ratings = finite(cubes)
-    x, y, _ = _checked(ratings[0, ..., 0], metrics, ratings[..., 0])
-    rated, weightings = by_two(ratings), everything(x.shape) if draws is None else draws
-    results = np.full((len(y), len(weightings)), np.nan)
-    for result, metric in zip(results, y, strict=True):
-        cells = np.isfinite(metric) & rated.any(axis=-1)
-        if cells.sum() < len(ratings) + 2:
-            continue
-        levelled = _levelled(ratings[:, cells], rated[cells], levels_known(rated))
-        rows, columns = np.nonzero(cells)
-        weights = (weightings.sources[:, rows] * weightings.systems[:, columns]).T  # [n, D]
-        table = _correlations(levelled, rated[cells].sum(axis=-1), metric[cells], weights)
-        enough = _items(cells, weightings) >= len(ratings) + 2
-        result[:] = np.where(enough, _partial(table), np.nan)
-    return results if draws is not None else results[:, 0]
-
-
-def _correlations(ratings: Array, count: Array, metric: Array, weights: Array) -> Array:
-    """Correlations ``[2 + G, 2 + G, D]`` of mean ratings, the metric second, corrected for noise.
-
-    From ratings ``[1 + G, n, R]`` (0 where missing), how many an item has ``[n]``, scores ``[n]``
-    and weights ``[n, D]``.
-    """
-    dimensions = np.delete(np.arange(len(ratings) + 1), 1)  # all but the metric
-    sums = ratings.sum(axis=-1)
-    scores = centred(metric, np.ones(len(count), dtype=bool))
-    sides = np.insert(sums / count, 1, scores, axis=0)  # [2 + G, n]
-    products = sides[:, None] * sides
-    across = sums[:, None] * sums - np.einsum("inr,jnr->ijn", ratings, ratings)
-    products[np.ix_(dimensions, dimensions)] = across / (count * (count - 1))
-    side_sums, product_sums = sides @ weights, products @ weights
-    n = np.maximum(weights.sum(axis=0), 1e-300)
-    table = product_sums - side_sums[:, None] * side_sums / n
-    variances = np.einsum("iid->id", table)
-    rounding = np.einsum("iid->id", 1e-13 * product_sums)
-    spread = np.sqrt(np.where(variances > rounding, variances, np.nan))
-    return table / (spread[:, None] * spread)
-
-
-def by_two(cubes: ArrayLike) -> Array:
-    """Which ratings ``[1 + G, S, K, R]`` count: ``[S, K, R]``."""
-    rated = np.isfinite(finite(cubes)).all(axis=0)
-    return rated & (rated.sum(axis=-1, keepdims=True) > 1)
-
-
-def levels_known(rated: Array) -> bool:
-    """Whether raters rated enough ``[S, K, R]``: R levels fitted to N ratings of n items take
-    (R - 1) / (N - n) of the noise with them, and make the residuals of different raters dependent.
-    """
-    free = rated.sum() - rated.any(axis=-1).sum()
-    return bool(rated.any(axis=(0, 1)).sum() - 1 <= 0.05 * free)
-
-
-def _levelled(ratings: Array, rated: Array, known: bool) -> Array:
-    """Ratings ``[., n, R]`` about the mean of items, less the raters' levels if these are known; 0
-    where there is none.
-    """
-    ratings = np.where(rated, ratings, np.nan)
-    if known:
-        apart = np.nansum(ratings - np.nanmean(ratings, axis=-1, keepdims=True), axis=1)
-        normal = np.diag(rated.sum(axis=0)) - rated.T @ (rated / rated.sum(axis=1, keepdims=True))
-        ratings = ratings - (apart @ np.linalg.pinv(normal, rcond=1e-10, hermitian=True))[:, None]
-    return np.nan_to_num(ratings - np.nanmean(ratings, axis=-1).mean(axis=-1)[:, None, None])
 
 
 def _items(cells: Array, draws: Draws) -> Array:

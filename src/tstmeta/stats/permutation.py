@@ -2,11 +2,9 @@
 
 The observed difference is compared with those after swapping the scores of two metrics for random
 sources, systems or cells (Deutsch, Dror and Roth 2021, Section 4.2), standardised over the cells
-that have a human value and both scores; at levels of groups, over the groups where both have a
-value, in the data as after a swap.  Where the cells of a source share noise, a test that swaps
+that have a human value and both scores.  Where the cells of a source share noise, a test that swaps
 single cells rejects far too often (``benchmarks/rejection.py``).  The null hypothesis,
-exchangeability, is more than equal correlations: two metrics whose standardised scores differ in
-their tails are not exchangeable.
+exchangeability, is more than equal correlations: tails may differ, too.
 """
 
 from typing import Literal, NamedTuple
@@ -126,10 +124,8 @@ def _units_that_differ(x: Array, scores: Array, setting: Setting, swaps: "_Swaps
 
 
 def _untestable(shared: Array, flat: Array, values: Array, gap: float) -> str:
-    """Why there is no p; empty where there is one.
-
-    From the cells with all values ``[S, K]``, whether all scores of a metric are equal ``[2]``, the
-    two metrics' values with raw and with standardised scores ``[2, 2]``, and the raw difference.
+    """Why there is no p, from the cells with all values ``[S, K]``, whether all scores of a metric
+    are equal ``[2]``, values of raw and of standardised scores ``[2, 2]``, and the raw difference.
     """
     if not shared.any():
         return "no cell has a human value and both scores"
@@ -192,8 +188,8 @@ def _swaps(
 
 
 def _standardised(scores: Array) -> Array:
-    """Two metrics ``[2, S, K]`` with variance 1 and one mean: both count from the lowest score of
-    either, so that sums lose nothing to cancellation.  Scores equal but for rounding are equal.
+    """Two metrics ``[2, S, K]`` with variance 1 and one mean, counted from the lowest score of
+    either; scores equal but for rounding are equal.
     """
     scores = scores / np.nanmax(np.abs(scores), axis=(1, 2), keepdims=True)  # squares are numbers
     mean, spread = (f(scores, axis=(1, 2), keepdims=True) for f in (np.nanmean, np.nanstd))
@@ -206,23 +202,20 @@ def _standardised(scores: Array) -> Array:
 def _swapped(x: Array, scores: Array, setting: Setting, swaps: _Swaps) -> Array:
     """First metric minus second after each swap ``[D]``, NaN where either has no value.
 
-    A swap is a weighting: scores of both metrics are stacked, with weight 1 for the copy that stays
-    with the first metric and 0 for the other.  Where a level standardises within tasks, a statistic
-    is one of matrices, or single cells are swapped within groups, the scores themselves are.
+    A swap is a weighting of the stacked scores of both metrics: 1 for the copy that stays with the
+    first and 0 for the other.  Where a level standardises within tasks, or single
+    cells are swapped within groups, the scores themselves are swapped.
     """
-    axis, unit, tasks = swaps.axis, swaps.unit, setting.tasks
-    if setting.level in ("pooled", "task") and axis != 0:  # no layout is needed: all in a column
-        tasks = None if tasks is None else np.repeat(np.asarray(tasks), x.shape[1])
+    axis, unit = swaps.axis, swaps.unit
+    if setting.level == "pooled" and axis != 0:  # no layout is needed: all in a column
         x, scores, unit, axis = x.reshape(-1, 1), scores.reshape(2, -1, 1), unit.reshape(-1, 1), 0
-    from_matrices = setting.function.from_matrices is not None
-    by_value = from_matrices or setting.level == "within-task" or axis is None
+    by_value = setting.level == "within-task" or axis is None
     if not by_value:
         unit = unit[0] if axis else unit[:, 0]
         x = np.concatenate([x, x], axis=axis)
         # what the second has after a swap is what the first has when they stand the other way
         scores = np.stack([np.concatenate(side, axis=axis) for side in (scores, scores[::-1])])
-        tasks = tasks if tasks is None or axis else np.tile(np.asarray(tasks), 2)
-    setting, parts, step = setting._replace(tasks=tasks), [], max(1, _ROOM // (2 * x.size))
+    parts, step = [], max(1, _ROOM // (2 * x.size))
     for start in range(0, len(swaps.flips), step):
         # take, unlike brackets, leaves the weights of a draw side by side in memory
         flip = swaps.flips[start : start + step].take(unit, axis=1)

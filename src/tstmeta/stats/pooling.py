@@ -52,10 +52,8 @@ class Families(NamedTuple):
 
 
 def family_means(values: ArrayLike, errors: ArrayLike, families: Sequence[Hashable]) -> Families:
-    """The mean value of each family of sets that share sources.
-
-    Its standard error is the mean of theirs, as if the errors of its sets were the same: they share
-    sources, so the error is never too small.  Sets without value or error are left out.
+    """The mean value of each family of sets that share sources; its standard error is the mean of
+    theirs, as if their errors were the same.  Sets without value or error are left out.
 
     Args:
         values, errors, families: ``[n]`` of the sets; errors are standard errors.

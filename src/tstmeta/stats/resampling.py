@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 Units = Literal["sources", "systems", "both"]
 
-#: Of more clusters than these none is left out: time and memory would grow with the square.
+#: Of more clusters than these none is left out alone, which changes no limit by much.
 _MANY = 2**14
 #: Counts that are drawn at once.
 _AT_ONCE = 2**22
@@ -109,10 +109,8 @@ def numbered(what: str, labels: ArrayLike | None, n: int) -> np.ndarray:
 
 
 def jackknife(plan: ResamplingPlan, shape: tuple[int, int]) -> list[Draws]:
-    """Weights that leave out each source (or cluster) once, and then each system.
-
-    The jackknife of very many clusters changes no limit by much: all are left out at once, so that
-    there is no value.
+    """Weights that leave out each source (or cluster) once, and then each system; very many
+    clusters at once, so that there is no value.
     """
     n_sources, n_columns = shape
     parts = []

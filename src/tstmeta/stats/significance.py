@@ -1,57 +1,17 @@
-"""Is one metric better than another?  From draws of both, or from their correlations.
-
-Williams' test of two metrics; corrections for many tests; clusters and rank sets from simultaneous
-differences of all pairs.
+"""Is one metric better than another?  Corrections for many tests; clusters and rank sets from
+simultaneous differences of all pairs.
 """
-
-import math
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import special, stats
+from scipy import special
 
 from .kernels import Array
-from .statistic import above_zero
 
 #: Differences that spread less than this do not spread, and values closer than this are equal.
 _ROUNDING = 1e-12
 #: A pair without a value in a larger share of the draws cannot be told apart.
 _UNDEFINED = 0.025
-
-
-class Williams(NamedTuple):
-    """t of Williams with n - 3 degrees of freedom, and its two-sided p."""
-
-    statistic: float
-    p: float
-    reason: str = ""
-
-
-def williams(first: float, second: float, between: float, n: int) -> Williams:
-    """Williams' t for two correlations that share a variable, as metrics share people.
-
-    To show beside the permutation test, not instead of it: it takes items for independent draws
-    from a trivariate normal distribution, so its p is too small where sources differ.
-
-    Args:
-        first, second: correlations of people with either metric, over the same ``n`` items.
-        between: correlation of the two metrics.
-
-    Source: Williams (1959), Regression Analysis, Section 5.4, as in Steiger (1980), Equation 7.
-    """
-    if any(math.isnan(r) for r in (first, second, between)):
-        return Williams(math.nan, math.nan, "a correlation has no value")
-    if n < 4:
-        return Williams(math.nan, math.nan, "fewer than four items")
-    determinant = 1 - first**2 - second**2 - between**2 + 2 * first * second * between
-    mean = (first + second) / 2
-    below = 2 * max(determinant, 0.0) * (n - 1) / (n - 3) + mean**2 * (1 - between) ** 3
-    above = (n - 1) * (1 + between)
-    if below <= 1e-18 or above <= 1e-9:
-        return Williams(math.nan, math.nan, "the two metrics are one but for scale or sign")
-    t = (first - second) * math.sqrt(above / below)
-    return Williams(t, above_zero(float(2 * stats.t.sf(abs(t), n - 3)), n))
 
 
 def holm(p: ArrayLike) -> Array:
@@ -103,13 +63,12 @@ def simultaneous_p(
 ) -> Array:
     """Two-sided p of the difference of every two metrics, corrected for all pairs ``[M, M]``.
 
-    The share of draws, the data themselves being one, in which the largest standardised deviation
-    of all pairs is at least as large as the pair's own difference: a single-step max-t test (Romano
-    and Wolf 2005, Exact and Approximate Stepdown Methods for Multiple Hypothesis Testing, JASA 100,
-    Section 4).  Deviations and differences are standardised by the standard deviation of a pair's
-    difference over draws.  NaN on the diagonal; 1 for a pair without a difference or that has no
-    value in one draw of forty; another draw in which a pair has no value counts as the largest
-    deviation.  Where no difference varies, every p is 1.
+    The share of draws, the data themselves being one, in which the largest deviation of all pairs,
+    in standard deviations of a pair's difference over draws, is at least as large as the pair's
+    difference: a single-step max-t test (Romano and Wolf 2005, Exact and Approximate Stepdown
+    Methods for Multiple Hypothesis Testing, JASA 100, Section 4).  NaN on the diagonal; 1 for a
+    pair without a difference or that has no value in one draw of forty; another draw in which a
+    pair has no value counts as the largest deviation.  Where no difference varies, every p is 1.
 
     Args:
         estimates, values: ``[M]``, and ``[M, D]`` with NaN where a draw has no value.

@@ -4,19 +4,17 @@ For all of them: the sign is kept; an item missing on either side is left out; w
 constant, there is no value (NaN), except that accuracies count ties.  No p-value is 0.
 """
 
-import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtr
 from scipy.stats import kendalltau, pearsonr, spearmanr
 
 from . import kernels
-from .kernels import FLAT, Array, centred, constant, varied
+from .kernels import Array, centred, constant, varied
 
 Parts = tuple[Array, ...]
 
@@ -43,17 +41,12 @@ class Statistic:
         finish: sums -> values ``[..., D]``, NaN where there is none.
         least, alone: fewest items with both values, in a group and where there are no groups.
         chance: value of a metric that knows nothing; 0 for correlations.
-        peer: scipy's function of two vectors, with a p-value, where scipy has it.
-        from_matrices: for a statistic of matrices, not of vectors, at level system alone: human
-            values ``[1|D, S, K]``, metrics ``[M, 1|D, S, K]``, weights of sources ``[D, S]``, of
-            systems ``[D, K]`` to ``[M, D]``.
-        additive: whether parts of several groups may be added up before they finish.
+        peer: scipy's function of two vectors, where scipy has it.
         parts_by_row: quicker ``parts`` of all cells (:func:`.kernels.moments_by_row`).
-        ordinal: whether items are compared in pairs, of which an item drawn twice is none.
-        reranks: whether items are ranked in every draw anew, which takes room.
+        ordinal: whether items are compared in pairs.
+        reranks: whether items are ranked in every draw anew.
         has_partial: whether there is a partial correlation of it.
-        ties_fitted: whether its tie threshold is fitted on other sources than are judged
-            (:mod:`tstmeta.stats.ties`), at level source alone.
+        ties_fitted: whether a tie threshold is fitted (:mod:`tstmeta.stats.ties`).
     """
 
     name: str
@@ -64,8 +57,6 @@ class Statistic:
     alone: int = 0
     chance: float = 0.0
     peer: Callable | None = None
-    from_matrices: Callable[[Array, Array, Array, Array], Array] | None = None
-    additive: bool = True
     parts_by_row: Callable[[Array, Array, Array, Array, int], Parts] | None = None
     ordinal: bool = True
     reranks: bool = False
@@ -79,7 +70,6 @@ class Statistic:
 
     def __call__(self, human: ArrayLike, metric: ArrayLike) -> Correlation:
         """The statistic of two vectors ``[n]``, with p where scipy has one."""
-        self.check("pooled")
         x, y = np.asarray(human, dtype=float), np.asarray(metric, dtype=float)
         if x.shape != y.shape or x.ndim != 1:
             raise ValueError(f"two vectors of one length are needed, got {x.shape} and {y.shape}")
@@ -91,25 +81,6 @@ class Statistic:
             result = self.peer(x, y)
             value, p = float(result.statistic), above_zero(float(result.pvalue), len(x))
         return Correlation(value, p, len(x), "" if np.isfinite(value) else self.why(x, y))
-
-    def take(self, places: Sequence[int] | Array) -> "Statistic":
-        """The statistic of the metrics in these rows."""
-        return self
-
-    def fitted_value(self, place: int) -> Correlation | None:
-        """The value of the metric in a row where fitting the statistic gave it."""
-        return None
-
-    def fitted_note(self, place: int) -> str:
-        """What was fitted to the metric in a row, in words."""
-        return ""
-
-    def check(self, level: str) -> None:
-        """Refuse a level at which the statistic is not defined."""
-        if self.from_matrices is not None and level != "system":
-            raise ValueError(f"{self.label} is not defined at level {level}, only at system")
-        if level == "same-source" and not self.additive:
-            raise ValueError(f"{self.label} is not defined at level {level}: use source")
 
     def why(self, human: Array, metric: Array, items: str = "items") -> str:
         """Why two vectors have no value."""
@@ -183,17 +154,6 @@ def _tau_parts(x: Array, y: Array, weights: Array) -> Parts:
     return kernels.untied(x, weights), kernels.untied(y, weights), agreeing
 
 
-def _tau_c_parts(x: Array, y: Array, weights: Array) -> Parts:
-    agreeing = kernels.pair_total(np.multiply, x, y, weights)
-    n = kernels.total(np.ones((1, x.shape[-1])), weights)
-    least = np.minimum(kernels.distinct(x, weights), kernels.distinct(y, weights))
-    return agreeing, n, least
-
-
-def _tau_c(agreeing: Array, n: Array, least: Array) -> Array:
-    return ratio(2.0 * agreeing * least, n**2 * (least - 1.0))
-
-
 def _preference_parts(x: Array, y: Array, weights: Array) -> Parts:
     return kernels.untied(x, weights), kernels.pair_total(np.multiply, x, y, weights)
 
@@ -225,41 +185,6 @@ def acc_eq(threshold: float = 0.0) -> Statistic:
     )
 
 
-def _soft_agreement(x: Array, y: Array, sources: Array, systems: Array) -> Array:
-    """Soft pairwise accuracy under weights of sources and systems, in [0, 1]: ``[M, D]``.
-
-    For each pair of systems, over the sources where both have both values, human values and the
-    metric each give a one-sided p-value that the first is better; the value is 1 less the mean
-    absolute difference of the two (Thompson, Mathur, Deutsch and Khayrallah 2024, Improving
-    Statistical Significance in Human Evaluation of Automatic Metrics via Soft Pairwise Accuracy).
-    p comes from flipping the signs of the sources' differences d: sum d has mean 0 and variance
-    sum d^2.
-    """
-    present = np.isfinite(x) & np.isfinite(y)
-    if not present.all():
-        x, y = np.where(present, x, np.nan), np.where(present, y, np.nan)
-    gap, weight = np.zeros((len(y), len(systems))), np.zeros((len(y), len(systems)))
-    for i, j in itertools.combinations(range(x.shape[-1]), 2):
-        both = np.isfinite(x[..., i]) & np.isfinite(x[..., j])
-        shared = kernels.total(both.astype(float), sources) > 0
-        human = _p_better(x[..., i], x[..., j], sources)
-        metric = _p_better(y[..., i], y[..., j], sources)
-        pair = systems[:, i] * systems[:, j] * shared
-        gap += pair * np.abs(human - metric)
-        weight += pair
-    return 1.0 - ratio(gap, weight)
-
-
-def _p_better(first: Array, second: Array, sources: Array) -> Array:
-    """P-values ``[..., D]`` that the first of two systems ``[..., 1|D, S]`` is better."""
-    gaps = first - second
-    rounding = FLAT * np.maximum(np.abs(first), np.abs(second))
-    gaps = np.where(np.abs(gaps) > rounding, gaps, 0.0)
-    total, square = (kernels.total(part, sources) for part in (gaps, gaps**2))
-    varies = square > 0
-    return ndtr(-np.where(varies, total / np.sqrt(np.where(varies, square, 1.0)), 0.0))
-
-
 STATISTICS: dict[str, Statistic] = {
     statistic.name: statistic
     for statistic in (
@@ -284,15 +209,9 @@ STATISTICS: dict[str, Statistic] = {
             peer=kendalltau,
             has_partial=True,
         ),
-        Statistic("tau-c", "Stuart's tau-c", _tau_c_parts, _tau_c, additive=False),
         Statistic("pairwise-accuracy", "pairwise accuracy", _accuracy_parts, _accuracy, chance=0.5),
         replace(acc_eq(), ties_fitted=True),
         Statistic("preference", "preference accuracy", _preference_parts, _preference, chance=0.5),
-        Statistic(
-            *("soft-pairwise-accuracy", "soft pairwise accuracy", _accuracy_parts, _accuracy),
-            chance=np.nan,
-            from_matrices=_soft_agreement,
-        ),
     )
 }
 #: p is scipy's and takes items for independent: from the t distribution (Pearson, Spearman), exact

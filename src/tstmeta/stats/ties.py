@@ -7,14 +7,14 @@ metric, so here it is fitted on other sources.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .kernels import Array, finite
-from .statistic import Correlation, Parts, Statistic, acc_eq
+from .statistic import Parts, Statistic, acc_eq
 
 #: Groups of sources; fewer where there are fewer sources.
 FOLDS = 5
@@ -44,24 +44,6 @@ class TieCalibrated(NamedTuple):
     in_sample: float
     untuned: float
     reason: str = ""
-
-
-@dataclass(frozen=True)
-class TieFitted(Statistic):
-    """acc_eq of metrics ``[M, S, K]`` under their ``fits``, at level source."""
-
-    fits: tuple[TieCalibrated, ...] = ()
-
-    def take(self, places: Sequence[int] | Array) -> Statistic:
-        return held_out([self.fits[place] for place in places])
-
-    def fitted_value(self, place: int) -> Correlation:
-        fit = self.fits[place]
-        return Correlation(fit.value, math.nan, fit.n, fit.reason)
-
-    def fitted_note(self, place: int) -> str:
-        fit = self.fits[place]
-        return f"scores tie up to {fit.threshold:.3g} (folds differ by {fit.spread:.2g})"
 
 
 def tie_calibrated(
@@ -104,28 +86,9 @@ def tie_calibrated(
     return TieCalibrated(value, threshold, spread, thresholds, by_source, n, in_sample, untuned)
 
 
-def fitted(
-    statistic: Statistic,
-    human: ArrayLike,
-    metrics: Sequence[ArrayLike] | Array,
-    seed: Sequence[int],
-) -> Statistic:
-    """A statistic with what it fits to metrics ``[M, S, K]``, if it fits anything; one seed for the
-    folds of all metrics.
-    """
-    if not statistic.ties_fitted:
-        return statistic
-    rngs = (np.random.default_rng(seed) for _ in metrics)
-    return held_out(
-        [tie_calibrated(human, y, rng=rng) for y, rng in zip(metrics, rngs, strict=True)]
-    )
-
-
-def held_out(fits: Sequence[TieCalibrated]) -> TieFitted:
-    """acc_eq under the thresholds of fits: each source is judged with that of the other folds.
-
-    A statistic at level source of the matrices ``[M, S, K]`` that were fitted, for their draws: of
-    all sources and systems once it is ``fit.value``.  Folds and thresholds stay over the draws.
+def held_out(fits: Sequence[TieCalibrated]) -> Statistic:
+    """acc_eq of the fitted metrics ``[M, S, K]`` at level source: each source is judged with the
+    threshold of the other folds, which stays over the draws.
     """
 
     def parts(x: Array, y: Array, weights: Array) -> Parts:
@@ -138,9 +101,7 @@ def held_out(fits: Sequence[TieCalibrated]) -> TieFitted:
                 sums[:, m, inside] = tied.parts(x[m, inside], y[m, inside], weights[m, inside])
         return tuple(sums)
 
-    base = acc_eq()
-    words = base.name, base.label, parts, base.finish
-    return TieFitted(*words, chance=base.chance, ties_fitted=True, fits=tuple(fits))
+    return replace(acc_eq(), parts=parts, ties_fitted=True)
 
 
 def _shares(x: Array, y: Array, thresholds: Array) -> Array:
@@ -159,8 +120,8 @@ def _by_threshold(thresholds: Array) -> list[tuple[Array, Statistic]]:
 
 
 def _pairs(x: Array, y: Array) -> Array:
-    """All pairs of rewrites of a source ``[5, P]``, nearest first: how far apart their scores are,
-    whether people tie them, whether both sides order them alike, weight (1 a source), source.
+    """Pairs of rewrites of a source ``[5, P]``, by gap: gap of scores, tied by people, in the same
+    order on both sides, weight (1 a source), source.
     """
     parts = [np.empty((5, 0))]
     for source, both in enumerate(np.isfinite(x) & np.isfinite(y)):
