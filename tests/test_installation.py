@@ -149,10 +149,3 @@ def test_a_failed_installation_is_not_taken_for_a_finished_one(checkout):
     assert done.returncode != 0
     assert (checkout / ".venv/bin/python").exists()
     assert not (checkout / ".venv/.installed").exists()
-
-
-def test_make_alone_says_what_can_be_made(checkout):
-    done = make(checkout)
-    assert done.returncode == 0
-    for target in ("setup", "book", "test", "nightly", "serve", "clean", "distclean", "lint"):
-        assert f"make {target} " in done.stdout

