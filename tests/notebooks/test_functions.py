@@ -67,13 +67,6 @@ def test_dropped_answers_at_random_leave_r_and_the_worst_rating_lowers_it():
     assert mean["where it is farthest off", "drop"] > whole
 
 
-def test_alpha_by_hand_is_krippendorffs():
-    alpha = functions("lesson_9_judges", "alpha")["alpha"]
-    matrix = np.random.default_rng(0).integers(1, 6, (30, 4)).astype(float)
-    assert alpha(matrix) == pytest.approx(stats.alpha(matrix, "interval").value)
-    assert np.isnan(alpha(np.ones((5, 2))))
-
-
 def test_the_judge_that_repeats_a_rater_is_as_near_as_that_rater():
     nearer = functions("lesson_9_judges", "nearer")["nearer"]
     people = np.random.default_rng(0).normal(size=(10, 3, 4))

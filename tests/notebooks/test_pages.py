@@ -1,14 +1,9 @@
-"""What pages say of their data: a line on top, printed tables beside ours; and their figures."""
+"""What pages say of their data: a line on top, and printed tables beside ours."""
 
-import itertools
-import warnings
-
-import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
 
 import tstmeta as tst
-from tests.notebooks.cells import cells
 from tstmeta.ledger import beside, show_published
 
 
@@ -40,43 +35,3 @@ def test_what_a_page_rests_on_is_said_set_by_set(tmp_path):
     assert "a set or table it names is not yours" in said
     (tmp_path / "bare.csv").write_text("source,output\na b,a\nc d,c\n")
     assert "constructed" not in tst.about([tst.load(str(tmp_path / "bare.csv"))])
-
-
-# ------------------------------------------------------------------------------------- figures
-
-#: A page, and what stands in the cell that draws.
-PICTURES = [
-    ("lesson_4_confound_dial", "names keep their distance"),
-    ("11_cost", "def named("),
-    pytest.param(("lesson_5_how_many", "over_systems.plot("), marks=pytest.mark.nightly),
-    pytest.param(("03_system_ranking", "text.xyann"), marks=pytest.mark.nightly),
-]
-
-
-@pytest.fixture
-def figure(request, tmp_path, monkeypatch):
-    """The figure of a page's cell, drawn without data."""
-    monkeypatch.setenv("TSTMETA_DATA", str(tmp_path))
-    name, words = request.param
-    space: dict = {"__name__": "notebook"}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        for source in cells(name):
-            exec(compile(source, name, "exec"), space)
-            if words in source:
-                break
-    yield plt.gcf()
-    plt.close("all")
-
-
-@pytest.mark.parametrize("figure", PICTURES, indirect=True, ids=str)
-def test_no_name_in_a_figure_hides_another(figure):
-    figure.draw_without_rendering()
-    named = [text for axis in figure.axes for text in axis.texts if text.get_text()]
-    assert named
-    for one, other in itertools.combinations(named, 2):
-        boxes = [text.get_window_extent().shrunk(0.95, 0.9) for text in (one, other)]
-        assert not boxes[0].overlaps(boxes[1]), (one.get_text(), other.get_text())
-    for text in named:
-        assert figure.bbox.contains(*text.get_window_extent().p0), text.get_text()
-        assert figure.bbox.contains(*text.get_window_extent().p1), text.get_text()

@@ -32,18 +32,6 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_assets_are_all_that_a_page_with_formulas_or_charts_loads(home):
-    stale = home / "book" / "_static" / "vendor" / "old.js"
-    stale.parent.mkdir(parents=True)
-    stale.touch()
-    book.assets()
-    vendor = stale.parent
-    assert not stale.exists()
-    assert b"plotly.js v" in (vendor / "plotly.min.js").read_bytes()[:400]
-    assert (vendor / "mathjax" / "tex-chtml.js").stat().st_size > 1_000_000
-    assert list((vendor / "mathjax" / "output" / "chtml").rglob("*.woff"))
-
-
 def test_pages_appear_whole_or_not_at_all(home, monkeypatch):
     from tools import pages
 
