@@ -87,25 +87,23 @@ def graph(tmp_path: Path, **variables: str) -> dict:
     return json.loads(subprocess.check_output(command, cwd=tmp_path, env={**clean, **variables}))
 
 
+#: What a notebook reads in a folder of a few files.
+READ = {
+    *("notebooks/01_first.ipynb", "tools/book.py", "tools/kernels.py", "requirements.lock"),
+    "src/tstmeta/metrics/lexical.py",
+    "src/tstmeta/models/weights/backbone/model.safetensors",
+    *("data/contrast/polite.csv", "data/ratings/lai/items.parquet", "data/frozen/01_first.csv"),
+    "data/external/mir/items.csv",
+}
+OTHERS = {
+    *("book/templates/data.md.j2", "book/intro.md", "book/results/01_first.ipynb"),
+    *("elsewhere/lens/items.csv", "src/tstmeta/__pycache__/x.py"),
+}
+
+
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    for name in (
-        "tools/book.py",
-        "tools/kernels.py",
-        "book/templates/data.md.j2",
-        "notebooks/01_first.ipynb",
-        "src/tstmeta/metrics/lexical.py",
-        "src/tstmeta/models/weights/backbone/model.safetensors",
-        "src/tstmeta/__pycache__/x.py",
-        "data/contrast/polite.csv",
-        "data/ratings/lai/items.parquet",
-        "data/frozen/01_first.csv",
-        "data/external/mir/items.csv",
-        "elsewhere/lens/items.csv",
-        "book/intro.md",
-        "book/results/01_first.ipynb",
-    ):
-        path = tmp_path / name
+    for path in (tmp_path / name for name in READ | OTHERS):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()
     return tmp_path
@@ -122,18 +120,7 @@ def test_a_task_runs_again_when_its_source_code_data_or_versions_change(tree):
     needs, makes = tasks["notebooks:01_first"]
     frames = [f".build/frames/01_first.{kind}.parquet" for kind in kernels.FRAMES]
     assert makes == ["book/results/01_first.ipynb", *frames]
-    assert set(needs) == {
-        "notebooks/01_first.ipynb",
-        "tools/book.py",
-        "tools/kernels.py",
-        "src/tstmeta/metrics/lexical.py",
-        "src/tstmeta/models/weights/backbone/model.safetensors",
-        "data/contrast/polite.csv",
-        "data/ratings/lai/items.parquet",
-        "data/frozen/01_first.csv",
-        "data/external/mir/items.csv",
-        "requirements.lock",
-    }
+    assert set(needs) == READ
     assert set(tasks["scores:mir"][0]) <= set(needs)
 
 
