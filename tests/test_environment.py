@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import re
 import shutil
@@ -20,6 +19,7 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from tests.helpers import closure
+from tests.test_layers import absolute
 from tools import release
 
 ROOT = Path(__file__).parents[1]
@@ -71,13 +71,7 @@ def test_the_lock_can_be_installed_on_the_first_release_of_each_python(python):
 def test_every_package_that_the_code_imports_is_declared():
     declared = {canonicalize_name(Requirement(text).name) for group in DIRECT for text in group}
     owners = packages_distributions()
-    imported = set()
-    for path in (ROOT / "src").rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Import):
-                imported |= {alias.name.partition(".")[0] for alias in node.names}
-            elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
-                imported.add(node.module.partition(".")[0])
+    imported = {name for path in (ROOT / "src").rglob("*.py") for name in absolute(path)}
     foreign = imported - set(sys.stdlib_module_names) - {"tstmeta"}
     missing = {
         name

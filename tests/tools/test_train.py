@@ -36,21 +36,6 @@ def report_of(folder):
 # ----------------------------------------------------------------------------------- the backbone
 
 
-def test_the_tokenizer_has_the_form_of_llama_3():
-    tokenizer = train.train_tokenizer(PROMPTS, OPTIONS.vocabulary)
-    messages = [{"role": "system", "content": "S"}, {"role": "user", "content": "U"}]
-    text = tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
-    assert text == (
-        "<|begin_of_text|><|start_header_id|>system<|end_header_id|>\n\nS<|eot_id|>"
-        "<|start_header_id|>user<|end_header_id|>\n\nU<|eot_id|>"
-        "<|start_header_id|>assistant<|end_header_id|>\n\n"
-    )
-    ids = tokenizer("<|eot_id|>1234 Grüße", add_special_tokens=False)["input_ids"]
-    assert ids[0] == tokenizer.eos_token_id
-    assert [tokenizer.decode(token) for token in ids[1:5]] == ["1", "2", "3", "4"]
-    assert tokenizer.decode(ids[5:]) == " Grüße"
-
-
 def test_a_run_that_dies_goes_on_to_the_same_bytes(tmp_path):
     train.backbone(tmp_path / "whole", PROMPTS, 3, OPTIONS)
     with killed(5):
@@ -102,8 +87,9 @@ def test_todays_code_begins_the_same_training_of_the_backbone(tmp_path, monkeypa
     assert losses == pytest.approx(report_of(EMBEDDED)["loss_curve"][:steps], abs=0.01)
     tokenizer.save_pretrained(tmp_path)
     files = (folder / "tokenizer.json" for folder in (tmp_path, EMBEDDED))
-    fresh, kept = (json.loads(path.read_text(encoding="utf-8")) for path in files)
-    assert fresh == kept
+    fresh, embedded = (json.loads(path.read_text(encoding="utf-8")) for path in files)
+    assert fresh == embedded
+    assert tokenizer.chat_template == (EMBEDDED / "chat_template.jinja").read_text("utf-8")
 
 
 def test_the_language_model_was_made_from_todays_text_and_options():
