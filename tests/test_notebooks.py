@@ -143,12 +143,10 @@ def test_a_file_of_ones_own_is_a_parameter(path, tmp_path):
     (tmp_path / "mine.csv").write_text(
         "\n".join(["source,output,system,content.r1,style.r1", *rows, ""])
     )
-    words = ["-p", "dataset", "mine.csv"]
+    changes = {"dataset": "mine.csv", "profile": "embedded", "metrics": "rouge1,pinc"}
+    changes |= {"level": "system", "statistic": "kendall"}
     known = parameters(path)
-    words += ["-p", "profile", "embedded"] if "profile" in known else []
-    words += ["-p", "metrics", "rouge1,pinc"] if "metrics" in known else []
-    words += ["-p", "level", "system"] if "level" in known else []
-    words += ["-p", "statistic", "kendall"] if "statistic" in known else []
+    words = [word for name in changes if name in known for word in ("-p", name, changes[name])]
     notebook = run(tmp_path, path.stem, *words, raw=str(tmp_path / "none"))
     check_run(notebook)
     assert "**This page was built with real human ratings**: `mine`." in output_text(notebook)

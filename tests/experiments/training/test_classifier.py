@@ -19,7 +19,7 @@ from experiments.training.classifier import (
 )
 from tests.models import style, tiny_encoder
 from tstmeta.models import classifiers
-from tstmeta.models.causal import Backbone, MissingModel, backbone
+from tstmeta.models.causal import MissingModel, backbone
 from tstmeta.schema import TstmetaError
 
 CLEAR = {
@@ -158,13 +158,10 @@ def test_the_vocabulary_holds_what_comes_twice_the_most_frequent_first():
     assert vocabulary(texts, least=1, most=3) == ["b", "a", "c"]
 
 
-def test_a_base_that_lacks_more_than_a_head_is_refused(tmp_path, monkeypatch):
+def test_a_base_that_lacks_more_than_a_head_is_refused(tmp_path):
     folder = tiny_encoder.folder(tmp_path)
     tensors = load_file(folder / "model.safetensors")
     tensors.pop("embeddings.word_embeddings.weight")
     save_file(tensors, folder / "model.safetensors", {"format": "pt"})
     with pytest.raises(MissingModel, match=r"missing keys: .*word_embeddings"):
         beginning(backbone(str(folder)), 2, 1)
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    with pytest.raises(MissingModel, match="hf download nobody/nothing"):
-        beginning(Backbone("x", "nobody/nothing"), 2, 1)
