@@ -137,13 +137,8 @@ def test_texts_and_names_are_escaped(text):
 @pytest.mark.parametrize(
     ("value", "shown"),
     [
-        (0.12345, "0.123"),
-        (-0.5, "−0.500"),
-        (-0.00001, "−1e−05"),
-        (math.nan, "–"),
-        (12345, "12,345"),
-        (True, "yes"),
-        ("-1", "-1"),
+        *((0.12345, "0.123"), (-0.5, "−0.500"), (-0.00001, "−1e−05"), (math.nan, "–")),
+        *((12345, "12,345"), (True, "yes"), ("-1", "-1")),
     ],
 )
 def test_a_value_is_shown_with_what_it_needs(value, shown):

@@ -74,8 +74,8 @@ def test_a_configuration_of_another_form_is_refused(tmp_path, old, new, message)
         configuration.read(tmp_path / "own.toml")
 
 
-@pytest.mark.parametrize("name", PAPER.models)
-def test_every_model_takes_its_steps_and_changes_all_that_it_has(tmp_path, name):
+@pytest.mark.parametrize("name", ["M0", "M7", "M0-Sim"])  # which have all losses among them
+def test_a_model_takes_its_steps_and_changes_nothing_outside(tmp_path, name):
     before = torch.get_rng_state()
     report = train(tmp_path, name)
     assert torch.tensor(1e-310, dtype=torch.float64) * 1 > 0  # as torch was before
