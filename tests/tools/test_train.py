@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from experiments.training.loop import REPORT, Learner, LmOptions, read_checkpoint
+from experiments.training.loop import Learner, LmOptions, read_checkpoint, read_report
 from experiments.training.splits import corpus_hash, divide, key
 from tests.experiments.training.conftest import digests, killed
 from tools import train
@@ -29,10 +29,6 @@ OPTIONS = LmOptions(
 SOME = ("-05", "-19", "-33")
 
 
-def report_of(folder):
-    return json.loads((Path(folder) / REPORT).read_text(encoding="utf-8"))
-
-
 # ----------------------------------------------------------------------------------- the backbone
 
 
@@ -53,7 +49,7 @@ def test_the_shares_of_the_shipped_model_can_be_taken_again(tmp_path):
     world = data.load("world")
     some = world.where(world.items["source_id"].str.endswith(SOME), "some")
     scores = scoring.score(some, ["likelihood"], ["source"], store=tmp_path)
-    report = report_of(EMBEDDED)["shares"]
+    report = read_report(EMBEDDED)["shares"]
     assert set(report) == {"contrast", "world"}
     assert all(set(each["likelihood"]) == set(train.PAIRS) for each in report.values())
     shares = train.shares(some, scores)
@@ -66,7 +62,7 @@ def test_the_shares_of_the_shipped_model_can_be_taken_again(tmp_path):
 
 
 def test_the_backbone_was_trained_with_todays_options_and_instructions():
-    report = report_of(EMBEDDED)
+    report = read_report(EMBEDDED)
     run = train.backbone_run(list(shipped().values()), train.SEED, train.BACKBONE)
     for name in ("steps", "seed", "prompts", "prompts_hash"):
         assert report[name] == run[name]
@@ -84,7 +80,7 @@ def test_todays_code_begins_the_same_training_of_the_backbone(tmp_path, monkeypa
     monkeypatch.setattr(train, "train_tokenizer", lambda *given: tokenizer)
     with killed(steps):
         train.backbone(tmp_path, prompts)
-    assert losses == pytest.approx(report_of(EMBEDDED)["loss_curve"][:steps], abs=0.01)
+    assert losses == pytest.approx(read_report(EMBEDDED)["loss_curve"][:steps], abs=0.01)
     tokenizer.save_pretrained(tmp_path)
     files = (folder / "tokenizer.json" for folder in (tmp_path, EMBEDDED))
     fresh, embedded = (json.loads(path.read_text(encoding="utf-8")) for path in files)
@@ -93,7 +89,7 @@ def test_todays_code_begins_the_same_training_of_the_backbone(tmp_path, monkeypa
 
 
 def test_the_language_model_was_made_from_todays_text_and_options():
-    report = report_of(lm.EMBEDDED)
+    report = read_report(lm.EMBEDDED)
     table = divide(corpus_table(sentences()))
     texts = [table.loc[table["part"] == part, "text"].tolist() for part in ("train", "test")]
     assert report["corpus"]["sha256"] == hashlib.sha256(json.dumps(texts).encode()).hexdigest()[:16]
@@ -105,7 +101,7 @@ def test_the_language_model_was_made_from_todays_text_and_options():
 
 @pytest.mark.parametrize("name", ["embedded", "embedded-strength"])
 def test_the_models_of_style_were_made_from_todays_text(name):
-    report = report_of(MODELS[name].where)
+    report = read_report(MODELS[name].folder)
     corpus = divide(train.style_corpus(report["regression"]))
     assert report["corpus"] == corpus_hash(corpus, ("text", "task", "style", "value", "part"))
     texts = set(map(key, corpus["text"]))
