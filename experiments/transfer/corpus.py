@@ -76,7 +76,7 @@ def select(
     pairs = paraphrased(train, rules)
     sides = zip(pairs["text"], pairs["paraphrase"], strict=True)
     apart = [u not in v and v not in u for u, v in sides]  # as printed, Section 4.3
-    return TransferCorpus(styles, train, sources, pairs[apart].reset_index(drop=True))
+    return TransferCorpus(styles, train, sources, pairs.loc[apart].reset_index(drop=True))
 
 
 def paraphrased(train: pd.DataFrame, rules: Iterable[Sequence[str]]) -> pd.DataFrame:

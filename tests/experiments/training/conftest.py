@@ -24,7 +24,7 @@ KINDS = ("lm", "tuned", "linear", "textcnn", "transformer")
 
 def digests(out):
     """SHA-256 of what a training leaves, by name."""
-    files = [path for path in out.rglob("*") if path.is_file() and path.suffix != ".lock"]
+    files = [path for path in out.rglob("*") if path.is_file()]
     return {str(path.relative_to(out)): sha256(path.read_bytes()).hexdigest() for path in files}
 
 
