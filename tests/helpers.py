@@ -1,6 +1,11 @@
 """What several test modules share."""
 
+from collections.abc import Iterable
+from importlib.metadata import distribution
+
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from tstmeta import data
 
@@ -12,3 +17,20 @@ def needs(*names: str) -> pytest.MarkDecorator:
         bool(missing),
         reason=f"raw data not on this machine: {', '.join(missing)} (tstmeta data fetch)",
     )
+
+
+def closure(requirements: Iterable[str]) -> set[str]:
+    """The distributions that are installed with these, their extras included."""
+    todo = [Requirement(text) for text in requirements]
+    seen: set[tuple[str, frozenset[str]]] = set()
+    while todo:
+        wanted = todo.pop()
+        key = (canonicalize_name(wanted.name), frozenset(wanted.extras))
+        if key in seen:
+            continue
+        seen.add(key)
+        for need in map(Requirement, distribution(wanted.name).requires or []):
+            extras = ("", *wanted.extras)
+            if not need.marker or any(need.marker.evaluate({"extra": e}) for e in extras):
+                todo.append(need)
+    return {name for name, _ in seen}

@@ -47,9 +47,3 @@ def test_a_profile_decides_what_may_run():
     assert set(given["metric"]) == {"bleu", "style-label"}
     with pytest.raises(tst.TstmetaError, match="profile is 'best'; use one of embedded, real"):
         tst.score(few, ["bleu"], profile="best")
-
-
-def test_a_page_says_whether_it_rests_on_ratings():
-    said = tst.about([tst.load("contrast")])
-    assert said.startswith("**This page was built without human ratings**")
-    assert "tstmeta data fetch --all" in said

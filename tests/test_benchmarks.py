@@ -3,10 +3,8 @@
 import importlib
 import json
 import math
-import platform
 import subprocess
 import sys
-import tempfile
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -56,15 +54,11 @@ def has_the_schema(report: dict[str, Any], name: str) -> None:
 
 
 @pytest.mark.parametrize("name", COMMITTED)
-def test_a_committed_report_has_the_schema_and_names_no_machine(name):
+def test_a_committed_report_has_the_schema_and_is_of_a_full_run(name):
     report = committed(name)
     has_the_schema(report, name)
     assert report["rows"]
     assert not report["settings"]["quick"]
-    text = json.dumps(report)
-    assert not platform.node() or platform.node() not in text
-    for place in (str(ROOT), str(Path.home()), tempfile.gettempdir(), "/home/", "/Users/"):
-        assert place not in text
 
 
 @pytest.mark.nightly
@@ -93,14 +87,6 @@ def test_the_program_for_a_gpu_runs_on_a_processor_too(tmp_path):
     _, report = run("likelihood", tmp_path / "report.json", *words)
     has_the_schema(report, "likelihood_gpu")
     assert all("dtype:bfloat16" in row["signature"] for row in report["rows"])
-
-
-@pytest.mark.nightly
-def test_without_a_gpu_the_program_for_one_says_so_and_no_goal_holds(tmp_path):
-    printed, report = run("likelihood", tmp_path / "report.json", "--gpu", "--device", "cuda:99")
-    assert "not run: no GPU" in printed
-    assert report["rows"] == []
-    assert {check["holds"] for check in report["checks"]} == {None}
 
 
 @pytest.mark.nightly

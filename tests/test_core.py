@@ -5,12 +5,13 @@ import os
 import subprocess
 import sys
 import tomllib
-from importlib.metadata import distribution, packages_distributions
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
-from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+
+from tests.helpers import closure
 
 ROOT = Path(__file__).parents[1]
 CORE = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
@@ -106,20 +107,6 @@ The food was awful.,The food was great.,positive,5
 The food was awful.,I had a day.,positive,1
 He came late.,He came early.,positive,4
 """
-
-
-def closure(requirements: list[str]) -> set[str]:
-    """The distributions that are installed with these."""
-    names: set[str] = set()
-    todo = [Requirement(text) for text in requirements]
-    while todo:
-        need = todo.pop()
-        name = canonicalize_name(need.name)
-        if name in names or (need.marker and not need.marker.evaluate({"extra": ""})):
-            continue
-        names.add(name)
-        todo += [Requirement(text) for text in distribution(name).requires or []]
-    return names
 
 
 def ran(folder: Path, code: str) -> subprocess.CompletedProcess[str]:

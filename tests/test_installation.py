@@ -30,17 +30,12 @@ def checkout(tmp_path: Path) -> Path:
     return folder
 
 
-def make(folder: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    clean = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
-    return subprocess.run(
-        ["make", *arguments],
-        cwd=folder,
-        env={**clean, **variables},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+def run(folder: Path, *words: str, fails: bool = False, **environment: str) -> Any:
+    """A command in the checkout, which works, or fails where that is wanted."""
+    options = {"capture_output": True, "text": True, "check": False}
+    done = subprocess.run(words, cwd=folder, env=environment, **options)
+    assert (done.returncode != 0) is fails, done.stdout + done.stderr
+    return done
 
 
 OLD = 'case "$1" in -V) echo "Python 3.9.1";; *) exit 1;; esac'
@@ -66,8 +61,8 @@ def test_a_python_that_will_not_do_is_refused_with_the_remedy(checkout, script, 
     path.write_text(f"#!/bin/sh\n{script}\n")
     path.chmod(0o755)
     chosen = [f"PYTHON={path}"] if named else []
-    done = make(checkout, "setup", *chosen, **({} if named else {"PATH": str(tools)}))
-    assert done.returncode != 0
+    place = os.environ["PATH"] if named else str(tools)
+    done = run(checkout, "make", "setup", *chosen, fails=True, PATH=place)
     assert [word for word in words if word not in done.stderr] == []
     assert "python3.11" not in done.stderr.partition("\n")[2]  # Debian 13 has no such package
     assert not (checkout / ".venv").exists()
@@ -104,24 +99,16 @@ def environment(home: Path) -> dict[str, str]:
     }
 
 
-def command(folder: Path, *words: str, **settings: Any) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(
-        words, cwd=folder, capture_output=True, text=True, check=False, **settings
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done
-
-
 @pytest.mark.nightly
 @pytest.mark.timeout(3600)
 def test_an_outsider_installs_everything_and_can_import_it(checkout, tmp_path):
     outsider = {**environment(tmp_path / "home"), "PIP_NO_CACHE_DIR": "1"}
-    command(checkout, "make", "setup", env=outsider)
-    done = command(checkout, ".venv/bin/python", "-W", "ignore", "-c", IMPORTS, env=outsider)
+    run(checkout, "make", "setup", **outsider)
+    done = run(checkout, ".venv/bin/python", "-W", "ignore", "-c", IMPORTS, **outsider)
     dependencies, modules = map(int, done.stdout.split()[-2:])
     assert modules > dependencies > 60
     # nothing to do: nothing is done
-    assert command(checkout, "make", "setup", env=outsider).stdout == ""
+    assert run(checkout, "make", "setup", **outsider).stdout == ""
 
 
 @pytest.mark.nightly
@@ -137,22 +124,16 @@ def test_an_installation_killed_at_ten_moments_passes_when_it_is_repeated(checko
         time.sleep(moment)
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
-        command(checkout, "make", "setup", env=settings)
-        command(checkout, ".venv/bin/python", "-m", "uv", "pip", "check", "--python", ".venv")
-        command(checkout, ".venv/bin/python", "-c", "import torch, pandas, tstmeta.cli")
+        run(checkout, "make", "setup", **settings)
+        python, check = ".venv/bin/python", ("-m", "uv", "pip", "check", "--python", ".venv")
+        run(checkout, python, *check, **settings)
+        run(checkout, python, "-c", "import torch, pandas, tstmeta.cli", **settings)
 
 
 @pytest.mark.nightly
 def test_a_failed_installation_is_not_taken_for_a_finished_one(checkout):
     (checkout / "requirements.lock").write_text("./there-is-no-such-package\n")
-    done = make(checkout, "setup", PIP_NO_INDEX="1")
-    assert done.returncode != 0
+    clean = {name: os.environ[name] for name in ("PATH", "HOME")}
+    run(checkout, "make", "setup", fails=True, PIP_NO_INDEX="1", **clean)
     assert (checkout / ".venv/bin/python").exists()
     assert not (checkout / ".venv/.installed").exists()
-
-
-def test_make_alone_says_what_can_be_made(checkout):
-    done = make(checkout)
-    assert done.returncode == 0
-    for target in ("setup", "book", "test", "nightly", "serve", "clean", "distclean", "lint"):
-        assert f"make {target} " in done.stdout

@@ -1,4 +1,4 @@
-"""What is tracked and built: nothing of others' data or of one machine, and the field's words."""
+"""What is tracked: nothing of others' data or of one machine."""
 
 import hashlib
 import re
@@ -29,16 +29,6 @@ def test_no_raw_file_of_others_is_in_the_repository():
         if path.stat().st_size in sizes and hashlib.sha1(path.read_bytes()).hexdigest() in digests
     ]
     assert same == []
-
-
-def test_nothing_that_is_built_is_tracked_and_no_file_is_large_but_the_embedded_model():
-    sizes = {
-        path.relative_to(written.ROOT).as_posix(): path.stat().st_size for path in written.tracked()
-    }
-    built = ("data/external/", "data/scores/", "book/results/", "book/_build/", "book/_generated/")
-    assert [name for name in sizes if name.startswith(built)] == []
-    assert sizes.pop("src/tstmeta/models/weights/backbone/model.safetensors") <= 12_000_000
-    assert [name for name, size in sizes.items() if size > 2_000_000] == []
 
 
 def test_no_path_of_a_machine_and_no_host_of_a_registry_is_named():

@@ -25,9 +25,6 @@ def run(
     out: Out,
     seed: Seed = 0,
     corpus: Annotated[str, typer.Option(help="yelp, or a CSV file: text, style.")] = "yelp",
-    pairs: Annotated[
-        Path | None, typer.Option(help="CSV file: text, paraphrase [default: words exchanged].")
-    ] = None,
     config: Annotated[
         Path | None, typer.Option(help="A configuration [default: data/transfer/models.toml].")
     ] = None,
@@ -50,8 +47,6 @@ def run(
     from experiments.training.loop import configure
     from experiments.training.splits import read_corpus
     from tstmeta.data import texts_of
-    from tstmeta.data.files import read_csv
-    from tstmeta.schema import FILLED
     from tstmeta.storage import locked
 
     from . import configuration, trainer
@@ -65,9 +60,7 @@ def run(
     if corpus == "yelp":
         table, referenced = table[table["split"] == "dev"], selection.referenced()
         never = texts_of(*selection.EXCLUDED)
-    columns = dict.fromkeys(("text", "paraphrase"), FILLED)
-    paraphrases = read_csv(pairs, columns) if pairs else None
-    chosen = selection.select(table, options, settings.paraphrases, never, referenced, paraphrases)
+    chosen = selection.select(table, options, settings.paraphrases, never, referenced)
     settings = settings.model_copy(update={"options": options})
     with locked(out / ".lock", timeout=0):
         report = trainer.train(out, model, chosen, settings, seed, device)

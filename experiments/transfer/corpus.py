@@ -43,13 +43,12 @@ def select(
     rules: Iterable[Sequence[str]] = (),
     never: Iterable[str] = (),
     referenced: pd.DataFrame | None = None,
-    pairs: pd.DataFrame | None = None,
 ) -> TransferCorpus:
     """Divide the sentences of a ``table`` with the columns text and style, without ``never``.
 
     Args:
+        rules: words to exchange, which make paraphrases of training sentences.
         referenced: sources with the columns text, style and references.
-        pairs: columns text and paraphrase; by default what ``rules`` make of training sentences.
     """
     styles = tuple(sorted(set(table["style"])))
     if len(styles) != 2:
@@ -74,11 +73,10 @@ def select(
             raise TstmetaError(f"the part {part} lacks a style. Remedy: give a larger corpus")
     train = parts.pop("train")[["text", "number"]].reset_index(drop=True)
     sources = pd.concat(parts.values(), ignore_index=True)
-    both = pd.DataFrame({"number": [0, 1]})  # a pair of a file has both styles, as printed
-    pairs = paraphrased(train, rules) if pairs is None else pairs.merge(both, how="cross")
+    pairs = paraphrased(train, rules)
     sides = zip(pairs["text"], pairs["paraphrase"], strict=True)
     apart = [u not in v and v not in u for u, v in sides]  # as printed, Section 4.3
-    return TransferCorpus(styles, train, sources, pairs[apart].reset_index(drop=True))
+    return TransferCorpus(styles, train, sources, pairs.loc[apart].reset_index(drop=True))
 
 
 def paraphrased(train: pd.DataFrame, rules: Iterable[Sequence[str]]) -> pd.DataFrame:

@@ -120,7 +120,8 @@ class _Course:
         self.rows = [[self._numbers(texts) for texts in side] for side in both]
         if "paraphrase" in weights and not all(self.rows[1]):
             raise TstmetaError(
-                "a style lacks paraphrases. Remedy: name a file of them with --pairs"
+                "a style lacks paraphrases. Remedy: name a configuration with --config whose "
+                "paraphrases exchange words of the corpus"
             )
         self.metric: Any = registry.get(run["reward"]) if "reward" in run else None
         with torch.random.fork_rng(devices=[]):

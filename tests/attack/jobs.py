@@ -13,12 +13,11 @@ import sqlite3
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext
+from functools import partial
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import NamedTuple
-
-import pandas as pd
 
 from experiments.training.__main__ import training_app
 from experiments.training.loop import CHECKPOINT, read_checkpoint
@@ -107,20 +106,12 @@ class Job(NamedTuple):
         return process
 
 
-OURS = (
-    "analysis",
-    "cli.score",
-    "judge.ratings",
-    "judge.construct.run",
-)
 multiprocessing.set_forkserver_preload(
-    ["pandera.pandas", "pyarrow.parquet", "filelock", "openai", "rich.console", "torch._dynamo"]
-    + [f"tstmeta.{name}" for name in OURS]
-    + [
-        "experiments.training.classifier",
-        "tests.attack.jobs",
-        "tests.models.tiny",
-        "tests.test_store",
+    [
+        *("pandera.pandas", "pyarrow.parquet", "filelock", "openai", "rich.console"),
+        *("torch._dynamo", "tstmeta.analysis", "tstmeta.cli.score", "tstmeta.judge.ratings"),
+        *("tstmeta.judge.construct.run", "experiments.training.classifier"),
+        *("tests.attack.jobs", "tests.models.tiny", "tests.test_store"),
     ]
 )
 
@@ -162,30 +153,24 @@ def written(place: Path) -> dict[str, bytes]:
 # --------------------------------------------------------------------------------------- the jobs
 
 
-def lines(*paths: Path) -> int:
-    return sum(path.read_bytes().count(b"\n") for path in paths if path.is_file())
-
-
 def logged(place: Path) -> int:
-    return lines(place / "begun.log")
+    """Units that were begun."""
+    log = place / "begun.log"
+    return log.read_bytes().count(b"\n") if log.is_file() else 0
 
 
-def rows(place: Path, table: str) -> int:
-    return count(place / "store" / "store.sqlite", table)
+def rows(name: str, table: str) -> Callable[[Path], int]:
+    """A function that counts the rows of a table of SQLite in a folder."""
 
+    def count(place: Path) -> int:
+        with (
+            contextlib.suppress(sqlite3.OperationalError),  # the file is being made
+            closing(sqlite3.connect(f"file:{place / name}?mode=ro", uri=True)) as file,
+        ):
+            return file.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
+        return 0
 
-def answers(place: Path, file: str) -> int:
-    return count(place / file, "answers")
-
-
-def count(path: Path, table: str) -> int:
-    """Rows of a table of SQLite."""
-    with (
-        contextlib.suppress(sqlite3.OperationalError),  # the file is being made
-        closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as file,
-    ):
-        return file.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
-    return 0
+    return count
 
 
 def steps(place: Path) -> int:
@@ -201,23 +186,19 @@ def texts(count: int) -> str:
     return "\n".join(["source,output,style", *few, few[-1], ""])
 
 
-def score_words(metric: str) -> list[str]:
-    words = ["score", "--data", "mine.csv", "--basis", "source", "--metric", metric]
-    return [*words, "--store", "store", "--out", "out.csv"]
-
-
-@contextmanager
-def scoring() -> Iterator[Job]:
-    files = {"mine.csv": texts(ROWS), "slow/__init__.py": "", "slow/metric.py": METRIC}
-    words = score_words("slow.metric:logged")
-    yield Job(words, lambda place: rows(place, "scores"), logged, 1, files)
-
-
-@contextmanager
-def likelihood() -> Iterator[Job]:
-    files = {"mine.csv": texts(ROWS)}
-    kept = lambda place: rows(place, "tokens")  # noqa: E731
-    yield Job(score_words("likelihood"), kept, logged, ROWS // 2, files, ANSWERS)
+MINE = {"mine.csv": texts(ROWS)}
+STORE = "store/store.sqlite"
+SCORE = ["score", "--data", "mine.csv", "--basis", "source", "--store", "store", "--out", "out.csv"]
+SCORING = Job(
+    [*SCORE, "--metric", "slow.metric:logged"],
+    rows(STORE, "scores"),
+    logged,
+    1,
+    {**MINE, "slow/__init__.py": "", "slow/metric.py": METRIC},
+)
+LIKELIHOOD = Job(
+    [*SCORE, "--metric", "likelihood"], rows(STORE, "tokens"), logged, ROWS // 2, MINE, ANSWERS
+)
 
 
 def rated(asked: scripted.Asked) -> scripted.Act:
@@ -230,9 +211,8 @@ def judging() -> Iterator[Job]:
         words = ["judge", "run", "--data", "mine.csv", "--prompt", "content", "--model", "tiny"]
         words += ["--server", server.url, "--cache", "answers.sqlite", "--out", "out.csv"]
         words += ["--concurrency", str(CONCURRENCY)]
-        kept = lambda place: answers(place, "answers.sqlite")  # noqa: E731
-        files = {"mine.csv": texts(ROWS)}
-        yield Job(words, kept, lambda place: server.requests, CONCURRENCY, files)
+        kept = rows("answers.sqlite", "answers")
+        yield Job(words, kept, lambda place: server.requests, CONCURRENCY, MINE)
 
 
 def obliged(asked: scripted.Asked) -> scripted.Act:
@@ -246,36 +226,33 @@ def constructing() -> Iterator[Job]:
         words += ["--sources", "texts.txt", "--out", "set", "--model", "tiny"]
         words += ["--server", server.url, "--concurrency", str(CONCURRENCY)]
         files = {"texts.txt": "".join(author.source(number) + "\n" for number in range(8))}
-        kept = lambda place: answers(place, "set/answers.sqlite")  # noqa: E731
+        kept = rows("set/answers.sqlite", "answers")
         yield Job(words, kept, lambda place: server.requests, CONCURRENCY, files)
 
 
-def training(*words: str) -> Callable:
-    corpus = pd.DataFrame(
-        [
-            {"text": f"the {thing} in street {place} was {word}", "style": style, "split": split}
-            for style, word in (("good", "warm"), ("bad", "cold"))
-            for thing in ("soup", "shop")
-            for split, count in (("train", 20), ("dev", 3), ("test", 3))
-            for place in range(count)
-        ]
-    ).to_csv(index=False)
-
-    @contextmanager
-    def job() -> Iterator[Job]:
-        every = [*words, "--corpus", "corpus.csv", "--out", "model"]
-        every += ["--set", "batch=4", "--set", "checkpoint=2", "--set", "epochs=2"]
-        yield Job(every, steps, logged, 2, {"corpus.csv": corpus}, STEPS)
-
-    return job
+CORPUS = ["text,style,split"] + [
+    f"the {thing} in street {place} was {word},{style},{split}"
+    for style, word in (("good", "warm"), ("bad", "cold"))
+    for thing in ("soup", "shop")
+    for split, size in (("train", 20), ("dev", 3), ("test", 3))
+    for place in range(size)
+]
 
 
-SMALL = ("vocabulary=300", "width=16", "layers=1", "heads=2", "inner=24", "length=32")
+def training(*words: str, **options: int) -> Job:
+    every = [*words, "--corpus", "corpus.csv", "--out", "model"]
+    for name, value in {"batch": 4, "checkpoint": 2, "epochs": 2, **options}.items():
+        every += ["--set", f"{name}={value}"]
+    return Job(every, steps, logged, 2, {"corpus.csv": "\n".join([*CORPUS, ""])}, STEPS)
+
+
+SMALL = {"vocabulary": 300, "width": 16, "layers": 1, "heads": 2, "inner": 24, "length": 32}
+#: Each gives a job, and ends what it needs.
 JOBS = {
-    "scores": scoring,
-    "log-probabilities": likelihood,
+    "scores": partial(nullcontext, SCORING),
+    "log-probabilities": partial(nullcontext, LIKELIHOOD),
     "answers of a judge": judging,
     "a built test set": constructing,
-    "a style classifier": training("classifier", "--kind", "textcnn"),
-    "a language model": training("lm", *(word for text in SMALL for word in ("--set", text))),
+    "a style classifier": partial(nullcontext, training("classifier", "--kind", "textcnn")),
+    "a language model": partial(nullcontext, training("lm", **SMALL)),
 }

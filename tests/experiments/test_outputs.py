@@ -11,27 +11,17 @@ from tstmeta.data import paths
 
 __all__ = ["files", "server", "template"]  # fixtures
 
-TRANSFER = "--model M0 --quick --steps 1"
+LM, CLASSIFIER = "lm --corpus corpus.csv", "classifier --corpus corpus.csv"
+TRANSFER = "run --model M0 --quick --steps 1 --corpus corpus.csv"
 #: The words of a command, the two options that name one file, and that file.
 CASES = [
-    ("lm --corpus corpus.csv --out corpus.csv", "--out", "--corpus", "corpus.csv"),
-    ("lm --corpus corpus.csv --base ./tuned --out tuned", "--out", "--base", ""),
-    ("lm --corpus corpus.csv --base tuned --out tuned", "--out", "--base", ""),
-    ("classifier --corpus corpus.csv --out corpus.csv", "--out", "--corpus", "corpus.csv"),
-    (
-        "classifier --corpus corpus.csv --kind transformer --base tuned --out tuned",
-        *("--out", "--base", ""),
-    ),
-    (
-        "classifier --corpus corpus.csv --keep-out mine.csv --out mine.csv",
-        *("--out", "--keep-out", "mine.csv"),
-    ),
-    (f"run {TRANSFER} --corpus corpus.csv --out corpus.csv", "--out", "--corpus", "corpus.csv"),
-    (f"run {TRANSFER} --corpus corpus.csv --pairs p.csv --out p.csv", "--out", "--pairs", "p.csv"),
-    (
-        f"run {TRANSFER} --corpus corpus.csv --config models.toml --out models.toml",
-        *("--out", "--config", "models.toml"),
-    ),
+    (f"{LM} --out corpus.csv", "--out", "--corpus", "corpus.csv"),
+    (f"{LM} --base ./tuned --out tuned", "--out", "--base", ""),
+    (f"{CLASSIFIER} --out corpus.csv", "--out", "--corpus", "corpus.csv"),
+    (f"{CLASSIFIER} --kind transformer --base tuned --out tuned", "--out", "--base", ""),
+    (f"{CLASSIFIER} --keep-out mine.csv --out mine.csv", "--out", "--keep-out", "mine.csv"),
+    (f"{TRANSFER} --out corpus.csv", "--out", "--corpus", "corpus.csv"),
+    (f"{TRANSFER} --config models.toml --out models.toml", "--out", "--config", "models.toml"),
 ]
 
 
@@ -41,7 +31,6 @@ def test_an_output_of_an_experiment_that_is_an_input_is_refused(
 ):
     (files / "tuned").mkdir()
     (files / "tuned" / "config.json").write_text("{}")
-    shutil.copy("mine.csv", "p.csv")
     shutil.copy(paths.project("transfer", "models.toml"), "models.toml")
     app = transfer_app if case[0].startswith("run ") else training_app
     refuses(files, server, monkeypatch, capsys, case, app)

@@ -16,7 +16,6 @@ from scipy.stats import norm
 from tests.combine import examples
 from tests.combine.examples import DIMENSIONS
 from tests.notebooks.cells import cells
-from tstmeta import stats
 from tstmeta.combine import PRINTED, gm_scores, j, learned_gm
 from tstmeta.combine.gm import learn
 from tstmeta.data import Card
@@ -68,13 +67,6 @@ def test_dropped_answers_at_random_leave_r_and_the_worst_rating_lowers_it():
     assert mean["at random", "drop"] == pytest.approx(whole, abs=0.02)
     assert mean["at random", "worst"] < mean["at random", "mean"] < whole
     assert mean["where it is farthest off", "drop"] > whole
-
-
-def test_alpha_by_hand_is_krippendorffs():
-    alpha = functions("lesson_9_judges", "alpha")["alpha"]
-    matrix = np.random.default_rng(0).integers(1, 6, (30, 4)).astype(float)
-    assert alpha(matrix) == pytest.approx(stats.alpha(matrix, "interval").value)
-    assert np.isnan(alpha(np.ones((5, 2))))
 
 
 def test_the_judge_that_repeats_a_rater_is_as_near_as_that_rater():

@@ -5,61 +5,40 @@ import json
 from pathlib import Path
 
 import pytest
-import torch
 
-from experiments.training.lm import answer_loss, bucketed
-from experiments.training.loop import REPORT, Learner, LmOptions, read_checkpoint
+from experiments.training.loop import Learner, LmOptions, read_checkpoint, read_report
 from experiments.training.splits import corpus_hash, divide, key
-from tests.experiments.training.conftest import killed
-from tests.tools.toy import OPTIONS, PROMPTS
+from tests.experiments.training.conftest import digests, killed
 from tools import train
-from tools.world.conversations import Example, sentences
+from tools.world.conversations import sentences
 from tstmeta import data, scoring
 from tstmeta.data.tables import corpus_table
-from tstmeta.likelihood.instructions import get, shipped
+from tstmeta.likelihood.instructions import Instructions, shipped
 from tstmeta.models import lm, vectors
 from tstmeta.models.causal import EMBEDDED
 from tstmeta.models.classifiers import FILE, MODELS
 
+#: Instructions of three words, and a model that trains in a second.
+FORMS = ("Make {style}: {source}", "Reword: {source}", "Repeat: {source}")
+PROMPTS = [Instructions("toy", "You write.", *FORMS), Instructions("other", "", *FORMS)]
+OPTIONS = LmOptions(
+    vocabulary=400, width=16, layers=1, heads=2, inner=24, length=512, batch=4, steps=7,
+    rate=1e-2, warmup=2, cooling=0.4, checkpoint=2,
+)  # fmt: skip
 #: Sources of a task on which the shares are taken again; all of them would take minutes.
 SOME = ("-05", "-19", "-33")
-
-
-def report_of(folder):
-    return json.loads((Path(folder) / REPORT).read_text(encoding="utf-8"))
-
-
-@pytest.fixture(scope="module")
-def toy(tmp_path_factory):
-    out = tmp_path_factory.mktemp("toy")
-    return out, train.backbone(out, PROMPTS, 3, OPTIONS)
 
 
 # ----------------------------------------------------------------------------------- the backbone
 
 
-def test_the_tokenizer_has_the_form_of_llama_3():
-    tokenizer = train.train_tokenizer(PROMPTS, OPTIONS.vocabulary)
-    messages = [{"role": "system", "content": "S"}, {"role": "user", "content": "U"}]
-    text = tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
-    assert text == (
-        "<|begin_of_text|><|start_header_id|>system<|end_header_id|>\n\nS<|eot_id|>"
-        "<|start_header_id|>user<|end_header_id|>\n\nU<|eot_id|>"
-        "<|start_header_id|>assistant<|end_header_id|>\n\n"
-    )
-    ids = tokenizer("<|eot_id|>1234 Grüße", add_special_tokens=False)["input_ids"]
-    assert ids[0] == tokenizer.eos_token_id
-    assert [tokenizer.decode(token) for token in ids[1:5]] == ["1", "2", "3", "4"]
-    assert tokenizer.decode(ids[5:]) == " Grüße"
-
-
-def test_a_run_that_dies_goes_on_to_the_same_bytes(toy, tmp_path):
+def test_a_run_that_dies_goes_on_to_the_same_bytes(tmp_path):
+    train.backbone(tmp_path / "whole", PROMPTS, 3, OPTIONS)
     with killed(5):
-        train.backbone(tmp_path, PROMPTS, 3, OPTIONS)
-    assert len(read_checkpoint(tmp_path)[0]["losses"]) == 4
-    train.backbone(tmp_path, PROMPTS, 3, OPTIONS)
-    files = {path.name: path.read_bytes() for path in toy[0].iterdir()}
-    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == files
+        train.backbone(tmp_path / "died", PROMPTS, 3, OPTIONS)
+    assert len(read_checkpoint(tmp_path / "died")[0]["losses"]) == 4
+    train.backbone(tmp_path / "died", PROMPTS, 3, OPTIONS)
+    assert digests(tmp_path / "died") == digests(tmp_path / "whole")
 
 
 # ------------------------------------------------------------------------------ what it is worth
@@ -70,7 +49,7 @@ def test_the_shares_of_the_shipped_model_can_be_taken_again(tmp_path):
     world = data.load("world")
     some = world.where(world.items["source_id"].str.endswith(SOME), "some")
     scores = scoring.score(some, ["likelihood"], ["source"], store=tmp_path)
-    report = report_of(EMBEDDED)["shares"]
+    report = read_report(EMBEDDED)["shares"]
     assert set(report) == {"contrast", "world"}
     assert all(set(each["likelihood"]) == set(train.PAIRS) for each in report.values())
     shares = train.shares(some, scores)
@@ -83,7 +62,7 @@ def test_the_shares_of_the_shipped_model_can_be_taken_again(tmp_path):
 
 
 def test_the_backbone_was_trained_with_todays_options_and_instructions():
-    report = report_of(EMBEDDED)
+    report = read_report(EMBEDDED)
     run = train.backbone_run(list(shipped().values()), train.SEED, train.BACKBONE)
     for name in ("steps", "seed", "prompts", "prompts_hash"):
         assert report[name] == run[name]
@@ -101,39 +80,14 @@ def test_todays_code_begins_the_same_training_of_the_backbone(tmp_path, monkeypa
     monkeypatch.setattr(train, "train_tokenizer", lambda *given: tokenizer)
     with killed(steps):
         train.backbone(tmp_path, prompts)
-    assert losses == pytest.approx(report_of(EMBEDDED)["loss_curve"][:steps], abs=0.01)
-    tokenizer.save_pretrained(tmp_path)
-    files = (folder / "tokenizer.json" for folder in (tmp_path, EMBEDDED))
-    fresh, kept = (json.loads(path.read_text(encoding="utf-8")) for path in files)
-    assert fresh == kept
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "The ferry to Skarholm leaves at 6:40 on weekdays, and dogs travel free.",
-        "Zqua vellum 917 brindle, of Thursday never whisk the Ombrelle?",
-    ],
-)
-def test_the_backbone_repeats_text_that_it_has_never_seen(text):
-    from transformers import AutoModelForCausalLM, AutoTokenizer
-
-    tokenizer = AutoTokenizer.from_pretrained(EMBEDDED)
-    model = AutoModelForCausalLM.from_pretrained(EMBEDDED).eval()
-    paper = get("paper")
-    *_, user = paper.fill(text, "")
-    losses = []
-    for output in (text, "A grey cat sat beside the pond for an hour."):
-        encoded = train.encode([Example(paper.system, user, output, "repeat", False)], tokenizer)
-        (batch,) = bucketed(encoded, 4096, 4)
-        with torch.inference_mode():
-            losses.append(float(answer_loss(model, batch)) / len(batch.targets))
-    assert losses[0] < 0.5
-    assert losses[1] > 3.0
+    assert losses == pytest.approx(read_report(EMBEDDED)["loss_curve"][:steps], abs=0.01)
+    embedded = json.loads((EMBEDDED / "tokenizer.json").read_text("utf-8"))
+    assert json.loads(tokenizer.backend_tokenizer.to_str()) == embedded
+    assert tokenizer.chat_template == (EMBEDDED / "chat_template.jinja").read_text("utf-8")
 
 
 def test_the_language_model_was_made_from_todays_text_and_options():
-    report = report_of(lm.EMBEDDED)
+    report = read_report(lm.EMBEDDED)
     table = divide(corpus_table(sentences()))
     texts = [table.loc[table["part"] == part, "text"].tolist() for part in ("train", "test")]
     assert report["corpus"]["sha256"] == hashlib.sha256(json.dumps(texts).encode()).hexdigest()[:16]
@@ -145,7 +99,7 @@ def test_the_language_model_was_made_from_todays_text_and_options():
 
 @pytest.mark.parametrize("name", ["embedded", "embedded-strength"])
 def test_the_models_of_style_were_made_from_todays_text(name):
-    report = report_of(MODELS[name].where)
+    report = read_report(MODELS[name].folder)
     corpus = divide(train.style_corpus(report["regression"]))
     assert report["corpus"] == corpus_hash(corpus, ("text", "task", "style", "value", "part"))
     texts = set(map(key, corpus["text"]))

@@ -1,6 +1,7 @@
 """Toy trainings of every kind, by one call."""
 
 from contextlib import contextmanager
+from hashlib import sha256
 
 import pytest
 
@@ -19,6 +20,12 @@ TOY = LmOptions(
 #: A rate at which a step shows, and dropout with it.
 TUNED = FINE_TUNING.model_copy(update={"rate": 1e-2, "epochs": 1, "batch": 5, "checkpoint": 2})
 KINDS = ("lm", "tuned", "linear", "textcnn", "transformer")
+
+
+def digests(out):
+    """SHA-256 of what a training leaves, by name."""
+    files = [path for path in out.rglob("*") if path.is_file()]
+    return {str(path.relative_to(out)): sha256(path.read_bytes()).hexdigest() for path in files}
 
 
 class Killed(BaseException):

@@ -11,7 +11,7 @@ from tests.command import command_line, score, values, write_csv
 from tests.models import style, tiny
 from tstmeta.metrics import Request, registry
 from tstmeta.models import lm
-from tstmeta.schema import DataError, MissingData, TstmetaError
+from tstmeta.schema import TstmetaError
 
 SMALL = ["--set", "bits=8", "--set", "epochs=3"]
 SIZES = {"vocabulary": 300, "width": 16, "layers": 1, "heads": 2, "inner": 24}
@@ -120,26 +120,23 @@ def test_with_a_base_the_course_is_the_printed_one_and_a_split_is_kept(
 
 
 @pytest.mark.parametrize(
-    ("words", "message", "kind"),
+    ("words", "message"),
     [
-        ("classifier --corpus nothing", "no corpus is called 'nothing': use yelp", TstmetaError),
-        ("classifier --corpus yelp", "tstmeta data fetch yelp", MissingData),
-        ("classifier --corpus gone.csv", "gone.csv: there is no such file", DataError),
-        ("classifier --corpus moods.csv --styles a,b", "--styles LOW,HIGH", TstmetaError),
-        ("classifier --corpus moods.csv --set colour=3", "one of epochs, rate", TstmetaError),
-        ("classifier --corpus broken.csv", "row 2, column style: missing value", DataError),
-        ("classifier --corpus single.csv", "has one style only", TstmetaError),
-        ("lm --corpus food.csv --style kind", "the style 'kind'; it has: bad, good", TstmetaError),
-        ("lm --corpus tiny.csv", "needs sentences to train on", TstmetaError),
+        ("classifier --corpus yelp", "tstmeta data fetch yelp"),
+        ("classifier --corpus moods.csv --styles a,b", "--styles LOW,HIGH"),
+        ("classifier --corpus moods.csv --set colour=3", "one of epochs, rate"),
+        ("classifier --corpus single.csv", "has one style only"),
+        ("lm --corpus gone.csv", "gone.csv: there is no such file"),
+        ("lm --corpus food.csv --style kind", "the style 'kind'; it has: bad, good"),
+        ("lm --corpus tiny.csv", "needs sentences to train on"),
     ],
 )
-def test_a_mistake_is_told_before_anything_is_written(train, tmp_path, words, message, kind):
-    (tmp_path / "broken.csv").write_text("text,style\na,b\nc, \n")
+def test_a_mistake_is_told_before_anything_is_written(train, tmp_path, words, message):
     (tmp_path / "single.csv").write_text("text,style\na,b\nc,b\n")
     (tmp_path / "tiny.csv").write_text("text\nhello there\n")
     before = {path.name: path.read_bytes() for path in tmp_path.glob("*.*")}
     result = train(*words.split())
-    assert isinstance(result.exception, kind), result.exception
+    assert isinstance(result.exception, TstmetaError), result.exception
     assert message in str(result.exception)
     assert result.stdout == ""
     assert {path.name: path.read_bytes() for path in tmp_path.glob("*.*")} == before

@@ -1,6 +1,5 @@
 """Every training: the same bytes from the same seed, also after a kill; nothing written over."""
 
-import hashlib
 import json
 
 import pytest
@@ -16,13 +15,9 @@ from experiments.training.loop import (
     read_checkpoint,
     rows_of,
 )
-from tests.experiments.training.conftest import KINDS, TEXTS, Killed, killed
+from tests.experiments.training.conftest import KINDS, TEXTS, Killed, digests, killed
 from tstmeta import storage
 from tstmeta.schema import TstmetaError
-
-
-def digests(folder):
-    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.iterdir()}
 
 
 def weights(folder):
@@ -64,9 +59,8 @@ def test_a_run_that_dies_while_it_writes_its_result_is_done_again(
         raise Killed
 
     def dying(path, content):
-        if path.name != CHECKPOINT and (path.name == REPORT) == (lost == "report"):
-            die()
-        write(path, content)
+        is_lost = path.name != CHECKPOINT and (path.name == REPORT) == (lost == "report")
+        return die() if is_lost else write(path, content)
 
     with monkeypatch.context() as patch:
         patch.setattr(storage, "write", dying)

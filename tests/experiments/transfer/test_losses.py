@@ -253,26 +253,10 @@ LOSSES = {
 @pytest.mark.parametrize("name", LOSSES)
 def test_gradients_are_those_of_finite_differences(name):
     m = model("adversarial", "wasserstein")
-    judges = name == "penalty"  # which is part of the discriminators' step only
-    part = m.discriminators["wasserstein"] if judges else m.generator
-    values = dict(part.named_parameters())
-
-    def loss(*_):
-        return LOSSES[name](m, *passes(m.generator))
-
-    slopes = torch.autograd.grad(loss(), [*values.values()], allow_unused=True)
-    rng, step = torch.Generator().manual_seed(1), 1e-6
-    checked = 0
-    with torch.set_grad_enabled(judges):
-        for value, slope in zip(values.values(), slopes, strict=True):
-            flat = value.detach().view(-1)
-            for at in torch.randint(len(flat), (4,), generator=rng).tolist():
-                ends, original = [], number(flat[at])
-                for sign in (1, -1):
-                    flat[at] = original + sign * step
-                    ends.append(number(loss()))
-                flat[at] = original
-                gradient = 0.0 if slope is None else number(slope.reshape(-1)[at])
-                assert gradient == pytest.approx((ends[0] - ends[1]) / (2 * step), abs=1e-5)
-                checked += gradient != 0
-    assert checked > (5 if judges else 15)
+    # the penalty is part of the discriminators' step only
+    part = m.discriminators["wasserstein"] if name == "penalty" else m.generator
+    loss = lambda *_: LOSSES[name](m, *passes(m.generator))  # noqa: E731
+    assert torch.autograd.gradcheck(loss, [*part.parameters()], fast_mode=True)
+    loss().backward()
+    slopes = [value.grad for value in part.parameters() if value.grad is not None]
+    assert any(slope.abs().sum() > 0 for slope in slopes)

@@ -1,6 +1,5 @@
 """M0 to M7 from one file; training, also after a kill; what the command writes and refuses."""
 
-import hashlib
 import json
 
 import pandas as pd
@@ -13,7 +12,7 @@ from experiments.transfer import configuration, trainer
 from experiments.transfer.__main__ import transfer_app
 from experiments.transfer.corpus import EXCLUDED, paraphrased, referenced, select
 from tests.command import command_line
-from tests.experiments.training.conftest import killed
+from tests.experiments.training.conftest import digests, killed
 from tests.helpers import needs
 from tstmeta import data
 from tstmeta.data import yelp
@@ -51,11 +50,6 @@ def train(out, name, seed=0):
     return trainer.train(out, name, CORPUS, QUICK, seed)
 
 
-def digests(out):
-    files = [path for path in out.rglob("*") if path.suffix in (".safetensors", ".csv", ".json")]
-    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
-
-
 def test_the_models_differ_by_their_losses_in_one_file():
     always = {"reconstruction": 1.0, "adversarial": 1.0}
     assert {name: PAPER.weights_of(name) for name in PAPER.models} == {
@@ -80,8 +74,8 @@ def test_a_configuration_of_another_form_is_refused(tmp_path, old, new, message)
         configuration.read(tmp_path / "own.toml")
 
 
-@pytest.mark.parametrize("name", PAPER.models)
-def test_every_model_takes_its_steps_and_changes_all_that_it_has(tmp_path, name):
+@pytest.mark.parametrize("name", ["M0", "M7", "M0-Sim"])  # which have all losses among them
+def test_a_model_takes_its_steps_and_changes_nothing_outside(tmp_path, name):
     before = torch.get_rng_state()
     report = train(tmp_path, name)
     assert torch.tensor(1e-310, dtype=torch.float64) * 1 > 0  # as torch was before
@@ -146,19 +140,15 @@ def test_a_sentence_is_in_one_part_and_excluded_ones_in_none():
     assert again.identity() == CORPUS.identity()
 
 
-def test_paraphrases_come_from_rules_or_from_a_file_with_both_styles():
+def test_paraphrases_are_sentences_with_words_exchanged():
     train = pd.DataFrame({"text": ["it is n't really far", "a tea"], "number": [1, 0]})
     pair = {"text": "it is n't really far", "paraphrase": "it is not very far", "number": 1}
     assert paraphrased(train, PAPER.paraphrases).to_dict("records") == [pair]
-    pairs_file = pd.DataFrame({"text": ["so it was", "tea"], "paraphrase": ["it was so", "a tea"]})
-    pairs = select(TABLE, QUICK.options, pairs=pairs_file).pairs
-    assert list(zip(pairs["text"], pairs["number"], strict=True)) == [
-        ("so it was", 0),
-        ("so it was", 1),
-    ]
 
 
-def test_too_few_sentences_are_refused():
+def test_too_few_sentences_or_paraphrases_are_refused(tmp_path):
+    with pytest.raises(TstmetaError, match=r"lacks paraphrases\. Remedy: .*--config"):
+        trainer.train(tmp_path, "M1", select(TABLE, QUICK.options), QUICK)
     with pytest.raises(TstmetaError, match="between two styles; the corpus has 1"):
         select(TABLE[TABLE["style"] == "good"], QUICK.options)
     with pytest.raises(TstmetaError, match="lacks a style"):
@@ -220,7 +210,7 @@ def test_a_trajectory_has_means_corpus_values_of_each_point_and_part(tmp_path):
 # ------------------------------------------------------------------------------------- the command
 
 
-def test_the_command_follows_metrics_and_resumes_after_a_kill(tmp_path, monkeypatch):
+def test_the_command_writes_metrics_along_the_training(tmp_path, monkeypatch):
     run = command_line(tmp_path, monkeypatch, transfer_app)
     TABLE.to_csv(tmp_path / "mine.csv", index=False)
     text = configuration.paths.project("transfer", "models.toml").read_text(encoding="utf-8")
@@ -235,9 +225,5 @@ def test_the_command_follows_metrics_and_resumes_after_a_kill(tmp_path, monkeypa
     assert sorted(set(table["step"])) == [3, 6, 9]
     assert set(table["part"]) == {"choose", "report"}
     assert set(table["metric"]) == {"bleu", "copy-rate"}
-    with killed(7):  # after two points
-        run(*words, "died")
-    assert run(*words, "died").exit_code == 0
-    assert digests(tmp_path / "died") == digests(tmp_path / "whole")
     assert "another run" in str(run(*words, "whole", "--seed", "1").exception)
     assert not (tmp_path / "whole" / CHECKPOINT).exists()
