@@ -101,6 +101,7 @@ BROKEN_JSON = {
         *(3, "output", "missing value", 'write a text, in quotes ("" if'),
     ),
     "an empty key": ('{"source": "a", "": "b"}', None, "", "without a name", "of its own"),
+    "a key twice": ('{"source": "a", "source": "b"}', 1, "", "a key comes twice", "one complete"),
     "an object as source": (key("source", {"a": 1}), 1, "source", "an object", "a text"),
     "a reference that is no text": (key("references", ["x", 1]), 1, "references", "1]", '["first"'),
     "a number as reference": (key("reference_1", 5), 1, "reference_1", "value 5", "in quotes"),

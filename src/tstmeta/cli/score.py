@@ -42,6 +42,8 @@ def score(
     data: options.Data,
     metric: options.Metrics = None,
     basis: options.Bases = None,
+    limit: options.Limit = None,
+    seed: options.Seed = 0,
     out: Out = None,
     format: options.OutFormat = None,
     store: options.Store = None,
@@ -63,18 +65,19 @@ def score(
       tstmeta score --data mine.csv --metric ./my_file.py:my_function
       tstmeta score --data millions.parquet --metric bleu --metric chrf --out scores.parquet
     """
+    from ..data import load
     from ..data.files import is_location
 
     to_parts = out and Path(out).suffix.lower() in ("", ".parquet")
-    if out and to_parts and format in (None, "parquet") and is_location(data):
+    if out and to_parts and limit is None and format in (None, "parquet") and is_location(data):
         scores, failed = _score_chunks(data, metric, basis, out, jobs, cluster)
     elif jobs or cluster:
         raise mistake(
             "--jobs and --cluster are for a file, folder or address of yours scored into --out "
-            "x.parquet or a folder"
+            "x.parquet or a folder, without --limit"
         )
     else:
-        table = _score_in_memory(data, metric, basis, store)
+        table = _score_in_memory(sample(load(data), limit, seed), metric, basis, store)
         write_table(table, Path(out) if out else None, format)
         scores, failed = len(table), tell_failures(table)
     note(f"{scores} scores, {failed} failed" + (f", in {out}" if out else ""))
@@ -105,12 +108,13 @@ def _score_chunks(
 
 
 def _score_in_memory(
-    data: str, metrics: list[str] | None, bases: list[options.Basis] | None, store: Path | None
+    dataset: Dataset,
+    metrics: list[str] | None,
+    bases: list[options.Basis] | None,
+    store: Path | None,
 ) -> pd.DataFrame:
-    from ..data import load
     from ..scoring import HUMAN_STYLE, score
 
-    dataset = load(data)
     wanted = metrics or ["lexical", "sentinel", HUMAN_STYLE]
     with waiting(f"{dataset.name}: scoring", bar=True):
         return score(dataset, wanted, bases=bases, store=store)

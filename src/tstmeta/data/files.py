@@ -256,12 +256,19 @@ def _json_lines(stream: Any, file: str) -> Iterator[tuple[int, dict[str, Any]]]:
             if not line.strip():
                 continue
             try:
-                value = json.loads(line)
+                value = json.loads(line, object_pairs_hook=_keyed)
                 what = "" if isinstance(value, dict) else "not a JSON object"
             except (ValueError, RecursionError) as error:
                 what = f"not JSON ({str(error)[:60]})"
             check([fault(file, what, number, "", remedy)] if what else [])
             yield number, value
+
+
+def _keyed(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object, which has each key once: of two values one would be lost."""
+    if len(keyed := dict(pairs)) < len(pairs):
+        raise ValueError("a key comes twice")
+    return keyed
 
 
 def _parquet(stream: Any, file: str) -> Iterator[tuple[int, dict[str, Any]]]:
