@@ -16,8 +16,8 @@ from ..models.causal import Backbone
 from ..models.encoders import DECIMALS, ENCODERS, MINILM, TokenVectors
 from ..models.forest import batches
 from ..schema import Status, TstmetaError
-from .base import Score, installed, scored
-from .batched import ModelMetric, Pair, cut_note
+from .base import Score, cut_note, installed, scored
+from .batched import ModelMetric, Pair
 from .settings import ModelSettings, Short, existing
 
 #: The layers of encoders that have a name here: what the bert-score library found best
@@ -57,10 +57,8 @@ class BertScoreSettings(ModelSettings):
 class BertScore(ModelMetric):
     """BERTScore (Zhang et al., 2020, Section 3): at most 1, seldom below 0; higher is better.
 
-    Each token of the output is matched with the token of the other text whose contextual vector is
-    nearest by cosine.  ``p`` is the mean over the output's tokens, ``r`` over the other text's,
-    ``f1`` (the default) their harmonic mean.  Control tokens can be matched and have no weight.
-    The best of several references counts.
+    Each token is matched with the token of the other text whose vector is nearest by cosine.  ``p``
+    is the mean over the output's tokens, ``r`` over the other text's, ``f1`` their harmonic mean.
     """
 
     name = "bertscore"
@@ -181,12 +179,7 @@ def _baseline(model: Backbone, layer: int) -> Matched:
 def greedy(
     compared: Sequence[TokenVectors], outputs: Sequence[TokenVectors], weights: np.ndarray
 ) -> list[Matched]:
-    """How well the tokens of each output and of the text it is compared with match.
-
-    Zhang et al. (2020), Section 3: precision is the mean, over the output's tokens, of the largest
-    cosine with a token of the other text; recall the same the other way round.  Means are weighted
-    by ``weights`` of the vocabulary's tokens, >= 0.
-    """
+    """How well tokens match (Zhang et al., 2020, Section 3); ``weights`` are of the vocabulary."""
     import torch
 
     results = [Matched(math.nan, math.nan, math.nan)] * len(outputs)

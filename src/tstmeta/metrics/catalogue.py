@@ -19,11 +19,7 @@ COMBINED_FAMILY = "combined"
 
 
 def overview() -> pd.DataFrame:
-    """One row a metric, columns :data:`COLUMNS`, all text.
-
-    One that cannot run here has status ``error`` and a remedy, as an open form has; the remedy of a
-    combined metric says how its scores are had.
-    """
+    """One row a metric, columns :data:`COLUMNS`, all text; what cannot run here has a remedy."""
     rows = {}
     for family, members in families().items():
         for name in members:

@@ -66,12 +66,8 @@ class MaskedSettings(MetricSettings):
     """A lexicon: ``sentiment`` (of Mir et al., 2019, once its data are here), or a file."""
 
     lexicon: Annotated[
-        str, Short(r".+\.(csv|json)"), Field(description="sentiment|FILE.csv|FILE.json")
+        str, Short(r"sentiment|.+\.(csv|json)"), Field(description="sentiment|FILE.csv|FILE.json")
     ] = ""
-
-    @classmethod
-    def pair(cls, word: str) -> tuple[str, str]:
-        return ("lexicon", word) if word == "sentiment" else super().pair(word)
 
 
 class MaskedCosineSettings(MaskedSettings):
@@ -84,8 +80,7 @@ class MaskedCosineSettings(MaskedSettings):
 class MaskedBleu(BatchedMetric):
     """Sentence BLEU (``bleu``) of the masked texts, in [0, 100]; higher is better.
 
-    Several references clip together, as in ``bleu``.  Without a lexicon words of ours for the
-    target style and its opposite are hidden; a style without such a list is refused.
+    Without a lexicon words of ours for the target style and its opposite are hidden.
     """
 
     name = "masked-bleu"
@@ -154,11 +149,7 @@ class MaskedBleu(BatchedMetric):
 
 
 class MaskedCosine(MaskedBleu):
-    """Cosine of sentence vectors (``cosine``) of the masked texts, in [-1, 1]; higher is better.
-
-    A hidden word becomes ``[MASK]``, which encoders of BERT's kind read as their own mask.  The
-    best of several references counts.  See :class:`MaskedBleu`.
-    """
+    """Cosine of sentence vectors (``cosine``) of the masked texts, in [-1, 1]; higher is better."""
 
     name = "masked-cosine"
     VARIANTS: ClassVar[tuple[str, ...]] = ("sentiment", "labse", "multilingual-minilm")
