@@ -27,9 +27,9 @@ OTHER = GOOD.replace("[mine]", "[other]\nabout = 'loud'").replace("Repeat", "AGA
 def file(tmp_path):
     """Writes a file of one's own and gives its path."""
 
-    def write(content: str | bytes):
+    def write(content: str):
         path = tmp_path / "own.toml"
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        path.write_text(content)
         return path
 
     return write
@@ -91,14 +91,12 @@ def changed(old: str, new: str) -> str:
 
 FAULTS = {
     "no TOML": ("[mine", "Remedy: write TOML"),
-    "no UTF-8": (b"[mine]\nsystem = '\xff'", "can't decode byte 0xff"),
-    "no table": ("style = '{style} {source}'", "column style: Input should be a dictionary"),
-    "a key is missing": (changed('repeat = "Repeat: {source}"', ""), "mine.repeat: Field required"),
-    "an unknown key": (GOOD + 'rephrase = "x"', "mine.rephrase: Unexpected keyword argument"),
+    "no table": ("style = '{style} {source}'", "table style: "),
+    "a key is missing": (changed('repeat = "Repeat: {source}"', ""), "argument: 'repeat'. Remedy"),
+    "an unknown key": (GOOD + 'rephrase = "x"', "table mine: Instructions.__init__() got an unex"),
     "no source": (changed("Repeat: {source}", "Repeat"), "repeat: wrong slots in 'Repeat'"),
-    "a brace alone": (changed("Reword:", "Reword }:"), "paraphrase: wrong slots"),
     "a slot in the system prompt": (changed('system = ""', 'system = "{style}"'), "use no slot"),
-    "all at once": ("[a]\nsystem = 1\n[b]\nnote = ''\n", "9 problems"),
+    "a number": (changed('system = ""', "system = 1"), "table mine: expected string"),
 }
 
 

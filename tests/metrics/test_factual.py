@@ -168,7 +168,7 @@ def test_the_released_rule_is_upstreams_arithmetic_list_by_list(of_output, of_so
         return sum(flat) / len(flat) if flat else 0.0
 
     wanted = (side(of_source) + side(of_output)) / 2
-    assert summed(of_output, of_source, "released").f == pytest.approx(wanted)
+    assert summed(of_output, of_source, "released")[2] == pytest.approx(wanted)
 
 
 def test_the_equations_take_f1_one_way_and_answerability_the_other():

@@ -14,7 +14,6 @@ from tstmeta.metrics import Request, registry
 from tstmeta.metrics.text import UnicodeWords, respelt, spelt, word_spans
 
 ANY = [name for name in registry.resolve(["lexical"]) if not metric(name).languages]
-CORPUS_BLEU = ("corpus-bleu", "corpus-bleu:intl", "corpus-bleu:multi-bleu")
 JOINER, NON_JOINER, NUKTA, VIRAMA = "\u200d", "\u200c", "\u093c", "\u094d"
 #: Letters, signs, joiners, digits and marks of both scripts, and some of ours.
 script = st.text(
@@ -112,26 +111,6 @@ def rows(scorer, *rewrites, store):
     return list(table.itertuples())
 
 
-TEXTS = {
-    "en": "“So”, he said, the soup is cold…",
-    "de": "„Größe“, sagte er, die Straße ist schön…",
-    "ru": "«Да», сказал он, суп ещё холодный…",
-    "hi": "“हाँ”, उसने कहा: यह लड़का ३ बार पढ़ने गया।",
-    "bn": "“হ্যাঁ”, সে বলল: সে হঠাৎ ২ বার ভালো বাজারে গেল।",
-}
-#: Of a text beside itself; other names give 1.
-OF_A_COPY = {"bleu": 100, "bleu:intl": 100, "corpus-bleu": 100, "ter": 0, "pinc": 0}
-OF_A_COPY |= dict.fromkeys(("chrf", "chrf:chrf++", *CORPUS_BLEU), 100)
-
-
-@pytest.mark.parametrize("name", [*ANY, *CORPUS_BLEU])
-def test_a_copy_is_a_copy_in_every_language(name, tmp_path):
-    copies = [rewrite(text, text, language) for language, text in TEXTS.items()]
-    for row in rows(name, *copies, store=tmp_path):
-        exact = 0.01 if name == "meteor:exact" else 1e-9  # which is 1 - 0.5 / m^3 of m words
-        assert (row.status, row.value) == ("ok", pytest.approx(OF_A_COPY.get(name, 1), abs=exact))
-
-
 #: Source "mama washed the frame", output "mama washed the window", without the articles.
 FRAME, WINDOW = "мама мыла раму", "мама мыла окно"
 BY_HAND = [
@@ -188,7 +167,7 @@ def test_a_metric_made_for_english_refuses_other_languages_and_keeps_the_order(t
     assert [row.item_id for row in table] == ["1", "2", "3", "4"]
     assert [row.status for row in table] == ["ok", "refused", "ok", "refused"]
     _, french, _, hindi = table
-    assert hindi.detail == "meteor is made for English; this rewrite is in Hindi (hi-IN)"
+    assert hindi.detail == "meteor is made for English; this rewrite is in hi-IN"
     assert french.detail.endswith("this rewrite is in fr")
     assert math.isnan(hindi.value)
     assert hindi.signature == str(metric("meteor").signature("source"))

@@ -21,7 +21,7 @@ from tests.metrics import metric, score, texts, value
 from tstmeta import data
 from tstmeta.metrics import registry, wordnet
 from tstmeta.metrics.base import Request
-from tstmeta.metrics.text import sentences, tokens13a
+from tstmeta.metrics.text import sentences
 from tstmeta.schema import Status
 
 NAMES = registry.resolve(["lexical"])
@@ -70,25 +70,20 @@ def test_an_empty_text_matches_nothing(name, source, output):
 
 TABLE = [
     ("bleu", "<skipped>", "<skipped>", 0),  # the tokenizer drops this mark
-    ("bleu", "Hello, world!", "Hello , world !", 100),
     ("bleu:pauli2025", "a", "a", 0.1**0.75),
     ("bleu:pauli2025", "abcd", "abcde", math.exp(-1 / 4)),  # the longer output is the reference
     ("corpus-bleu", "a b c", "a b c", 0),  # no 4-gram
     ("corpus-bleu:multi-bleu", "a b c d e", "A b c d e", 100 * (4 / 5 * 3 / 4 * 2 / 3 / 2) ** 0.25),
-    ("meteor:no-synonyms", "cat", "CATS", 0.5),
     ("meteor:no-synonyms", "I ran. You ran.", "I ran . You ran .", 1 - 0.5 / 6**3),
     ("rouge1", "😀", "😀", 1),
-    ("rouge1", "...", "...", 1),
     ("rouge1:stem", "cats", "cat", 1),
     ("rouge1:ascii", "नमस्ते", "नमस्ते", 0),
     ("rouge1:lai2023", "It's gone. Don't ask.", "It 's gone Do n't ask", 1),  # no full stops
     ("rouge1:lai2023", "a b c", "A B C", 0),
     ("rouge1:lai2023", "a b a b", "a b", 1),  # an n-gram counts once
     ("rouge2:lai2023", "a b. c d", "b c", 2 * 1 * (1 / 3) / (1 + 1 / 3)),
-    ("rouge2:lai2023", "a", "a", 0),
     # common: {a b} and {d}; precision p = 1, recall r = 3/4, and F weighs by (p / r)^2 = 16/9
     ("rougeL:lai2023", "a b c. d", "a b. d", (25 / 9) * (3 / 4) / (3 / 4 + 16 / 9)),
-    ("rougeL:lai2023", "a", "b", 0),
     ("ter", "a", "a b c", 200),
     ("pinc", "a b c d e", "a b c d f", (1 / 5 + 1 / 4 + 1 / 3 + 1 / 2) / 4 * 100),
     ("edit-similarity", "Yes!", "Yes !", 1),
@@ -258,18 +253,6 @@ def test_meteor_is_nltk_s_with_its_stemmer(name, source, output):
     sides = treebank(source), treebank(output)
     expected = single_meteor_score(*sides, stemmer=PorterStemmer(), wordnet=dictionary)
     assert value(name, output, source) == expected
-
-
-@given(texts | english, texts | english)
-def test_pinc_is_the_sum_written_out(source, output):
-    terms = []
-    for n in range(1, 5):
-        new, old = (
-            {tuple(words[i : i + n]) for i in range(len(words) - n + 1)}
-            for words in map(tokens13a, (output, source))
-        )
-        terms += [1 - len(new & old) / len(new)] if new else []
-    assert value("pinc", output, source) == pytest.approx(100 * sum(terms) / len(terms))
 
 
 # ------------------------------------------------------------------------- against released numbers

@@ -1,8 +1,7 @@
 """The likelihood method as two metrics: ``likelihood`` (content) and ``likelihood-style``.
 
-Both take the same tokens' log-probabilities, which are in the score store.
-``likelihood:8b+released`` names a model and a variant of the method
-(:class:`LikelihoodSettings`).  A model beside a server names the tokenizer.
+Both take the same tokens' log-probabilities, which are in the score store.  A model beside a server
+names the tokenizer.
 """
 
 from __future__ import annotations

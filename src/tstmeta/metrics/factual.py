@@ -36,8 +36,7 @@ MODELS = {
 PREFIX = "sv1"
 #: What the answering model was trained to say where a text does not tell.
 UNANSWERABLE = "unanswerable"
-#: Upstream's program reads this many tokens of a prompt, and writes this many: the default of
-#: its library's ``generate`` (20), less the token that every text starts with.
+#: Upstream's program reads this many tokens of a prompt, and writes this many.
 WINDOW, NEW_TOKENS = 512, 19
 #: What upstream's program compares answers with: BERTScore with its library's layer of this model.
 ALIKE = "layer9+google-bert/bert-base-multilingual-cased"
@@ -58,11 +57,7 @@ class QuestEvalSettings(MetricSettings):
 
 
 class QuestEval(ModelMetric):
-    """QuestEval (Scialom et al., 2021), in [0, 1]; higher is better.
-
-    A text that leads to no question counts 0 on its side.  Questions have equal weights: the
-    paper's weighting of questions by importance needs a third model and is meant for summaries.
-    """
+    """QuestEval (Scialom et al., 2021), in [0, 1]; higher is better; questions weigh the same."""
 
     name = "questeval"
     languages = ("en",)
@@ -172,11 +167,7 @@ class Answered(NamedTuple):
 
 
 def token_f1(expected: str, answer: str) -> float:
-    """F1 of two answers' words, in [0, 1], as SQuAD measures it (Rajpurkar et al., 2016).
-
-    Case, ASCII punctuation and the articles a, an, the do not count; words count as often as they
-    occur.  Two answers without words are equal: 1.
-    """
+    """F1 of two answers' words, in [0, 1], as SQuAD measures it (Rajpurkar et al., 2016)."""
     first, second = _words(expected), _words(answer)
     if not first or not second:
         return float(first == second)
@@ -192,11 +183,10 @@ def summed(
 ) -> tuple[float, float, float]:
     """Precision, recall and score, in [0, 1], from the questions about two texts.
 
-    ``equation`` is Scialom et al. (2021, Section 3) with equal weights: precision is the mean F1 of
-    the questions from the output, recall the mean answerability of those from the source, the score
-    their harmonic mean.  ``released`` is upstream's program (0.2.4): each side is the mean of
-    answerability, BERTScore and F1 of all its questions, the score the mean of both sides.  A side
-    without questions counts 0.
+    ``equation`` is Scialom et al. (2021, Section 3): the harmonic mean of the F1 of questions from
+    the output and the answerability of those from the source.  ``released`` is upstream's program
+    (0.2.4): each side is the mean of answerability, BERTScore and F1, the score that of both sides.
+    A side without questions counts 0.
     """
     if rule == "equation":
         precision = _mean([answer.f1 for answer in output])
@@ -235,10 +225,7 @@ _PHRASE = re.compile("(D?[Pw]w*)P?")
 
 
 def by_rule(text: str) -> list[str]:
-    """Named spans, then noun phrases, of the first sentences of an English text, each once.
-
-    It stands in for the named entities and noun chunks that a parser finds.
-    """
+    """Named spans, then noun phrases, of the first sentences of an English text, each once."""
     text = unicodedata.normalize("NFC", text)  # a letter with its accent is one sign
     names: list[str] = []
     phrases: list[str] = []

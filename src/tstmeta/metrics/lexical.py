@@ -6,7 +6,7 @@ are spelt in one way first.  What each variant is for stands in its card, ``data
 
 import tomllib
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
@@ -66,10 +66,13 @@ class SentenceBleu(_Lexical):
         output, texts = request.output, request.against
         if self.variant in ("", "intl"):
             return self._bleu.sentence_score(output, texts).score
+        from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
+
+        bleu = partial(sentence_bleu, smoothing_function=SmoothingFunction().method1)
         if self.variant == "pauli2025":
-            return max(nltk_bleu([output], text) for text in texts)
+            return max(float(bleu([output], text)) for text in texts)
         cut = penn_words if self.variant == "lai2023" else str.split
-        return nltk_bleu([cut(text) for text in texts], cut(output))
+        return float(bleu([cut(text) for text in texts], cut(output)))
 
 
 class CorpusBleu(_Lexical, CorpusMetric):
@@ -254,14 +257,6 @@ class EditSimilarity(_Lexical):
         from rapidfuzz.distance import Levenshtein
 
         return Levenshtein.normalized_similarity(tokens13a(text), tokens13a(output))
-
-
-def nltk_bleu(references: Sequence[Sequence], hypothesis: Sequence) -> float:
-    """NLTK's ``sentence_bleu`` with smoothing 1 (Chen and Cherry, 2014), of words or characters."""
-    from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
-
-    smooth = SmoothingFunction().method1
-    return float(sentence_bleu(references, hypothesis, smoothing_function=smooth))
 
 
 def _ngrams(tokens: Sequence, n: int) -> zip:

@@ -30,14 +30,10 @@ OURS = {
     "catchy": "catchy",
     "persuasive": "persuasive",
 }
-_FOLDER = Path(__file__).parent / "lexicons"
 
 
 class Mask:
-    """Finds the words and phrases of a lexicon in texts, whatever their case and spelling.
-
-    From left to right, longer phrases first.  Each word or phrase becomes one ``token``.
-    """
+    """Puts one ``token`` for each word or phrase of a lexicon, longer ones first, in any case."""
 
     def __init__(self, lexicon: Lexicon, token: str):
         forms = (tuple(form for *_, form in word_spans(entry.word)) for entry in lexicon.entries)
@@ -86,8 +82,7 @@ class MaskedBleu(BatchedMetric):
     name = "masked-bleu"
     languages: tuple[str, ...] = ("en",)
     VARIANTS: ClassVar[tuple[str, ...]] = ("sentiment",)
-    #: The metric that compares what is left, and what stands for a hidden word: one token of its
-    #: own for every tokenizer, and in no text.
+    #: The metric that compares what is left, and what stands for a hidden word.
     stem: ClassVar[str] = "bleu"
     token: ClassVar[str] = "■"
     Settings: ClassVar[type[MaskedSettings]] = MaskedSettings
@@ -160,7 +155,7 @@ class MaskedCosine(MaskedBleu):
 
 @cache
 def _ours(task: str) -> Lexicon:
-    return lexicons.read(_FOLDER / f"{task}.csv")
+    return lexicons.read(Path(__file__).parent / "lexicons" / f"{task}.csv")
 
 
 @cache

@@ -87,10 +87,8 @@ class StyleConfidence(ModelMetric):
         for r in requests:
             texts.setdefault(r.style, {}).update(dict.fromkeys((r.output, *r.against)))
         known = {style: self._read(list(distinct), style) for style, distinct in texts.items()}
-        return [
-            self._answer([known[r.style][text] for text in (r.output, *r.against)])
-            for r in requests
-        ]
+        sides = ([known[r.style][text] for text in (r.output, *r.against)] for r in requests)
+        return list(map(self._answer, sides))
 
     def _answer(self, texts: Sequence[TextStyle | Score]) -> Score:
         """The score of an output, which comes first, beside the texts that follow it."""

@@ -1,8 +1,7 @@
 """SynWMD: word mover's distance that knows the syntax of both texts (Wei et al., 2023).
 
-*Word flow*: a word's mass is the reciprocal of its PageRank in a graph of all parses.  *Word
-distance*: to the cosine distance of two words is added the mean distance of the subtrees that hold
-them.  The settings are those of the authors' program.
+A word's mass is the reciprocal of its PageRank in a graph of all parses; to the cosine distance of
+two words is added the mean distance of the subtrees that hold them.
 """
 
 import math

@@ -30,12 +30,10 @@ class ParseMetric(ModelMetric):
     """A metric of parses, dependency trees mostly, which come from a file."""
 
     profile = "real"
-    #: What to do where no file is named.
     remedy: ClassVar[str] = (
         "parse the texts with UDPipe, Stanza or another parser and name the CoNLL-U file, as in "
         "{name}:/path/parses.conllu"
     )
-    #: The libraries that it needs.
     modules: ClassVar[tuple[str, ...]] = ()
     Settings: ClassVar[type[ParseSettings]] = ParseSettings
 
