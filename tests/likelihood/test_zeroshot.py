@@ -16,7 +16,7 @@ from tstmeta.likelihood.zeroshot import Likelihood, LikelihoodStyle, Server, rea
 from tstmeta.metrics import Request
 from tstmeta.models import hub
 from tstmeta.models.causal import backbone
-from tstmeta.schema import DemonstrationWarning, Status, TstmetaError
+from tstmeta.schema import Status, TstmetaError
 
 ROWS = [
     {"source_id": "a", "source": "It was bad.", "output": "It was great.", "style": "positive"},
@@ -109,40 +109,6 @@ def test_a_model_that_is_not_here_gives_rows_with_the_remedy_and_others_go_on(tm
     assert set(failed["status"]) == {"error"}
     assert failed["detail"].str.contains("Remedy: the folder needs config.json").all()
     assert set(table.loc[table["metric"] == "constant", "status"]) == {"ok"}
-
-
-@pytest.mark.parametrize("kind", [Likelihood, LikelihoodStyle])
-@pytest.mark.parametrize("words", ["", "released"])
-def test_the_embedded_model_scores_and_is_called_a_demonstration(kind, words):
-    metric = kind(words)
-    assert metric.profile == "embedded"
-    with pytest.warns(DemonstrationWarning, match=r"reproduce nothing.*likelihood:3b"):
-        [[score]] = metric.score([(Request("It was great.", ("x",), "It was bad.", "positive"),)])
-    assert score.status is Status.OK
-    assert score.value < 0 or kind is LikelihoodStyle
-    assert -1 <= score.value <= 1 or kind is Likelihood
-
-
-GOOD = {
-    "": {},
-    "released": {"variant": "released"},
-    "emphasis": {"instructions": "emphasis"},
-    "owner/name@abc": {},
-    "mine": {},
-    "http://h/v1#owner/m": {"server": "http://h/v1#owner/m"},
-    "8b+released": {"variant": "released"},
-}
-
-
-@pytest.mark.parametrize(("words", "kinds"), GOOD.items(), ids=GOOD)
-def test_words_are_understood_in_any_order(words, kinds, tmp_path, monkeypatch):
-    (tmp_path / "mine").mkdir()
-    monkeypatch.chdir(tmp_path)
-    model, settings = read(words)
-    assert settings.model_dump(exclude={"model"}, exclude_unset=True) == kinds
-    assert read("+".join(reversed(words.split("+")))) == (model, settings)
-    if not kinds:
-        assert model.name == (words or "embedded")
 
 
 BAD = {

@@ -3,23 +3,18 @@
 import math
 import random
 import time
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import sacrebleu
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
-from nltk.stem.porter import PorterStemmer
-from nltk.tokenize import TreebankWordTokenizer
-from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
-from nltk.translate.meteor_score import single_meteor_score
 from rouge_score.rouge_scorer import RougeScorer
 
 from tests.helpers import needs
 from tests.metrics import metric, score, texts, value
 from tstmeta import data
-from tstmeta.metrics import registry, wordnet
+from tstmeta.metrics import registry
 from tstmeta.metrics.base import Request
 from tstmeta.metrics.text import sentences
 from tstmeta.schema import Status
@@ -74,6 +69,7 @@ TABLE = [
     ("bleu:pauli2025", "abcd", "abcde", math.exp(-1 / 4)),  # the longer output is the reference
     ("corpus-bleu", "a b c", "a b c", 0),  # no 4-gram
     ("corpus-bleu:multi-bleu", "a b c d e", "A b c d e", 100 * (4 / 5 * 3 / 4 * 2 / 3 / 2) ** 0.25),
+    ("meteor:no-synonyms", "cat", "CATS", 0.5),
     ("meteor:no-synonyms", "I ran. You ran.", "I ran . You ran .", 1 - 0.5 / 6**3),
     ("rouge1", "😀", "😀", 1),
     ("rouge1:stem", "cats", "cat", 1),
@@ -102,7 +98,6 @@ def test_the_value_worked_out_by_hand(name, source, output, expected):
     [
         ("bleu", "a b", ("a x", "y b"), 100 / math.sqrt(2)),  # words of both count, no pair does
         ("bleu:nltk-word", "a b c d e", ("a b c d e", "x"), 1),
-        ("ter", "a b", ("a x", "a x y z"), 100 / 3),
     ],
 )
 def test_several_references_count_as_documented(name, output, references, expected):
@@ -173,9 +168,6 @@ VOCABULARY = (
     "purchase",
 )
 english = st.lists(st.sampled_from(VOCABULARY), min_size=1, max_size=25).map(" ".join)
-smooth = SmoothingFunction().method1
-
-
 #: What the libraries say of an output and its references.
 LIBRARIES = {
     "bleu": lambda output, texts: sacrebleu.sentence_bleu(output, texts, use_effective_order=True),
@@ -189,16 +181,6 @@ LIBRARIES = {
 @given(texts | english, references)
 def test_sentence_scores_are_sacrebleu_s_to_the_last_bit(name, output, references):
     assert value(name, output, *references) == LIBRARIES[name](output, references).score
-
-
-@given(texts | english, references)
-def test_word_and_character_bleu_are_nltk_s_to_the_last_bit(output, references):
-    split = [text.split() for text in references]
-    expected = sentence_bleu(split, output.split(), smoothing_function=smooth)
-    assert value("bleu:nltk-word", output, *references) == expected
-    source = references[0]
-    expected = sentence_bleu([output], source, smoothing_function=smooth)
-    assert value("bleu:pauli2025", output, source) == expected
 
 
 corpora = st.lists(
@@ -239,20 +221,6 @@ def test_rouge_is_rouge_score_s_on_ascii_words(kind, source, output):
     if has_words:  # else ours looks at the marks
         assert value(kind, output, source) == plain
         assert value(f"{kind}:stem", output, source) == stemmed
-
-
-def treebank(text: str) -> list[str]:
-    return [word for part in sentences(text) for word in TreebankWordTokenizer().tokenize(part)]
-
-
-@pytest.mark.parametrize("name", ["meteor", "meteor:no-synonyms"])
-@settings(max_examples=200)
-@given(texts | english, texts | english)
-def test_meteor_is_nltk_s_with_its_stemmer(name, source, output):
-    dictionary = wordnet if name == "meteor" else SimpleNamespace(synsets=lambda word: [])
-    sides = treebank(source), treebank(output)
-    expected = single_meteor_score(*sides, stemmer=PorterStemmer(), wordnet=dictionary)
-    assert value(name, output, source) == expected
 
 
 # ------------------------------------------------------------------------- against released numbers
