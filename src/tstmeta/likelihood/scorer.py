@@ -69,9 +69,6 @@ class Scorer:
         An output that is longer than the model's window leaves room for is cut (``truncated``), a
         blank one has the end of the turn alone (``empty``).  ``invalid`` are a source that leaves
         no room, a rewrite without a target style, and a token to which the model gives no number.
-
-        Raises:
-            TstmetaError: see :meth:`.tokencache.Cached.logprobs`.
         """
         prepared = [self._prepare(rewrite) for rewrite in rewrites]
         requests = [request for _, wanted in prepared for request in wanted]

@@ -298,7 +298,7 @@ def wrap(
     """Make a metric of a function ``(source, output) -> float``.
 
     On the basis reference it gets each reference in the source's place, and the best value counts.
-    A hash of the compiled code is part of the signature, so that an edited function is scored anew.
+    A hash of the compiled code is part of the signature: an edited function is scored anew.
     """
     code = getattr(function, "__code__", None)
     facts = _facts(code) if code else re.sub(r" at 0x[0-9a-fA-F]+", "", repr(function))
@@ -309,7 +309,7 @@ def wrap(
 
 
 def _facts(code: object) -> str:
-    """Compiled code or a constant of it as text: no address, path or set order, which change."""
+    """Compiled code or a constant of it as text: no address, path or order of a set."""
     if isinstance(code, CodeType):
         return f"({code.co_code!r} {_facts(code.co_consts)} {code.co_names})"
     if isinstance(code, tuple | frozenset):

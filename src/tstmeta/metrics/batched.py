@@ -14,8 +14,7 @@ Pair = tuple[str, str]
 class BatchedMetric(PairMetric):
     """A metric that is quick only over many rewrites at once.
 
-    A subclass defines :meth:`prepare` and :meth:`compare`, or :meth:`pairs` where two texts have to
-    be seen together, or :meth:`values` where an answer needs more than them.
+    A subclass has :meth:`prepare` and :meth:`compare`, or else :meth:`pairs` or :meth:`values`.
     """
 
     max_tokens: int | None = None
@@ -36,7 +35,6 @@ class BatchedMetric(PairMetric):
         raise NotImplementedError
 
     def values(self, requests: Sequence[Request]) -> Sequence[Score]:
-        """One score a request: the best over the texts that it is compared with."""
         distinct = list(dict.fromkeys((text, r.output) for r in requests for text in r.against))
         known = dict(zip(distinct, self.pairs(distinct), strict=True)) if distinct else {}
         return [self._best([known[text, r.output] for text in r.against]) for r in requests]

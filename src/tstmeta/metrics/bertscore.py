@@ -20,8 +20,7 @@ from .base import Score, cut_note, installed, scored
 from .batched import ModelMetric, Pair
 from .settings import ModelSettings, Short, existing
 
-#: The layers of encoders that have a name here: what the bert-score library found best
-#: on WMT16.  The embedded one is not in its table and gets what that gives to six-layer BERTs.
+#: The layers that the bert-score library found best on WMT16, of six-layer BERTs for ours.
 LAYERS = {"all-minilm-l6-v2": 5, "deberta-xlarge-mnli": 40, "roberta-large": 17}
 LAYERS |= {"xlm-roberta-large": 17, "mbert": 9}
 #: Pairs whose vectors are held at a time, and numbers of a padded batch: 16 MiB a side.
@@ -123,10 +122,7 @@ class BertScore(ModelMetric):
 
     @cached_property
     def _weights(self) -> np.ndarray:
-        """The weight of each token of the vocabulary, float32; 0 for what begins and ends a text.
-
-        With idf it is the library's log((N + 1) / (n + 1)) of a token in n of N texts.
-        """
+        """The weight of each token, float32; with idf, log((N + 1) / (n + 1)), n of N texts."""
         encoder = encoders.load(self.model)
         size = max(len(encoder.tokenizer), int(encoder.config.vocab_size))
         if self._texts is None:
@@ -150,7 +146,7 @@ def _known_as(model: Backbone) -> str:
 
 def _layer(model: Backbone) -> int:
     if model.name in LAYERS and ENCODERS.get(model.name) is model:
-        return LAYERS[model.name]  # without the library, whose import takes seconds
+        return LAYERS[model.name]  # the library takes seconds to import
     if find_spec("bert_score"):
         from bert_score.utils import model2layers
 

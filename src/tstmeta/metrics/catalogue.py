@@ -1,8 +1,4 @@
-"""The list of metrics that ``tstmeta metrics`` and the book show.
-
-It also has combined metrics, which join scores of others by :mod:`tstmeta.combine`, and open forms,
-which take a file or folder that only the user can name.
-"""
+"""The list of metrics that ``tstmeta metrics`` and the book show, with combined and open ones."""
 
 import pandas as pd
 
@@ -14,7 +10,6 @@ COLUMNS = (
     *("name", "family", "profile", "dimension", "unit", "bases", "languages", "better"),
     *("max_tokens", "status", "remedy", "signature"),
 )
-#: The family of metrics that combine scores of others.
 COMBINED_FAMILY = "combined"
 
 

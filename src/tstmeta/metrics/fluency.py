@@ -76,7 +76,7 @@ class Perplexity(ModelMetric):
 
     @cached_property
     def reader(self) -> lm.Reader:
-        """The model, which is loaded when something is wanted that is not kept yet."""
+        """The model, which is loaded when it is needed."""
         model = lm.loaded(self.model, hub.identity(self.model), self._device(), "auto")
         return lm.Reader(model if self._folder is None else Cached(model, self._folder))
 

@@ -1,7 +1,6 @@
 """Smatch: how much two meaning graphs, or dependency trees, have in common.
 
-A graph is a set of triples: labels of nodes, attributes and relations.  Smatch (Cai and Knight,
-2013) maps the nodes of one graph to those of the other so that as many triples as possible agree.
+It maps nodes so that as many triples (labels, attributes, relations) as possible agree.
 """
 
 from random import Random
@@ -57,10 +56,7 @@ def tree_graph(tree: Tree) -> Graph:
 
 
 class SmatchDep(ParseMetric):
-    """Smatch over dependency trees, in [0, 1], as Mukherjee et al. (2025) use it.
-
-    F1 of the triples that agree, see :func:`tree_graph`.
-    """
+    """Smatch over dependency trees: F1 in [0, 1], as Mukherjee et al. (2025) use it."""
 
     name = "smatch-dep"
     modules = ("smatch",)

@@ -1,7 +1,6 @@
 """Masked metrics: style words are hidden in both texts before the texts are compared.
 
-A rewrite has to change style words; a metric of content should not punish it for that (Mir et al.,
-2019, Section 4; Mukherjee et al., 2025).
+A rewrite has to change style words (Mir et al., 2019, Section 4; Mukherjee et al., 2025).
 """
 
 import hashlib

@@ -1,8 +1,4 @@
-"""Metrics that compare vectors: BERTScore, cosines of sentence vectors, WMD, Sim.
-
-Vectors of single words are those of a file in GloVe's text format, or the embedded encoder's input
-embeddings.
-"""
+"""Metrics that compare vectors: BERTScore, cosines of sentence vectors, WMD, Sim."""
 
 import math
 from collections import Counter
@@ -128,7 +124,6 @@ class WordMetric(ModelMetric):
         return VectorFile(file) if file else TokenTable(encoders.load(MINILM))
 
     def fields(self) -> dict[str, object]:
-        """What changes a vector or a word."""
         if file := self.settings.vectors:
             tokens = f"treebank-nltk-{installed('nltk')}"
             return {"vectors": vectors.identity(file), "tok": tokens, "case": "lower"}

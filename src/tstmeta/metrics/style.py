@@ -48,10 +48,7 @@ class DistanceSettings(StyleSettings):
 
 
 class StyleConfidence(ModelMetric):
-    """Probability of the target style, in [0, 1], after the model's temperature.
-
-    "Classifier confidence" of Mukherjee et al. (2025, Table 1).
-    """
+    """Probability of the target style, in [0, 1] (Mukherjee et al., 2025, Table 1)."""
 
     name = "style-confidence"
     dimensions = ("style",)

@@ -72,7 +72,6 @@ class ParseMetric(ModelMetric):
             return failed(error)
 
     def find(self, text: str) -> Any:
-        """The parse of a text."""
         return self.read().find(text)
 
 
