@@ -115,7 +115,6 @@ BAD = {
     "relased": "'relased' names no setting and no model: use model=MODEL, variant=equation|rel",
     "paper+my.toml": "sets instructions twice",
     "http://h/v1": "which model does http://h/v1 run? Write http://h/v1#NAME",
-    "http://h/v1#served": "no model is called 'served'",
 }
 
 

@@ -25,7 +25,6 @@ MASKED = [
     (["very bad", "bad", "very"], "very bad very good bad", "■ ■ good ■"),
     (["a b c", "a b"], "a b d a b c", "■ d ■"),
     (["well-made"], "a well made, well-made x", "a ■ , ■ x"),
-    (["Café"], "cafe\u0301 café cafe", "■ ■ cafe"),
     (["bad"], " 😀  ... ", " 😀  ... "),
     (["बुरा", "क़लम"], "यह बुरा क\u093cलम है।", "यह ■ ■ है।"),
 ]

@@ -38,7 +38,6 @@ def test_several_references_count_as_documented(name, references, expected):
 
 
 def test_a_draw_is_pinned():
-    """The same on every machine and in every version: change the name, not the values."""
     assert value("random", "output", "source") == 0.8561997786468539
 
 
