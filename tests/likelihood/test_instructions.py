@@ -27,9 +27,9 @@ OTHER = GOOD.replace("[mine]", "[other]\nabout = 'loud'").replace("Repeat", "AGA
 def file(tmp_path):
     """Writes a file of one's own and gives its path."""
 
-    def write(content: str | bytes):
+    def write(content: str):
         path = tmp_path / "own.toml"
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        path.write_text(content)
         return path
 
     return write
@@ -91,14 +91,12 @@ def changed(old: str, new: str) -> str:
 
 FAULTS = {
     "no TOML": ("[mine", "Remedy: write TOML"),
-    "no UTF-8": (b"[mine]\nsystem = '\xff'", "can't decode byte 0xff"),
-    "no table": ("style = '{style} {source}'", "column style: Input should be a dictionary"),
-    "a key is missing": (changed('repeat = "Repeat: {source}"', ""), "mine.repeat: Field required"),
-    "an unknown key": (GOOD + 'rephrase = "x"', "mine.rephrase: Unexpected keyword argument"),
+    "no table": ("style = '{style} {source}'", "table style: "),
+    "a key is missing": (changed('repeat = "Repeat: {source}"', ""), "argument: 'repeat'. Remedy"),
+    "an unknown key": (GOOD + 'rephrase = "x"', "table mine: Instructions.__init__() got an unex"),
     "no source": (changed("Repeat: {source}", "Repeat"), "repeat: wrong slots in 'Repeat'"),
-    "a brace alone": (changed("Reword:", "Reword }:"), "paraphrase: wrong slots"),
     "a slot in the system prompt": (changed('system = ""', 'system = "{style}"'), "use no slot"),
-    "all at once": ("[a]\nsystem = 1\n[b]\nnote = ''\n", "9 problems"),
+    "a number": (changed('system = ""', "system = 1"), "table mine: expected string"),
 }
 
 
@@ -123,22 +121,16 @@ TABLE = pd.read_csv(Path(instructions.__file__).with_name("styles.csv"), keep_de
 
 def test_styles_are_worded_as_the_released_program_words_them_and_none_in_two_ways():
     assert len(TABLE[["style", "likelihood"]].drop_duplicates()) == len(wordings())
+    words = {"a": "b", "c": "d"}
+    assert hash_of(words) == hash_of(dict(reversed(words.items()))) == "54a8bc65"
     assert {style: word for style, word in wordings().items() if style != word} == REWORDED
 
 
 @pytest.mark.parametrize(
-    "name",
-    ["contrast", *(pytest.param(n, marks=[needs(n), pytest.mark.nightly]) for n in RAW)],
+    "name", ["contrast", *(pytest.param(n, marks=[needs(n), pytest.mark.nightly]) for n in RAW)]
 )
 def test_every_style_of_a_data_set_is_in_the_table_and_no_other(name):
     items, listed = data.load(name).items, TABLE[TABLE["dataset"] == name]
     for style, direction in set(zip(items["style"], items["direction"], strict=True)):
         assert (listed["style"].eq(style) & listed["direction"].isin(["", direction])).any(), style
     assert set(listed["style"]) <= set(items["style"])
-
-
-def test_the_hash_knows_wordings_and_not_their_order():
-    words = {"a": "b", "c": "d"}
-    assert hash_of(words) == hash_of(dict(reversed(words.items()))) == "54a8bc65"
-    others = [{"a": "b"}, {"a": "b", "c": "e"}, {"a": "bc", "": "d"}, {"a": "b\0c\1d"}, {}]
-    assert len({hash_of(other) for other in [words, *others]}) == len(others) + 1

@@ -1,8 +1,6 @@
 """The two metrics: values, signature, one pass for both, missing models, the warning."""
 
 import math
-import os
-import traceback
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +16,7 @@ from tstmeta.likelihood.zeroshot import Likelihood, LikelihoodStyle, Server, rea
 from tstmeta.metrics import Request
 from tstmeta.models import hub
 from tstmeta.models.causal import backbone
-from tstmeta.schema import DemonstrationWarning, Status, TstmetaError
+from tstmeta.schema import Status, TstmetaError
 
 ROWS = [
     {"source_id": "a", "source": "It was bad.", "output": "It was great.", "style": "positive"},
@@ -76,20 +74,6 @@ def test_a_probability_that_is_rounded_to_nothing_gives_no_value(words, expected
     assert score.detail == detail
 
 
-def test_from_the_scores_table_to_the_model_the_way_is_short(tmp_path, monkeypatch):
-    files = []
-
-    class Traced(small.Counted):
-        def logprobs(self, requests, **options):
-            frames = [frame.filename for frame in traceback.extract_stack()]
-            files.extend({name for name in frames if f"{os.sep}tstmeta{os.sep}" in name})
-            return super().logprobs(requests, **options)
-
-    run(DATA, [Likelihood(model=Traced(small.engine()))], tmp_path)
-    names = {Path(name).stem for name in files}
-    assert names == {"scoring", "batched", "zeroshot", "scorer", "tokencache"}
-
-
 def signature(words: str = "", **options) -> str:
     return str(Likelihood(words, **options).signature("source"))
 
@@ -127,49 +111,10 @@ def test_a_model_that_is_not_here_gives_rows_with_the_remedy_and_others_go_on(tm
     assert set(table.loc[table["metric"] == "constant", "status"]) == {"ok"}
 
 
-@pytest.mark.parametrize("kind", [Likelihood, LikelihoodStyle])
-@pytest.mark.parametrize("words", ["", "released"])
-def test_the_embedded_model_scores_and_is_called_a_demonstration(kind, words):
-    metric = kind(words)
-    assert metric.profile == "embedded"
-    with pytest.warns(DemonstrationWarning, match=r"reproduce nothing.*likelihood:3b"):
-        [[score]] = metric.score([(Request("It was great.", ("x",), "It was bad.", "positive"),)])
-    assert score.status is Status.OK
-    assert score.value < 0 or kind is LikelihoodStyle
-    assert -1 <= score.value <= 1 or kind is Likelihood
-
-
-GOOD = {
-    "": {},
-    "released": {"variant": "released"},
-    "emphasis": {"instructions": "emphasis"},
-    "my.toml#mine": {"instructions": "my.toml#mine"},
-    "owner/name@abc": {},
-    "mine": {},
-    "http://h/v1#owner/m": {"server": "http://h/v1#owner/m"},
-    "8b+released": {"variant": "released"},
-}
-
-
-@pytest.mark.parametrize(("words", "kinds"), GOOD.items(), ids=GOOD)
-def test_words_are_understood_in_any_order(words, kinds, tmp_path, monkeypatch):
-    (tmp_path / "mine").mkdir()
-    monkeypatch.chdir(tmp_path)
-    model, settings = read(words)
-    assert settings.model_dump(exclude={"model"}, exclude_unset=True) == kinds
-    assert read("+".join(reversed(words.split("+")))) == (model, settings)
-    if not kinds:
-        assert model.name == (words or "embedded")
-
-
 BAD = {
     "relased": "'relased' names no setting and no model: use model=MODEL, variant=equation|rel",
-    "8b+3b": "'8b+3b' names no setting and no model",
-    "released+equation": "'released+equation' sets variant twice",
     "paper+my.toml": "sets instructions twice",
-    "http://a/v1+https://b/v1": "sets server twice",
     "http://h/v1": "which model does http://h/v1 run? Write http://h/v1#NAME",
-    "http://h/v1#served": "no model is called 'served'",
 }
 
 

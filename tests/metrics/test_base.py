@@ -7,7 +7,7 @@ import torch
 
 from tests.metrics import item, scored, scores, single
 from tests.models import tiny_encoder, tiny_text
-from tstmeta.metrics import PairMetric, Request, Score, UnknownMetric, catalogue, registry, wrap
+from tstmeta.metrics import PairMetric, Request, Score, UnknownMetric, registry, wrap
 from tstmeta.metrics.batched import BatchedMetric
 from tstmeta.metrics.bertscore import BertScore
 from tstmeta.metrics.learned import Bleurt
@@ -93,27 +93,6 @@ def test_families_and_all_expand_without_repeats_and_models_of_a_hub_come_by_nam
         registry.resolve(["graph"])
     assert set(registry.resolve(["all"], "real")) == set(every)
     assert registry.resolve(["zeroshot"], "real") == registry.families()["zeroshot"]
-
-
-def test_a_metric_that_cannot_be_made_does_not_hide_the_others(monkeypatch):
-    def broken(name):
-        if name == "ter":
-            raise ValueError("no such file")
-        return registry.get(name)
-
-    monkeypatch.setattr(catalogue, "get", broken)
-    rows = catalogue.overview().set_index("name")
-    assert rows.loc["ter", ["status", "remedy"]].tolist() == ["error", "ValueError: no such file"]
-    assert rows.loc["pinc", "status"] == "ok"
-
-
-def test_an_open_form_is_listed_with_what_to_name():
-    rows = catalogue.overview().set_index("name")
-    for name in catalogue.OPEN:
-        row, plain = rows.loc[name], rows.loc[name.partition(":")[0]]
-        assert (row["status"], row["profile"], row["signature"]) == ("error", "real", "")
-        assert row["remedy"]
-        assert row[["dimension", "unit", "bases"]].equals(plain[["dimension", "unit", "bases"]])
 
 
 # ------------------------------------------------------------------------- many rewrites at once

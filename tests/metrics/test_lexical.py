@@ -3,25 +3,20 @@
 import math
 import random
 import time
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import sacrebleu
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
-from nltk.stem.porter import PorterStemmer
-from nltk.tokenize import TreebankWordTokenizer
-from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
-from nltk.translate.meteor_score import single_meteor_score
 from rouge_score.rouge_scorer import RougeScorer
 
 from tests.helpers import needs
 from tests.metrics import metric, score, texts, value
 from tstmeta import data
-from tstmeta.metrics import registry, wordnet
+from tstmeta.metrics import registry
 from tstmeta.metrics.base import Request
-from tstmeta.metrics.text import sentences, tokens13a
+from tstmeta.metrics.text import sentences
 from tstmeta.schema import Status
 
 NAMES = registry.resolve(["lexical"])
@@ -70,7 +65,6 @@ def test_an_empty_text_matches_nothing(name, source, output):
 
 TABLE = [
     ("bleu", "<skipped>", "<skipped>", 0),  # the tokenizer drops this mark
-    ("bleu", "Hello, world!", "Hello , world !", 100),
     ("bleu:pauli2025", "a", "a", 0.1**0.75),
     ("bleu:pauli2025", "abcd", "abcde", math.exp(-1 / 4)),  # the longer output is the reference
     ("corpus-bleu", "a b c", "a b c", 0),  # no 4-gram
@@ -78,17 +72,14 @@ TABLE = [
     ("meteor:no-synonyms", "cat", "CATS", 0.5),
     ("meteor:no-synonyms", "I ran. You ran.", "I ran . You ran .", 1 - 0.5 / 6**3),
     ("rouge1", "😀", "😀", 1),
-    ("rouge1", "...", "...", 1),
     ("rouge1:stem", "cats", "cat", 1),
     ("rouge1:ascii", "नमस्ते", "नमस्ते", 0),
     ("rouge1:lai2023", "It's gone. Don't ask.", "It 's gone Do n't ask", 1),  # no full stops
     ("rouge1:lai2023", "a b c", "A B C", 0),
     ("rouge1:lai2023", "a b a b", "a b", 1),  # an n-gram counts once
     ("rouge2:lai2023", "a b. c d", "b c", 2 * 1 * (1 / 3) / (1 + 1 / 3)),
-    ("rouge2:lai2023", "a", "a", 0),
     # common: {a b} and {d}; precision p = 1, recall r = 3/4, and F weighs by (p / r)^2 = 16/9
     ("rougeL:lai2023", "a b c. d", "a b. d", (25 / 9) * (3 / 4) / (3 / 4 + 16 / 9)),
-    ("rougeL:lai2023", "a", "b", 0),
     ("ter", "a", "a b c", 200),
     ("pinc", "a b c d e", "a b c d f", (1 / 5 + 1 / 4 + 1 / 3 + 1 / 2) / 4 * 100),
     ("edit-similarity", "Yes!", "Yes !", 1),
@@ -107,7 +98,6 @@ def test_the_value_worked_out_by_hand(name, source, output, expected):
     [
         ("bleu", "a b", ("a x", "y b"), 100 / math.sqrt(2)),  # words of both count, no pair does
         ("bleu:nltk-word", "a b c d e", ("a b c d e", "x"), 1),
-        ("ter", "a b", ("a x", "a x y z"), 100 / 3),
     ],
 )
 def test_several_references_count_as_documented(name, output, references, expected):
@@ -178,9 +168,6 @@ VOCABULARY = (
     "purchase",
 )
 english = st.lists(st.sampled_from(VOCABULARY), min_size=1, max_size=25).map(" ".join)
-smooth = SmoothingFunction().method1
-
-
 #: What the libraries say of an output and its references.
 LIBRARIES = {
     "bleu": lambda output, texts: sacrebleu.sentence_bleu(output, texts, use_effective_order=True),
@@ -194,16 +181,6 @@ LIBRARIES = {
 @given(texts | english, references)
 def test_sentence_scores_are_sacrebleu_s_to_the_last_bit(name, output, references):
     assert value(name, output, *references) == LIBRARIES[name](output, references).score
-
-
-@given(texts | english, references)
-def test_word_and_character_bleu_are_nltk_s_to_the_last_bit(output, references):
-    split = [text.split() for text in references]
-    expected = sentence_bleu(split, output.split(), smoothing_function=smooth)
-    assert value("bleu:nltk-word", output, *references) == expected
-    source = references[0]
-    expected = sentence_bleu([output], source, smoothing_function=smooth)
-    assert value("bleu:pauli2025", output, source) == expected
 
 
 corpora = st.lists(
@@ -244,32 +221,6 @@ def test_rouge_is_rouge_score_s_on_ascii_words(kind, source, output):
     if has_words:  # else ours looks at the marks
         assert value(kind, output, source) == plain
         assert value(f"{kind}:stem", output, source) == stemmed
-
-
-def treebank(text: str) -> list[str]:
-    return [word for part in sentences(text) for word in TreebankWordTokenizer().tokenize(part)]
-
-
-@pytest.mark.parametrize("name", ["meteor", "meteor:no-synonyms"])
-@settings(max_examples=200)
-@given(texts | english, texts | english)
-def test_meteor_is_nltk_s_with_its_stemmer(name, source, output):
-    dictionary = wordnet if name == "meteor" else SimpleNamespace(synsets=lambda word: [])
-    sides = treebank(source), treebank(output)
-    expected = single_meteor_score(*sides, stemmer=PorterStemmer(), wordnet=dictionary)
-    assert value(name, output, source) == expected
-
-
-@given(texts | english, texts | english)
-def test_pinc_is_the_sum_written_out(source, output):
-    terms = []
-    for n in range(1, 5):
-        new, old = (
-            {tuple(words[i : i + n]) for i in range(len(words) - n + 1)}
-            for words in map(tokens13a, (output, source))
-        )
-        terms += [1 - len(new & old) / len(new)] if new else []
-    assert value("pinc", output, source) == pytest.approx(100 * sum(terms) / len(terms))
 
 
 # ------------------------------------------------------------------------- against released numbers

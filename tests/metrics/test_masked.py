@@ -1,9 +1,8 @@
 """Masked metrics: which words are hidden, what is compared then, and what is refused."""
 
 import pytest
-from hypothesis import given
 
-from tests.metrics import metric, needs_encoder, single, texts
+from tests.metrics import metric, needs_encoder, single
 from tstmeta.metrics import Request, registry
 from tstmeta.metrics.masked import Mask, MaskedBleu
 from tstmeta.models.lexicon import Lexicon, StyleWord
@@ -26,7 +25,6 @@ MASKED = [
     (["very bad", "bad", "very"], "very bad very good bad", "■ ■ good ■"),
     (["a b c", "a b"], "a b d a b c", "■ d ■"),
     (["well-made"], "a well made, well-made x", "a ■ , ■ x"),
-    (["Café"], "cafe\u0301 café cafe", "■ ■ cafe"),
     (["bad"], " 😀  ... ", " 😀  ... "),
     (["बुरा", "क़लम"], "यह बुरा क\u093cलम है।", "यह ■ ■ है।"),
 ]
@@ -35,12 +33,6 @@ MASKED = [
 @pytest.mark.parametrize(("words", "text", "expected"), MASKED)
 def test_style_words_are_hidden_whole_and_longest_first(words, text, expected):
     assert Mask(lexicon(*words), "■")(text) == expected
-
-
-@given(texts)
-def test_nothing_is_left_to_hide_in_a_masked_text(text):
-    mask = Mask(lexicon("the", "cat", "a", "don't", "नमस्ते", "été"), "■")
-    assert mask(mask(text)) == mask(text)
 
 
 def test_masked_bleu_is_bleu_of_the_masked_texts(tmp_path):

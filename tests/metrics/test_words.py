@@ -20,7 +20,6 @@ from tstmeta.schema import TstmetaError
 SPELLINGS = [
     ("bertscore:idf+p", "bertscore:part=p+idf=yes"),
     ("bertscore:layer9+p+mbert", "bertscore:layer=9+part=p+model=mbert"),
-    ("bertscore:rescaled+roberta-large", "bertscore:scale=rescaled+model=roberta-large"),
     ("perplexity:gpt2+word", "perplexity:model=gpt2+per=word"),
     ("masked-cosine:sentiment+labse", "masked-cosine:lexicon=sentiment+model=labse"),
     ("style-emd:directed+LABEL_1=x", "style-emd:LABEL_1=x+sign=directed"),
@@ -66,36 +65,19 @@ def test_a_label_may_stand_for_several_styles():
 
 REFUSED = [
     ("blue", "did you mean bleu"),
-    ("ROUGE-L", "did you mean rougeL"),
-    *((f"random:{seed}", "is no setting: use seed=N") for seed in ("1.5", "07", "١")),
-    ("zzzzzz", "see them with: tstmeta metrics"),
+    ("random:1.5", "is no setting: use seed=N"),
     ("gm", "--combine gm"),
     ("judge:gpt-4", "tstmeta judge run --data DATA"),
     ("bertscore:p+r", "'p.r' sets part twice$"),
-    (
-        "bertscore:cosine",
-        r"use model=MODEL, part=p\|r\|f1, .*layer=N; MODEL is all.*, an id",
-    ),
-    ("bertscore:part=x", r"part=x is no setting: use .*part=p\|r\|f1"),
-    ("style-emd:sign=yes", r"sign=yes is no setting: use model=MODEL, sign=none\|directed"),
+    ("bertscore:cosine", r"use model=MODEL, part=p\|r\|f1, .*layer=N; MODEL is all.*, an id"),
     ("bleu:variant=intl", "no metric is called 'bleu:variant=intl'; did you mean bleu:intl"),
-    ("bertscore:model=", "'' names no setting and no model"),
     ("style-accuracy:http://h/?k=a", "'http://h/' names no setting and no model"),
-    ("bertscore:layer=nine", "layer=nine is no setting"),
-    ("bertscore:size=3", "'size=3' names no setting and no model"),
-    ("likelihood:8b+cuda:1", "'8b.cuda:1' names no setting and no model"),
-    ("foo[bar]", r"no metric is called 'foo\[bar\]'; "),
     ("bleu[variant=none]", r"no metric is called 'bleu\[variant=none\]'"),
-    ("bertscore[size=3]", "'size=3' names no setting and no model"),
-    ("bertscore:idf=/no/such/file", "which is no file"),
     ("bertscore:idf+layer3+roberta-large", "idf=FILE, one text a line"),
     ("bertscore:owner/unknown", "name it, as in bertscore:layer9"),
     ("bertscore:rescaled", "has no baseline for layer 5"),
-    ("wmd:owner/name", "'owner/name' names no setting: use vectors=FILE"),
-    ("bleurt:nothing", "MODEL is bleurt-large-512, an id"),
     ("questeval:owner/model", r"use rule=equation\|released, qg=MODEL, qa=MODEL"),
     ("slor:gpt2", "slor:gpt2 needs the token frequencies"),
-    ("masked-bleu:drop", r"'drop' names no setting: use lexicon=sentiment\|FILE.csv\|FILE.json"),
     ("masked-bleu:sentiment+x.csv", "sets lexicon twice"),
     ("style-cosine:directed", "directed"),
 ]
@@ -112,12 +94,10 @@ REMEDIES = [
     ("s3bert", "name the folder: s3bert:/path/folder"),
     ("sim", "install it anew"),
     ("bleurt", "upstream's weights are pickles, which are never read: convert them to safetensors"),
-    ("comet-22", "released:comet-22"),
     ("questeval", "ThomasNLG/t5-qa_squad2neg-en is not here"),
     ("questeval:released", "google-bert/bert-base-multilingual-cased is not here"),
     ("style-emd:nobody/nothing", "hf download nobody/nothing"),
     ("smatch-amr", "no parser comes with us: parse the texts with an AMR parser"),
-    ("smatch-dep", "as in smatch-dep:/path/parses.conllu"),
     ("ted:/nowhere.conllu", "cannot read /nowhere.conllu: No such file"),
     ("synwmd", "as in synwmd:/path/parses.conllu"),
     (f"synwmd:{__file__}", "is not read as CoNLL-U"),
@@ -149,7 +129,6 @@ def test_the_remedy_of_a_papers_judge_is_a_command_whose_prompt_there_is(name):
 #: What is written to a file, at first and then.
 FILES = {
     "a.conllu": (sentence(CAT), sentence(DOG)),
-    "a.amr": ("# ::snt A.\n(a / a)\n", "# ::snt A.\n(b / b)\n"),
     "v.txt": ("b 1 2\n", "b 1 3\n"),
     "texts.txt": ("b\n", "c\n"),
     "words.csv": ("word,style,weight\nbad,s,1\n", "word,style,weight\nworse,s,1\n"),
@@ -173,26 +152,20 @@ def files(root):
         (root / name).write_text(content)
 
 
-STYLES = ("accuracy", "emd", "regressor")
+STYLES = ("accuracy", "emd")
 WINDOW = "answers:ThomasNLG/t5-qa_squad2neg-en@main window:512 new:19"
 SIGNATURES = {
     "smatch-dep:{}/a.conllu": ["measure:f1", "label:form", "seed:0", "restarts:", "parses:conllu@"],
-    "smatch-amr:{}/a.amr": ["parses:amr@"],
     "ted:{}/a.conllu": ["label:form", "scale:edits", "parses:conllu@"],
-    "synwmd:{0}/a.conllu+vectors={0}/v.txt": [
-        *("parts:full", "hops:3", "damping:0.2", "parses:conllu@", "vectors:v.txt@", "POT:")
-    ],
+    "synwmd:{0}/a.conllu+vectors={0}/v.txt": ["hops:3", "parses:conllu@", "vectors:v.txt@", "POT:"],
     "masked-bleu": ["lexicon:ours@"],
     "masked-bleu:{}/words.csv": ["lexicon:words.csv@", "mask:■", "tok:13a"],
     "wmd:vectors={}/v.txt": ["vectors:v.txt@"],
     "sim:vectors={0}/v.txt+idf={0}/texts.txt": ["vectors:v.txt@", "idf:texts.txt@"],
     "bertscore:layer2+{}/bert": ["model:bert@"],
     "bertscore:idf={0}/texts.txt+layer2+{0}/bert": ["model:bert@"],
-    "bleurt": ["model:Elron/bleurt-large-512@00397b0917e4"],
     "bleurt:{}/bleurt": ["model:bleurt@", "transformers:"],
-    "perplexity:{}/gpt2+word": [
-        *("model:gpt2@", "context:bos-else-eos", "per:word", "long:first-window", "transformers:")
-    ],
+    "perplexity:{}/gpt2+word": ["model:gpt2@", "per:word", "long:first-window", "transformers:"],
     "questeval": ["questions:ThomasNLG/t5-qg_squad1-en@", "about:rule-1,5 sentences", "prefix:sv1"],
     "questeval:released": [WINDOW],
     **{f"style-{kind}": ["model:embedded", "scikit-learn:"] for kind in STYLES},

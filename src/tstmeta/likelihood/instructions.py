@@ -8,31 +8,28 @@ import json
 import re
 import tomllib
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Self
 
 import pandas as pd
-from pydantic import ConfigDict, TypeAdapter, ValidationError, model_validator
-from pydantic.dataclasses import dataclass
 
 from ..data.paths import regular
-from ..schema import DataError, Problem, TstmetaError
+from ..schema import TstmetaError
 
 #: The three tasks, in the order of the rows of every table of token log-probabilities.
 TASKS = ("style", "paraphrase", "repeat")
 #: The slots that each text must have; a system prompt is not filled in.
-_SLOTS = {
-    "system": [],
-    "style": ["{source}", "{style}"],
-    "paraphrase": ["{source}"],
-    "repeat": ["{source}"],
+_SLOTS: dict[str, set[str]] = {
+    "system": set(),
+    "style": {"{source}", "{style}"},
+    "paraphrase": {"{source}"},
+    "repeat": {"{source}"},
 }
 _FOLDER = Path(__file__).parent
-_REMEDY = "write TOML, a table a set, as the how-to does"
 
 
-@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
+@dataclass(frozen=True)
 class Instructions:
     """A system prompt (may be empty) and an instruction a task, with slots source and style."""
 
@@ -44,14 +41,12 @@ class Instructions:
     origin: str = "yours"
     about: str = ""
 
-    @model_validator(mode="after")
-    def _slots(self) -> Self:
+    def __post_init__(self) -> None:
         for part, slots in _SLOTS.items():
             text = getattr(self, part)
-            if set(re.findall(r"\{[^{}]*\}|[{}]", text)) != set(slots):
-                need = " and ".join(slots) or "no slot"
+            if set(re.findall(r"\{[^{}]*\}|[{}]", text)) != slots:
+                need = " and ".join(sorted(slots)) or "no slot"
                 raise ValueError(f"{part}: wrong slots in {text!r}, use {need}, and no other brace")
-        return self
 
     @property
     def hash(self) -> str:
@@ -73,12 +68,16 @@ def shipped() -> dict[str, Instructions]:
 
 def read(path: Path) -> dict[str, Instructions]:
     """Instruction sets of a TOML file, by name: a table each, with the fields of Instructions."""
+    sets, where = {}, str(path)
     try:
-        return _sets(regular(path).read_text(encoding="utf-8"), str(path))
-    except (OSError, ValueError) as error:
-        raise TstmetaError(
-            f"cannot read instructions from {path}: {error}. Remedy: {_REMEDY}"
-        ) from error
+        for name, table in tomllib.loads(regular(path).read_text(encoding="utf-8")).items():
+            where = f"{path}, table {name}"
+            sets[name] = Instructions(name, **table)
+    except (OSError, ValueError, TypeError) as error:  # a TypeError: a key too few or too many
+        remedy = "write TOML, a table a set, as the how-to does"
+        message = f"cannot read instructions from {where}: {error}. Remedy: {remedy}"
+        raise TstmetaError(message) from error
+    return sets
 
 
 def get(name: Instructions | str) -> Instructions:
@@ -99,17 +98,6 @@ def get(name: Instructions | str) -> Instructions:
     if wanted not in sets:
         raise TstmetaError(f"{stem} has the sets {', '.join(sets)}; name one: {stem}#NAME")
     return sets[wanted]
-
-
-def _sets(text: str, where: str) -> dict[str, Instructions]:
-    tables = (tomllib.loads(text) or {"mine": None}).items()
-    facts = {name: {"name": name, **t} if isinstance(t, dict) else t for name, t in tables}
-    try:
-        return TypeAdapter(dict[str, Instructions]).validate_python(facts)
-    except ValidationError as error:
-        places = [(".".join(map(str, fault["loc"])), fault["msg"]) for fault in error.errors()]
-        problems = [Problem(where, None, place, what, _REMEDY) for place, what in places]
-        raise DataError(problems) from None
 
 
 @cache

@@ -42,7 +42,6 @@ class Scorer:
     """The zero-shot likelihood method of Pauli et al. (2025), Section 3.3, on a backend.
 
     Args:
-        model: anything that gives token log-probabilities.
         instructions: a set, or the name of a shipped one.
         variant: ``equation`` or ``released``, see :data:`~.tokens.VARIANTS`.
         store: folder of the score store, which keeps token log-probabilities; none by default.
@@ -70,9 +69,6 @@ class Scorer:
         An output that is longer than the model's window leaves room for is cut (``truncated``), a
         blank one has the end of the turn alone (``empty``).  ``invalid`` are a source that leaves
         no room, a rewrite without a target style, and a token to which the model gives no number.
-
-        Raises:
-            TstmetaError: see :meth:`.tokencache.Cached.logprobs`.
         """
         prepared = [self._prepare(rewrite) for rewrite in rewrites]
         requests = [request for _, wanted in prepared for request in wanted]
@@ -98,10 +94,6 @@ class Scorer:
     def blind(self) -> float:
         """log(1 / vocabulary): what content would be if every token came from a blind draw."""
         return -math.log(self.model.vocabulary)
-
-    def texts(self, scores: TokenScores) -> list[str]:
-        """The tokens as they are written; bytes that are no text by themselves as ``\\ufffd``."""
-        return [self.model.tokenizer.decode([token]) for token in scores.tokens]
 
     def requests(self, source: str, style: str) -> tuple[str, str, str]:
         """What the user asks for under each task, the style in its wording."""
@@ -129,8 +121,7 @@ class Scorer:
             )
             return _invalid(detail), []
         scored, end = ids[:room], [self.template.end_of_turn]
-        status = Status.OK if ids else Status.EMPTY
-        detail = "" if ids else "empty output"
+        status, detail = (Status.OK, "") if ids else (Status.EMPTY, "empty output")
         if len(scored) < len(ids):
             status, end = Status.TRUNCATED, []
             detail = f"{len(ids)} tokens, first {len(scored)} fit into the model's window"

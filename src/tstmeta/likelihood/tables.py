@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,18 +23,13 @@ END = "⟨end⟩"
 _TEXTS = ["source", "output", "style"]
 
 
-def token_scores(
-    data: Dataset | pd.DataFrame,
-    metric: str = "likelihood",
-    items: Sequence[str] | None = None,
-) -> pd.DataFrame:
+def token_scores(data: Dataset | pd.DataFrame, metric: str = "likelihood") -> pd.DataFrame:
     """Log-probabilities of every token of every rewrite under the three instructions.
 
     Args:
         data: a data set, or a frame with the columns source, output and style (the target), and
             item_id where rows have names.
         metric: ``likelihood``, or with a model, variant and instructions after the colon.
-        items: item ids; all by default.
 
     Returns:
         One row a token, in the order of the items: item_id, place (0, 1, … within the rewrite),
@@ -44,19 +39,15 @@ def token_scores(
         output was cut.  A rewrite that cannot be scored has no rows.
 
     Raises:
-        TstmetaError: a column that is missing, an unknown item, or words that name no metric.
+        TstmetaError: a column that is missing, or words that name no metric.
         MissingModel: the model is not here and cannot be fetched.
     """
-    rewrites = rewrites_of(data, items)
+    rewrites = rewrites_of(data)
     scorer = metric_of(metric).scorer()
     return tabulate(scorer, rewrites, scorer.judge(list(rewrites)))
 
 
-def explain(
-    data: Dataset | pd.DataFrame,
-    items: Sequence[str] | None = None,
-    metric: str = "likelihood",
-) -> pd.DataFrame:
+def explain(data: Dataset | pd.DataFrame, metric: str = "likelihood") -> pd.DataFrame:
     """Why rewrites got their scores: :func:`token_scores` and each token's part of both means.
 
     Returns:
@@ -64,7 +55,7 @@ def explain(
         best, the first of equals), content (its part of Eq. 1: log max p, <= 0), lead (its part of
         Eq. 2: p_style - max(p_paraphrase, p_repeat), in [-1, 1]); both NaN where it does not count.
     """
-    return with_parts(token_scores(data, metric, items))
+    return with_parts(token_scores(data, metric))
 
 
 def metric_of(words: str) -> Likelihood:
@@ -74,29 +65,28 @@ def metric_of(words: str) -> Likelihood:
     return metric
 
 
-def rewrites_of(data: Dataset | pd.DataFrame, items: Sequence[str] | None = None) -> pd.Series:
-    """Rewrites by item id, in the order of ``items``."""
+def rewrites_of(data: Dataset | pd.DataFrame) -> pd.Series:
+    """Rewrites by item id."""
     table = data if isinstance(data, pd.DataFrame) else data.with_texts("token by token")
     if missing := [name for name in _TEXTS if name not in table]:
         raise TstmetaError(f"the table has no column {', '.join(missing)}")
     ids = table["item_id"] if "item_id" in table else table.index.astype(str)
     rows = [Rewrite(*row) for row in table[_TEXTS].itertuples(index=False)]
-    rewrites = pd.Series(rows, pd.Index(ids), dtype=object)
-    if items is None:
-        return rewrites
-    if unknown := [item for item in items if item not in rewrites.index]:
-        known = ", ".join(map(str, rewrites.index[:3]))
-        raise TstmetaError(f"there is no item {unknown[0]!r}; items are called {known}, ...")
-    return rewrites.loc[list(items)]
+    return pd.Series(rows, pd.Index(ids), dtype=object)
 
 
 def tabulate(scorer: Scorer, rewrites: pd.Series, scores: Sequence[TokenScores]) -> pd.DataFrame:
     """The frame of :func:`token_scores`, from rewrites by item id and what ``judge`` gave."""
-    rows = [
-        (item_id, *row)
-        for (item_id, rewrite), token_scores in zip(rewrites.items(), scores, strict=True)
-        for row in _rows(scorer, rewrite, token_scores)
-    ]
+    rows: list[tuple] = []
+    for (item_id, rewrite), known in zip(rewrites.items(), scores, strict=True):
+        if not known.status.has_value:
+            continue
+        n, columns = len(known.tokens), every_column(known.logprobs, scorer.released).T
+        places = spans(scorer.model.tokenizer, rewrite.output, n)
+        texts = [rewrite.output[start:end] for start, end in places] + [END] * (len(columns) - n)
+        for place, (text, logprobs) in enumerate(zip(texts, columns, strict=True)):
+            counts = place > 0 if scorer.released else place < n
+            rows.append((item_id, place, text, *logprobs, counts))
     return pd.DataFrame(rows, columns=["item_id", "place", "token", *TASKS, "counts"])
 
 
@@ -111,39 +101,21 @@ def with_parts(tokens: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def _rows(scorer: Scorer, rewrite: Rewrite, scores: TokenScores) -> Iterator[tuple]:
-    if not scores.status.has_value:
-        return
-    columns = every_column(scores.logprobs, scorer.released).T
-    places = spans(scorer.model.tokenizer, rewrite.output, scores.tokens)
-    n = len(places)
-    texts = [rewrite.output[start:end] for start, end in places] + [END] * (len(columns) - n)
-    for place, (text, logprobs) in enumerate(zip(texts, columns, strict=True)):
-        yield place, text, *logprobs, place > 0 if scorer.released else place < n
-
-
-def spans(tokenizer: Any, text: str, ids: Sequence[int]) -> list[tuple[int, int]]:
-    """Characters [start, end) of each token, without gap or overlap from 0 on.
+def spans(tokenizer: Any, text: str, count: int) -> list[tuple[int, int]]:
+    """Characters [start, end) of the first tokens, without gap or overlap from 0 on.
 
     White space between two tokens goes to the later one.  A character that several tokens share
-    goes to the first of them; the others have start = end.  ``ids`` may be cut at the end.
+    goes to the first of them; the others have start = end.
     """
-    if not ids:
+    if not count:
         return []
-    if not getattr(tokenizer, "is_fast", False):
-        raise TstmetaError(
-            "this tokenizer does not say which characters a token stands for; "
-            "use a model that comes with tokenizer.json"
-        )
     # as the template reads a text: a control token is its letters
     how = {"add_special_tokens": False, "split_special_tokens": True, "verbose": False}
-    encoded = tokenizer(text, return_offsets_mapping=True, **how)
-    if list(encoded["input_ids"][: len(ids)]) != list(ids):
-        raise TstmetaError("the tokens are not those of this output; score the rewrite anew")
+    offsets = tokenizer(text, return_offsets_mapping=True, **how)["offset_mapping"]
     places, reached = [], 0
-    for _, end in encoded["offset_mapping"][: len(ids)]:
+    for _, end in offsets[:count]:
         places.append((reached, max(reached, end)))
         reached = places[-1][1]
-    if len(ids) == len(encoded["input_ids"]):  # blanks at the very end have no token after them
+    if count == len(offsets):  # blanks at the very end have no token after them
         places[-1] = (places[-1][0], len(text))
     return places

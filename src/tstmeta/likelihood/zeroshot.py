@@ -1,8 +1,7 @@
 """The likelihood method as two metrics: ``likelihood`` (content) and ``likelihood-style``.
 
-Both take the same tokens' log-probabilities, which are in the score store.
-``likelihood:8b+released`` names a model and a variant of the method
-(:class:`LikelihoodSettings`).  A model beside a server names the tokenizer.
+Both take the same tokens' log-probabilities, which are in the score store.  A model beside a server
+names the tokenizer.
 """
 
 from __future__ import annotations
@@ -65,9 +64,7 @@ class Server:
 class Likelihood(ModelMetric):
     """Content preservation, Pauli et al. (2025), Eq. 1: <= 0, higher is better.
 
-    Args:
-        variant: the settings.
-        model: the model as an object; it wins over that of the settings.
+    A ``model`` that is an object wins over that of the settings.
     """
 
     name = "likelihood"
@@ -87,10 +84,10 @@ class Likelihood(ModelMetric):
         "nothing. Name a real model, for instance likelihood:3b"
     )
 
-    def __init__(self, variant: str = "", *, model: Backbone | LanguageModel | str | None = None):
+    def __init__(self, variant: str = "", *, model: LanguageModel | None = None):
         named, self.settings = read(variant)
         self.name = conceal(f"{self.name}:{variant}" if variant else self.name)
-        self.model = backbone(model) if isinstance(model, str) else model or named
+        self.model = model or named
         self.instructions = sets.get(self.settings.instructions)
         self.released = self.settings.variant == "released"
         self.profile = self.model.profile if isinstance(self.model, Backbone) else "real"
@@ -131,7 +128,6 @@ class Likelihood(ModelMetric):
         return Scorer(model, self.instructions, self.settings.variant, self._folder)
 
     def values(self, requests: Sequence[Request]) -> list[Score]:
-        """One score a rewrite; see :meth:`Scorer.judge` for empty and long texts."""
         scorer = self.scorer()
         rewrites = [Rewrite(r.source, r.output, r.style) for r in requests]
         token_scores = scorer.judge(rewrites, progress=self._progress)
@@ -155,12 +151,7 @@ class LikelihoodStyle(Likelihood):
 
 
 def read(words: str) -> tuple[Backbone | Server, LikelihoodSettings]:
-    """The model or the server that words name, and their settings.
-
-    Raises:
-        TstmetaError: among others, a server's address with a user, a password or a query, whose
-            words are not shown.
-    """
+    """The model or the server that words name, and their settings; no secret is shown."""
     if conceal(words) != words:
         raise TstmetaError(
             "the address of the server holds a user, a password or a query, and a key comes from "

@@ -8,8 +8,10 @@ import hashlib
 import json
 import math
 import re
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
+from itertools import islice
 from pathlib import Path
 from types import CodeType
 from typing import Any, ClassVar, Literal, NamedTuple
@@ -17,8 +19,8 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 
 from ..extras import remedy
-from ..models.causal import Backbone
-from ..schema import Signature, Status, TstmetaError
+from ..models.causal import Backbone, MissingModel
+from ..schema import DemonstrationWarning, Signature, Status, TstmetaError
 from .settings import MetricSettings
 
 Unit = Literal["item", "corpus"]
@@ -82,6 +84,14 @@ class PairMetric:
     facts: str = ""
     #: False where scores are sooner computed than looked up.
     stored: bool = True
+    #: Rewrites that are answered at a time: what a killed run loses at most.
+    shard: int = 1
+    #: Whether a model that is missing is fetched when it is first used.
+    fetches: bool = False
+    #: Warns of the embedded model.
+    demonstration: str = ""
+    _folder: Path | None = None
+    _progress: bool = False
 
     def __init__(self, variant: str = ""):
         self.settings: Any = self.Settings and self.Settings.read(variant, self.models)
@@ -95,6 +105,7 @@ class PairMetric:
 
     def keep_in(self, folder: Path, progress: bool) -> None:
         """Take the folder of the score store, and whether bars may be shown."""
+        self._folder, self._progress = folder, progress
 
     def fields(self) -> dict[str, object]:
         """What, besides the basis, changes a value: variant, tokenizer, library version, ..."""
@@ -115,19 +126,47 @@ class PairMetric:
         limit = {} if self.max_tokens is None else {"max_tokens": self.max_tokens}
         return Signature.of(self.name, {"basis": basis, **self.fields(), **limit})
 
+    def values(self, requests: Sequence[Request]) -> Sequence[Score]:
+        """One score a request."""
+        return [scored(self.value(request)) for request in requests]
+
     def score(self, units: Sequence[tuple[Request, ...]]) -> Iterator[tuple[Score, ...]]:
         """Yield one tuple of scores a unit, in order, as soon as each is known."""
-        for unit in units:
-            yield tuple([self._guarded(request) for request in unit])
+        if self.demonstration and self.profile == "embedded":
+            warnings.warn(self.demonstration, DemonstrationWarning, stacklevel=2)
+        if not self.fetches and self.missing:
+            yield from (tuple(failed(self.missing) for _ in unit) for unit in units)
+            return
+        rest = iter(units)
+        while shard := list(islice(rest, self.shard)):
+            answers = iter(self._guarded([request for unit in shard for request in unit]))
+            for unit in shard:
+                yield tuple(next(answers) for _ in unit)
 
-    def _guarded(self, request: Request) -> Score:
-        if (score := self._blank(request)) is not None:
-            return score
-        cut, detail = self._cut(request)
+    def _guarded(self, requests: list[Request]) -> list[Score]:
+        scores = [self._blank(request) for request in requests]
+        places = [place for place, score in enumerate(scores) if score is None]
+        cuts = [self._cut(requests[place]) for place in places]
+        answers = self._safely([request for request, _ in cuts])
+        for place, (_, note), answer in zip(places, cuts, answers, strict=True):
+            if note and answer.status is Status.OK:
+                answer = answer._replace(status=Status.TRUNCATED, detail=note)
+            scores[place] = answer
+        return [score for score in scores if score is not None]
+
+    def _safely(self, requests: list[Request]) -> list[Score]:
+        """Answers of a batch; when it breaks, of its halves, so that one request is lost."""
+        if not requests:
+            return []
         try:
-            return scored(self.value(cut), detail)
+            return list(self.values(requests))
+        except MissingModel as error:
+            return [failed(error)] * len(requests)
         except Exception as error:  # a metric's failure is a row, not the end of a run
-            return failed(error)
+            if len(requests) == 1:
+                return [failed(error)]
+        half = len(requests) // 2
+        return [*self._safely(requests[:half]), *self._safely(requests[half:])]
 
     def _blank(self, request: Request) -> Score | None:
         """The score of a request with a blank text; None where :meth:`value` is to answer."""
@@ -141,25 +180,26 @@ class PairMetric:
             return request, ""
         most, texts = self.max_tokens, (request.output, *request.against)
         tokens = [text.split() for text in texts]
-        if (longest := max(map(len, tokens))) <= most:
+        note = cut_note(max(map(len, tokens)), most)
+        if not note:
             return request, ""
         output, *against = (
             text if len(words) <= most else " ".join(words[:most])
             for text, words in zip(texts, tokens, strict=True)
         )
-        cut = request._replace(output=output, against=tuple(against))
-        return cut, f"{longest} tokens, first {most} used"
+        return request._replace(output=output, against=tuple(against)), note
 
 
 class CorpusMetric(PairMetric):
     """A metric of a whole set of outputs, built from additive statistics of each item.
 
     The corpus value is ``aggregate`` of the summed vectors, so any subset or bootstrap sample costs
-    one sum.  An item's score is ``aggregate`` of its own vector; its ``detail`` is that vector as
-    JSON, which :meth:`combine` reads.
+    one sum.  An item's score is ``aggregate`` of its own vector, which ``detail`` has as JSON.
     """
 
     unit: Unit = "corpus"
+    max_tokens: int | None = None
+    accepts_empty = True
 
     def statistics(self, request: Request) -> np.ndarray:
         """Additive statistics of one request, shape [k]."""
@@ -169,16 +209,13 @@ class CorpusMetric(PairMetric):
         """The metric from summed statistics, shape [k]."""
         raise NotImplementedError
 
-    def _guarded(self, request: Request) -> Score:
-        cut, note = self._cut(request)
-        try:
-            vector = np.asarray(self.statistics(cut), dtype=float)
-            value = float(self.aggregate(vector))
-        except Exception as error:
-            return failed(error)
-        blank = not request.output.strip()
-        status = Status.EMPTY if blank else Status.TRUNCATED if note else Status.OK
-        return Score(value, status, json.dumps(vector.tolist()))
+    def values(self, requests: Sequence[Request]) -> Sequence[Score]:
+        scores = []
+        for request in requests:
+            vector = np.asarray(self.statistics(request), dtype=float)
+            status = Status.OK if request.output.strip() else Status.EMPTY
+            scores.append(Score(float(self.aggregate(vector)), status, json.dumps(vector.tolist())))
+        return scores
 
     def combine(self, details: Sequence[str]) -> float:
         """Corpus value from the ``detail`` column of scored items."""
@@ -202,8 +239,7 @@ def for_language(metric: Metric, language: str) -> Metric | str:
     code = code_of(language)
     if metric.languages and code not in metric.languages:
         languages = " and ".join(LANGUAGES.get(known, known) for known in metric.languages)
-        name = f"{LANGUAGES[code]} ({language})" if code in LANGUAGES else language
-        return f"{metric.name} is made for {languages}; this rewrite is in {name}"
+        return f"{metric.name} is made for {languages}; this rewrite is in {language}"
     return metric if code == "en" else metric.for_other_languages or metric
 
 
@@ -220,11 +256,7 @@ class _Wrapped(PairMetric):
         return {"refs": "max" if self.higher_is_better else "min", "version": self.version}
 
     def pair(self, text: str, output: str) -> float:
-        value: Any = self.function(text, output)
-        try:
-            return float(value)
-        except (TypeError, ValueError):
-            raise TstmetaError(f"the function returned {value!r:.60}, which is no number") from None
+        return float(self.function(text, output))
 
 
 def installed(package: str) -> str:
@@ -233,6 +265,11 @@ def installed(package: str) -> str:
         return version(package)
     except PackageNotFoundError:
         return "none"
+
+
+def cut_note(length: int, limit: int, unit: str = "tokens") -> str:
+    """What is said of a text that is longer than what is read of it; empty when it fits."""
+    return f"{length} {unit}, first {limit} used" if length > limit else ""
 
 
 def failed(reason: str | Exception) -> Score:
@@ -261,7 +298,7 @@ def wrap(
     """Make a metric of a function ``(source, output) -> float``.
 
     On the basis reference it gets each reference in the source's place, and the best value counts.
-    A hash of the compiled code is part of the signature, so that an edited function is scored anew.
+    A hash of the compiled code is part of the signature: an edited function is scored anew.
     """
     code = getattr(function, "__code__", None)
     facts = _facts(code) if code else re.sub(r" at 0x[0-9a-fA-F]+", "", repr(function))
@@ -272,7 +309,7 @@ def wrap(
 
 
 def _facts(code: object) -> str:
-    """Compiled code or a constant of it as text: no address, path or set order, which change."""
+    """Compiled code or a constant of it as text: no address, path or order of a set."""
     if isinstance(code, CodeType):
         return f"({code.co_code!r} {_facts(code.co_consts)} {code.co_names})"
     if isinstance(code, tuple | frozenset):

@@ -16,12 +16,11 @@ from ..models.causal import Backbone
 from ..models.encoders import DECIMALS, ENCODERS, MINILM, TokenVectors
 from ..models.forest import batches
 from ..schema import Status, TstmetaError
-from .base import Score, installed, scored
-from .batched import ModelMetric, Pair, cut_note
+from .base import Score, cut_note, installed, scored
+from .batched import ModelMetric, Pair
 from .settings import ModelSettings, Short, existing
 
-#: The layers of encoders that have a name here: what the bert-score library found best
-#: on WMT16.  The embedded one is not in its table and gets what that gives to six-layer BERTs.
+#: The layers that the bert-score library found best on WMT16, of six-layer BERTs for ours.
 LAYERS = {"all-minilm-l6-v2": 5, "deberta-xlarge-mnli": 40, "roberta-large": 17}
 LAYERS |= {"xlm-roberta-large": 17, "mbert": 9}
 #: Pairs whose vectors are held at a time, and numbers of a padded batch: 16 MiB a side.
@@ -57,10 +56,8 @@ class BertScoreSettings(ModelSettings):
 class BertScore(ModelMetric):
     """BERTScore (Zhang et al., 2020, Section 3): at most 1, seldom below 0; higher is better.
 
-    Each token of the output is matched with the token of the other text whose contextual vector is
-    nearest by cosine.  ``p`` is the mean over the output's tokens, ``r`` over the other text's,
-    ``f1`` (the default) their harmonic mean.  Control tokens can be matched and have no weight.
-    The best of several references counts.
+    Each token is matched with the token of the other text whose vector is nearest by cosine.  ``p``
+    is the mean over the output's tokens, ``r`` over the other text's, ``f1`` their harmonic mean.
     """
 
     name = "bertscore"
@@ -125,10 +122,7 @@ class BertScore(ModelMetric):
 
     @cached_property
     def _weights(self) -> np.ndarray:
-        """The weight of each token of the vocabulary, float32; 0 for what begins and ends a text.
-
-        With idf it is the library's log((N + 1) / (n + 1)) of a token in n of N texts.
-        """
+        """The weight of each token, float32; with idf, log((N + 1) / (n + 1)), n of N texts."""
         encoder = encoders.load(self.model)
         size = max(len(encoder.tokenizer), int(encoder.config.vocab_size))
         if self._texts is None:
@@ -152,7 +146,7 @@ def _known_as(model: Backbone) -> str:
 
 def _layer(model: Backbone) -> int:
     if model.name in LAYERS and ENCODERS.get(model.name) is model:
-        return LAYERS[model.name]  # without the library, whose import takes seconds
+        return LAYERS[model.name]  # the library takes seconds to import
     if find_spec("bert_score"):
         from bert_score.utils import model2layers
 
@@ -181,12 +175,7 @@ def _baseline(model: Backbone, layer: int) -> Matched:
 def greedy(
     compared: Sequence[TokenVectors], outputs: Sequence[TokenVectors], weights: np.ndarray
 ) -> list[Matched]:
-    """How well the tokens of each output and of the text it is compared with match.
-
-    Zhang et al. (2020), Section 3: precision is the mean, over the output's tokens, of the largest
-    cosine with a token of the other text; recall the same the other way round.  Means are weighted
-    by ``weights`` of the vocabulary's tokens, >= 0.
-    """
+    """How well tokens match (Zhang et al., 2020, Section 3); ``weights`` are of the vocabulary."""
     import torch
 
     results = [Matched(math.nan, math.nan, math.nan)] * len(outputs)

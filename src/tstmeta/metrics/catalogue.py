@@ -1,8 +1,4 @@
-"""The list of metrics that ``tstmeta metrics`` and the book show.
-
-It also has combined metrics, which join scores of others by :mod:`tstmeta.combine`, and open forms,
-which take a file or folder that only the user can name.
-"""
+"""The list of metrics that ``tstmeta metrics`` and the book show, with combined and open ones."""
 
 import pandas as pd
 
@@ -14,16 +10,11 @@ COLUMNS = (
     *("name", "family", "profile", "dimension", "unit", "bases", "languages", "better"),
     *("max_tokens", "status", "remedy", "signature"),
 )
-#: The family of metrics that combine scores of others.
 COMBINED_FAMILY = "combined"
 
 
 def overview() -> pd.DataFrame:
-    """One row a metric, columns :data:`COLUMNS`, all text.
-
-    One that cannot run here has status ``error`` and a remedy, as an open form has; the remedy of a
-    combined metric says how its scores are had.
-    """
+    """One row a metric, columns :data:`COLUMNS`, all text; what cannot run here has a remedy."""
     rows = {}
     for family, members in families().items():
         for name in members:

@@ -20,8 +20,8 @@ from pydantic import BeforeValidator, Field
 from ..models import hub, sequence
 from ..models.causal import Backbone, backbone
 from ..models.sequence import Prompt, Written
-from .base import Score, installed, scored
-from .batched import BatchedMetric, ModelMetric, Pair, cut_note
+from .base import Score, cut_note, installed, scored
+from .batched import BatchedMetric, ModelMetric, Pair
 from .bertscore import BertScore
 from .learned import absent
 from .settings import MetricSettings
@@ -36,8 +36,7 @@ MODELS = {
 PREFIX = "sv1"
 #: What the answering model was trained to say where a text does not tell.
 UNANSWERABLE = "unanswerable"
-#: Upstream's program reads this many tokens of a prompt, and writes this many: the default of
-#: its library's ``generate`` (20), less the token that every text starts with.
+#: Upstream's program reads this many tokens of a prompt, and writes this many.
 WINDOW, NEW_TOKENS = 512, 19
 #: What upstream's program compares answers with: BERTScore with its library's layer of this model.
 ALIKE = "layer9+google-bert/bert-base-multilingual-cased"
@@ -57,20 +56,8 @@ class QuestEvalSettings(MetricSettings):
     qa: Writer = MODELS["qa"]
 
 
-class Exchange(NamedTuple):
-    """A question about a text, the words that are expected, and what another text answers."""
-
-    expected: str
-    question: Written
-    answer: Written
-
-
 class QuestEval(ModelMetric):
-    """QuestEval (Scialom et al., 2021), in [0, 1]; higher is better.
-
-    A text that leads to no question counts 0 on its side.  Questions have equal weights: the
-    paper's weighting of questions by importance needs a third model and is meant for summaries.
-    """
+    """QuestEval (Scialom et al., 2021), in [0, 1]; higher is better; questions weigh the same."""
 
     name = "questeval"
     languages = ("en",)
@@ -100,15 +87,15 @@ class QuestEval(ModelMetric):
         return "; ".join(dict.fromkeys(filter(None, remedies)))
 
     def fields(self) -> dict[str, object]:
-        writers = [
+        questions, answers = (
             sequence.described(hub.identity(model), WINDOW, NEW_TOKENS)
             for model in self.writers.values()
-        ]
+        )
         return {
             "rule": self.rule,
             "part": "f",
-            "questions": writers[0],
-            "answers": writers[1],
+            "questions": questions,
+            "answers": answers,
             "about": RULE,
             "filter": "none",
             "alike": "no" if self.alike is None else str(self.alike.signature("source")),
@@ -120,43 +107,36 @@ class QuestEval(ModelMetric):
 
     def pairs(self, pairs: Sequence[Pair]) -> list[Score]:
         # questions are about the first text of a pair, and the second one answers them
-        ways = [*((output, text) for text, output in pairs), *pairs]
+        ways = list(dict.fromkeys([*((output, text) for text, output in pairs), *pairs]))
         expected = {text: by_rule(text) for text, _ in ways}
-        prompts = [(PREFIX, words, text) for text in expected for words in expected[text]]
-        questions = self._write("qg", prompts)
-        asking = {
-            (text, other): [questions[PREFIX, words, text] for words in expected[text]]
+        about = [(PREFIX, words, text) for text in expected for words in expected[text]]
+        questions = self._write("qg", about)
+        asked = [
+            (text, other, words, questions[PREFIX, words, text])
             for text, other in ways
-        }
-        answers = self._write("qa", [(q.text, way[1]) for way in asking for q in asking[way]])
-        rows = {
-            (text, other): [
-                Exchange(words, question, answers[question.text, other])
-                for words, question in zip(expected[text], asking[text, other], strict=True)
-            ]
-            for text, other in asking
-        }
-        alike = self._alike((r.expected, r.answer.text) for side in rows.values() for r in side)
-        return [
-            self._scored(rows[output, text], rows[text, output], alike) for text, output in pairs
+            for words in expected[text]
         ]
-
-    def _scored(
-        self, output: list[Exchange], source: list[Exchange], alike: dict[Pair, float]
-    ) -> Score:
-        """The score from the questions about the output and those about the source."""
-
-        def answered(row: Exchange) -> Answered:
-            f1 = token_f1(row.expected, row.answer.text)
-            return Answered(1 - row.answer.chance, f1, alike[row.expected, row.answer.text])
-
-        sums = summed(list(map(answered, output)), list(map(answered, source)), self.rule)
-        detail = (
-            f"precision {sums.precision:.3f} ({len(output)} asked); "
-            f"recall {sums.recall:.3f} ({len(source)} asked)"
-        )
-        lengths = [max(row.question.tokens, row.answer.tokens) for row in (*output, *source)]
-        return scored(sums.f, cut_note(max(lengths, default=0), WINDOW), detail)
+        answers = self._write("qa", [(question.text, other) for _, other, _, question in asked])
+        alike = self._alike((row[2], answers[row[3].text, row[1]].text) for row in asked)
+        sides: dict[Pair, list[Answered]] = {way: [] for way in ways}
+        lengths = dict.fromkeys(ways, 0)
+        for text, other, words, question in asked:
+            answer = answers[question.text, other]
+            f1 = token_f1(words, answer.text)
+            worth = Answered(1 - answer.chance, f1, alike[words, answer.text])
+            sides[text, other].append(worth)
+            lengths[text, other] = max(lengths[text, other], question.tokens, answer.tokens)
+        scores = []
+        for text, output in pairs:
+            about_output, about_text = sides[output, text], sides[text, output]
+            precision, recall, f = summed(about_output, about_text, self.rule)
+            detail = (
+                f"precision {precision:.3f} ({len(about_output)} asked); "
+                f"recall {recall:.3f} ({len(about_text)} asked)"
+            )
+            longest = max(lengths[output, text], lengths[text, output])
+            scores.append(scored(f, cut_note(longest, WINDOW), detail))
+        return scores
 
     def _alike(self, pairs: Iterable[Pair]) -> dict[Pair, float]:
         """How alike the words expected and answered are; NaN where the rule does not ask."""
@@ -186,20 +166,8 @@ class Answered(NamedTuple):
     alike: float = math.nan  # their BERTScore, where it is needed
 
 
-class Sums(NamedTuple):
-    """Precision, recall and the score of both, in [0, 1]."""
-
-    precision: float
-    recall: float
-    f: float
-
-
 def token_f1(expected: str, answer: str) -> float:
-    """F1 of two answers' words, in [0, 1], as SQuAD measures it (Rajpurkar et al., 2016).
-
-    Case, ASCII punctuation and the articles a, an, the do not count; words count as often as they
-    occur.  Two answers without words are equal: 1.
-    """
+    """F1 of two answers' words, in [0, 1], as SQuAD measures it (Rajpurkar et al., 2016)."""
     first, second = _words(expected), _words(answer)
     if not first or not second:
         return float(first == second)
@@ -210,24 +178,25 @@ def _words(text: str) -> Counter[str]:
     return Counter(_ARTICLES.sub(" ", text.lower().translate(_NO_MARKS)).split())
 
 
-def summed(output: Sequence[Answered], source: Sequence[Answered], rule: str = "equation") -> Sums:
-    """Precision, recall and score from the questions about two texts.
+def summed(
+    output: Sequence[Answered], source: Sequence[Answered], rule: str = "equation"
+) -> tuple[float, float, float]:
+    """Precision, recall and score, in [0, 1], from the questions about two texts.
 
-    ``equation`` is Scialom et al. (2021, Section 3) with equal weights: precision is the mean F1 of
-    the questions from the output, recall the mean answerability of those from the source, the score
-    their harmonic mean.  ``released`` is upstream's program (0.2.4): each side is the mean of
-    answerability, BERTScore and F1 of all its questions, the score the mean of both sides.  A side
-    without questions counts 0.
+    ``equation`` is Scialom et al. (2021, Section 3): the harmonic mean of the F1 of questions from
+    the output and the answerability of those from the source.  ``released`` is upstream's program
+    (0.2.4): each side is the mean of answerability, BERTScore and F1, the score that of both sides.
+    A side without questions counts 0.
     """
     if rule == "equation":
         precision = _mean([answer.f1 for answer in output])
         recall = _mean([answer.answerable for answer in source])
         total = precision + recall
-        return Sums(precision, recall, 2 * precision * recall / total if total else 0.0)
+        return precision, recall, 2 * precision * recall / total if total else 0.0
     precision, recall = (
         _mean([value for answer in side for value in answer]) for side in (output, source)
     )
-    return Sums(precision, recall, (precision + recall) / 2)
+    return precision, recall, (precision + recall) / 2
 
 
 def _mean(values: Sequence[float]) -> float:
@@ -256,10 +225,7 @@ _PHRASE = re.compile("(D?[Pw]w*)P?")
 
 
 def by_rule(text: str) -> list[str]:
-    """Named spans, then noun phrases, of the first sentences of an English text, each once.
-
-    It stands in for the named entities and noun chunks that a parser finds.
-    """
+    """Named spans, then noun phrases, of the first sentences of an English text, each once."""
     text = unicodedata.normalize("NFC", text)  # a letter with its accent is one sign
     names: list[str] = []
     phrases: list[str] = []

@@ -15,8 +15,8 @@ from ..models import hub, lm
 from ..models.causal import described
 from ..models.tokencache import Cached
 from ..schema import Status, TstmetaError
-from .base import CorpusMetric, Request, Score, installed, scored
-from .batched import ModelMetric, cut_note
+from .base import CorpusMetric, Request, Score, cut_note, installed, scored
+from .batched import ModelMetric
 from .settings import ModelSettings
 
 
@@ -30,10 +30,8 @@ class Perplexity(ModelMetric):
     """exp of the mean negative log-probability of a text's tokens, >= 1; lower is better.
 
     So Pang and Gimpel (2019, PP), Lai et al. (2023) and Mukherjee et al. (2025) measure fluency.
-    The first token is foreseen from the model's beginning-of-text token, else its end-of-text
-    token; the end of the text is not scored.  A blank text (``empty``) has the perplexity of a
-    uniform guess, the size of the vocabulary.  With ``per=word`` the sum is divided by white-space
-    words.  A text beyond the model's window is ``truncated``.
+    The end of the text is not scored.  A blank text has the perplexity of a uniform guess, the size
+    of the vocabulary.  With ``per=word`` the sum is divided by white-space words.
     """
 
     name = "perplexity"
@@ -58,9 +56,7 @@ class Perplexity(ModelMetric):
         return hub.absent(self.model)
 
     def fields(self) -> dict[str, object]:
-        # torch, which knows the devices, takes seconds to import
-        device = "cpu" if self.profile == "embedded" else hub.device_of()
-        model = described(hub.identity(self.model), hub.dtype_of("auto", device))
+        model = described(hub.identity(self.model), hub.dtype_of("auto", self._device()))
         return {
             "model": model.replace("|", " "),
             "context": "bos-else-eos",
@@ -70,15 +66,18 @@ class Perplexity(ModelMetric):
             "transformers": installed("transformers"),
         }
 
+    def _device(self) -> str:
+        # torch, which knows the devices, takes seconds to import
+        return "cpu" if self.profile == "embedded" else hub.device_of()
+
     def further_fields(self) -> dict[str, object]:
         """What else changes a value."""
         return {}
 
     @cached_property
     def reader(self) -> lm.Reader:
-        """The model, which is loaded when something is wanted that is not kept yet."""
-        device = "cpu" if self.profile == "embedded" else "auto"
-        model = lm.loaded(self.model, hub.identity(self.model), device, "auto")
+        """The model, which is loaded when it is needed."""
+        model = lm.loaded(self.model, hub.identity(self.model), self._device(), "auto")
         return lm.Reader(model if self._folder is None else Cached(model, self._folder))
 
     def values(self, requests: Sequence[Request]) -> Sequence[Score]:
@@ -107,9 +106,8 @@ class Perplexity(ModelMetric):
 class CorpusPerplexity(Perplexity, CorpusMetric):
     """Perplexity of all outputs as one text, >= 1: exp of their summed loss by their summed length.
 
-    Not the mean of sentence perplexities, which single odd sentences rule.  The statistics of an
-    item, shape [2], are its negative log-probability and its length in tokens (``word``: in words);
-    blank outputs add nothing.  A cut text counts with the part that was read.
+    The statistics of an item, shape [2], are its negative log-probability and its length in tokens
+    (``word``: in words); blank outputs add nothing.
     """
 
     name = "corpus-perplexity"
@@ -129,8 +127,7 @@ class Slor(Perplexity):
     """Syntactic log-odds ratio: (log p(text) - log of its unigram probability) / tokens.
 
     Pauls and Klein (2012); Kann et al. (2018, Eq. 1).  Higher is better; 0, also of a blank text:
-    no likelier than its words in any order.  The unigram probabilities, with add-one smoothing, are
-    those of the file ``unigrams.csv`` that the training of a language model writes beside a model.
+    no likelier than its words in any order.  Its unigrams stand beside a model.
     """
 
     name = "slor"

@@ -1,7 +1,6 @@
 """Smatch: how much two meaning graphs, or dependency trees, have in common.
 
-A graph is a set of triples: labels of nodes, attributes and relations.  Smatch (Cai and Knight,
-2013) maps the nodes of one graph to those of the other so that as many triples as possible agree.
+It maps nodes so that as many triples (labels, attributes, relations) as possible agree.
 """
 
 from random import Random
@@ -9,8 +8,7 @@ from types import SimpleNamespace
 
 from ..models import parses
 from ..models.parses import Graph, Parser, Tree
-from .base import Score, installed, scored
-from .batched import cut_note
+from .base import Score, cut_note, installed, scored
 from .trees import ParseMetric
 
 #: Random starts after the first one, which maps nodes of equal labels (the library's own default),
@@ -22,11 +20,7 @@ _SEARCH = f"seed:{SEED} restarts:{RESTARTS} refs:max max_nodes:{MAX_NODES}"
 
 
 def matched(output: Graph, text: Graph) -> int:
-    """Triples that agree under the best mapping that the search meets.
-
-    It is a lower bound of the best mapping there is, which it often misses where many nodes have
-    the same label.  Labels, names and values agree regardless of case.
-    """
+    """Triples that agree under the best mapping that the search meets: a lower bound."""
     if output == text:  # the search might miss the mapping of each node to itself
         return output.triples
     import smatch
@@ -52,10 +46,7 @@ def _named(graph: Graph, prefix: str) -> tuple[list, list, list]:
 
 
 def tree_graph(tree: Tree) -> Graph:
-    """A dependency tree of n words as a graph of 2 n triples, by a rule of ours.
-
-    Words are nodes, dependencies relations from head to word, and a root has TOP, as in AMR.
-    """
+    """A dependency tree as a graph, words as nodes; a root has TOP, as in AMR."""
     words = list(enumerate(tree))
     return Graph(
         tuple(word.form.lower() for word in tree),
@@ -65,18 +56,14 @@ def tree_graph(tree: Tree) -> Graph:
 
 
 class SmatchDep(ParseMetric):
-    """Smatch over dependency trees, in [0, 1], as Mukherjee et al. (2025) use it.
-
-    F1 of the triples that agree, see :func:`tree_graph`; the trees of a text's sentences are one
-    graph.  The best of several references counts.
-    """
+    """Smatch over dependency trees: F1 in [0, 1], as Mukherjee et al. (2025) use it."""
 
     name = "smatch-dep"
     modules = ("smatch",)
     facts = f"measure:f1 search:climb label:form {_SEARCH}"
 
     def fields(self) -> dict[str, object]:
-        return {**super().fields(), "parses": self.identity, "smatch": installed("smatch")}
+        return {**super().fields(), "smatch": installed("smatch")}
 
     def find(self, text: str) -> Graph:
         return tree_graph(super().find(text))
@@ -89,10 +76,7 @@ class SmatchDep(ParseMetric):
 
 
 class SmatchAmr(SmatchDep):
-    """Smatch over Abstract Meaning Representations, in [0, 1] (Cai and Knight, 2013).
-
-    F1 of the triples that agree; the best of several references counts.
-    """
+    """Smatch over Abstract Meaning Representations: F1 in [0, 1] (Cai and Knight, 2013)."""
 
     name = "smatch-amr"
     facts = f"measure:f1 search:climb {_SEARCH}"

@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 from ..extras import lacking
 from ..models import classifiers, hub
 from ..models.causal import ENGLISH, Backbone, MissingModel
-from .base import Score, scored
-from .batched import BatchedMetric, ModelMetric, Pair, cut_note
+from .base import Score, cut_note, scored
+from .batched import BatchedMetric, ModelMetric, Pair
 
 #: The model of Pauli et al. (2025), converted to PyTorch.
 BLEURT = Backbone(

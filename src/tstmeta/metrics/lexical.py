@@ -6,7 +6,7 @@ are spelt in one way first.  What each variant is for stands in its card, ``data
 
 import tomllib
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
@@ -47,10 +47,8 @@ class _Lexical(PairMetric):
 class SentenceBleu(_Lexical):
     """BLEU of single sentences (Papineni et al., 2002); not symmetric.
 
-    Plain and ``intl``: sacreBLEU's (Post, 2018), effective order, in [0, 100].  The others are
-    NLTK's with smoothing 1, in [0, 1].  ``pauli2025`` takes n-grams of characters, the output as
-    reference and the compared text as hypothesis; there the best of several references counts,
-    elsewhere they clip together.
+    Plain and ``intl``: sacreBLEU's, in [0, 100].  Others: NLTK's, in [0, 1]; ``pauli2025`` takes
+    n-grams of characters, the output as reference and the compared text as hypothesis.
     """
 
     name = "bleu"
@@ -68,19 +66,20 @@ class SentenceBleu(_Lexical):
         output, texts = request.output, request.against
         if self.variant in ("", "intl"):
             return self._bleu.sentence_score(output, texts).score
+        from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
+
+        bleu = partial(sentence_bleu, smoothing_function=SmoothingFunction().method1)
         if self.variant == "pauli2025":
-            return max(nltk_bleu([output], text) for text in texts)
+            return max(float(bleu([output], text)) for text in texts)
         cut = penn_words if self.variant == "lai2023" else str.split
-        return nltk_bleu([cut(text) for text in texts], cut(output))
+        return float(bleu([cut(text) for text in texts], cut(output)))
 
 
 class CorpusBleu(_Lexical, CorpusMetric):
     """BLEU of a whole set of outputs, in [0, 100] (Papineni et al., 2002).
 
     An item's statistics, shape [10]: matched 1- to 4-grams, all 1- to 4-grams, output length,
-    closest reference length (the shorter of two as close).  Their sum gives exactly sacreBLEU's
-    ``corpus_bleu``; items may differ in their number of references, which clip together.  The value
-    of an item is that of a corpus of one sentence, so 0 below four tokens.
+    closest reference length.  Their sum gives exactly sacreBLEU's ``corpus_bleu``.
     """
 
     name = "corpus-bleu"
@@ -110,12 +109,10 @@ class CorpusBleu(_Lexical, CorpusMetric):
 
 
 class Meteor(_Lexical):
-    """METEOR (Banerjee and Lavie, 2005; parameters of Lavie and Agarwal, 2007), in [0, 1).
+    """METEOR (Banerjee and Lavie, 2005; parameters of Lavie and Agarwal, 2007), in [0, 1), by NLTK.
 
-    NLTK's ``single_meteor_score``: exact words, then Porter stems, then WordNet synonyms; alpha
-    0.9, beta 3, gamma 0.5; lower case.  (NLTK looks up the synonyms of stems: a word that is no
-    word once stemmed has none.)  The best of several references counts; not symmetric; a copy of m
-    words scores 1 - 0.5 / m^3.  ``exact``: words of any script match only as they are.
+    Exact words, then Porter stems, then WordNet synonyms of stems; a copy of m words scores
+    1 - 0.5 / m^3; not symmetric.  ``exact``: words of any script match only as they are.
     """
 
     name = "meteor"
@@ -150,10 +147,9 @@ class Meteor(_Lexical):
 
 
 class Chrf(_Lexical):
-    """chrF2: F-score of character 1- to 6-grams, recall twice as heavy, in [0, 100].
+    """chrF2 (Popović, 2015): F-score of character 1- to 6-grams, in [0, 100]; not symmetric.
 
-    sacreBLEU's sentence chrF (Popović, 2015).  ``chrf++`` adds word 1- and 2-grams (Popović, 2017).
-    The best of several references counts; not symmetric; white space is ignored.
+    ``chrf++`` adds word 1- and 2-grams (Popović, 2017).
     """
 
     name = "chrf"
@@ -173,9 +169,7 @@ class Rouge1(_Lexical):
     """ROUGE-1: F1 of shared words, in [0, 1] (Lin, 2004), by the package rouge-score.
 
     Plain: lower-case words of any script.  ``lai2023`` comes nearest to the scores released with
-    Lai et al. (2023): Penn Treebank words with their case, sentences that end at full stops, which
-    are dropped, n-grams that count once, and for ROUGE-L the union of common subsequences of all
-    pairs of sentences.  The best of several references counts; symmetric, but for that ROUGE-L.
+    Lai et al. (2023), see :func:`set_rouge_n` and :func:`set_rouge_l`, and alone is not symmetric.
     """
 
     name = "rouge1"
@@ -206,27 +200,23 @@ class Rouge2(Rouge1):
 
 
 class RougeL(Rouge1):
-    """ROUGE-L: F1 of the longest common subsequence of words, in [0, 1].  See :class:`Rouge1`.
-
-    Quadratic in the number of words, hence the limit.
-    """
+    """ROUGE-L: F1 of the longest common subsequence of words, in [0, 1].  See :class:`Rouge1`."""
 
     name = "rougeL"
-    max_tokens = 1500
+    max_tokens = 1500  # time grows with the square
 
 
 class Ter(_Lexical):
     """Translation edit rate (Snover et al., 2006): edits and block shifts a reference word, in %.
 
-    sacreBLEU's sentence TER, lower case, punctuation kept.  Lower is better: 0 for an equal text,
-    above 100 for an output much longer than the reference.  Of several references the fewest edits
-    count, over the mean length.  Not symmetric.  The search for shifts is slow, hence the limit.
+    sacreBLEU's, in lower case; 0 for an equal text, above 100 for an output much longer than the
+    reference.  Of several references the fewest edits count, over the mean length.  Not symmetric.
     """
 
     name = "ter"
     higher_is_better = False
     empty_value = 100.0
-    max_tokens = 100
+    max_tokens = 100  # the search for shifts is slow
 
     def __init__(self) -> None:
         from sacrebleu.metrics import TER
@@ -242,8 +232,7 @@ class Pinc(_Lexical):
     """PINC: share of the output's n-grams that are new, in [0, 100] (Chen and Dolan, 2011, eq. 1).
 
     The mean over n = 1..4 of 100 (1 - |G & H| / |H|), G and H the sets of n-grams of the compared
-    text and of the output; orders longer than the output are left out.  A smaller value counts as
-    better: 0 for a copy.  Of several references the nearest counts.  Not symmetric.
+    text and of the output; orders longer than the output are left out.  0 for a copy.
     """
 
     name = "pinc"
@@ -260,11 +249,7 @@ class Pinc(_Lexical):
 
 
 class EditSimilarity(_Lexical):
-    """Token-level Levenshtein similarity, 1 - d / max(|a|, |b|), in [0, 1].
-
-    d counts inserted, deleted and replaced 13a tokens (rapidfuzz).  The best of several references
-    counts; symmetric.
-    """
+    """Levenshtein similarity of 13a tokens, 1 - d / max(|a|, |b|), in [0, 1]; symmetric."""
 
     name = "edit-similarity"
 
@@ -272,17 +257,6 @@ class EditSimilarity(_Lexical):
         from rapidfuzz.distance import Levenshtein
 
         return Levenshtein.normalized_similarity(tokens13a(text), tokens13a(output))
-
-
-def nltk_bleu(references: Sequence[Sequence], hypothesis: Sequence) -> float:
-    """NLTK's ``sentence_bleu`` with smoothing 1 (Chen and Cherry, 2014), in [0, 1].
-
-    Texts are sequences of words, or strings, whose n-grams are then characters.
-    """
-    from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
-
-    smooth = SmoothingFunction().method1
-    return float(sentence_bleu(references, hypothesis, smoothing_function=smooth))
 
 
 def _ngrams(tokens: Sequence, n: int) -> zip:

@@ -1,7 +1,6 @@
 """Masked metrics: style words are hidden in both texts before the texts are compared.
 
-A rewrite has to change style words; a metric of content should not punish it for that (Mir et al.,
-2019, Section 4; Mukherjee et al., 2025).
+A rewrite has to change style words (Mir et al., 2019, Section 4; Mukherjee et al., 2025).
 """
 
 import hashlib
@@ -30,14 +29,10 @@ OURS = {
     "catchy": "catchy",
     "persuasive": "persuasive",
 }
-_FOLDER = Path(__file__).parent / "lexicons"
 
 
 class Mask:
-    """Finds the words and phrases of a lexicon in texts, whatever their case and spelling.
-
-    From left to right, longer phrases first.  Each word or phrase becomes one ``token``.
-    """
+    """Puts one ``token`` for each word or phrase of a lexicon, longer ones first, in any case."""
 
     def __init__(self, lexicon: Lexicon, token: str):
         forms = (tuple(form for *_, form in word_spans(entry.word)) for entry in lexicon.entries)
@@ -66,12 +61,8 @@ class MaskedSettings(MetricSettings):
     """A lexicon: ``sentiment`` (of Mir et al., 2019, once its data are here), or a file."""
 
     lexicon: Annotated[
-        str, Short(r".+\.(csv|json)"), Field(description="sentiment|FILE.csv|FILE.json")
+        str, Short(r"sentiment|.+\.(csv|json)"), Field(description="sentiment|FILE.csv|FILE.json")
     ] = ""
-
-    @classmethod
-    def pair(cls, word: str) -> tuple[str, str]:
-        return ("lexicon", word) if word == "sentiment" else super().pair(word)
 
 
 class MaskedCosineSettings(MaskedSettings):
@@ -84,15 +75,13 @@ class MaskedCosineSettings(MaskedSettings):
 class MaskedBleu(BatchedMetric):
     """Sentence BLEU (``bleu``) of the masked texts, in [0, 100]; higher is better.
 
-    Several references clip together, as in ``bleu``.  Without a lexicon words of ours for the
-    target style and its opposite are hidden; a style without such a list is refused.
+    Without a lexicon words of ours for the target style and its opposite are hidden.
     """
 
     name = "masked-bleu"
     languages: tuple[str, ...] = ("en",)
     VARIANTS: ClassVar[tuple[str, ...]] = ("sentiment",)
-    #: The metric that compares what is left, and what stands for a hidden word: one token of its
-    #: own for every tokenizer, and in no text.
+    #: The metric that compares what is left, and what stands for a hidden word.
     stem: ClassVar[str] = "bleu"
     token: ClassVar[str] = "■"
     Settings: ClassVar[type[MaskedSettings]] = MaskedSettings
@@ -154,11 +143,7 @@ class MaskedBleu(BatchedMetric):
 
 
 class MaskedCosine(MaskedBleu):
-    """Cosine of sentence vectors (``cosine``) of the masked texts, in [-1, 1]; higher is better.
-
-    A hidden word becomes ``[MASK]``, which encoders of BERT's kind read as their own mask.  The
-    best of several references counts.  See :class:`MaskedBleu`.
-    """
+    """Cosine of sentence vectors (``cosine``) of the masked texts, in [-1, 1]; higher is better."""
 
     name = "masked-cosine"
     VARIANTS: ClassVar[tuple[str, ...]] = ("sentiment", "labse", "multilingual-minilm")
@@ -169,7 +154,7 @@ class MaskedCosine(MaskedBleu):
 
 @cache
 def _ours(task: str) -> Lexicon:
-    return lexicons.read(_FOLDER / f"{task}.csv")
+    return lexicons.read(Path(__file__).parent / "lexicons" / f"{task}.csv")
 
 
 @cache

@@ -132,7 +132,7 @@ def _accepts(factory: Any, variant: str) -> bool:
 
 
 def _metric(thing: Any, name: str, *variant: str) -> Metric:
-    """The metric that a class or a factory builds, a function of two texts is, or a thing is."""
+    """The metric that a class or a factory builds, or that a function of two texts is."""
     if isinstance(thing, Metric):
         return check(thing)
     if not isinstance(thing, type) and not _binds(thing, *variant):
@@ -169,8 +169,7 @@ def _binds(function: Any, *arguments: str) -> bool:
 def known(name: str) -> Metric | None:
     """The registered metric that a name in a table of scores means; None if there is none.
 
-    The name may come from anybody's file, so nothing is imported and no file or folder is opened:
-    words that could name one are left out.
+    The name may come from anybody's file: nothing is imported, and no file or folder is opened.
     """
     stem, _, variant = colon_form(name).partition(":")
     point = plugins.points(GROUP).get(stem)
@@ -191,16 +190,11 @@ def lower_is_better(name: str, basis: str) -> bool:
 
 
 def resolve(wanted: list[str] | tuple[str, ...], profile: str = "embedded") -> list[str]:
-    """Expand family names and ``all`` to metric names, without repeats, in order.
-
-    In the profile ``embedded`` such a name leaves out the metrics that need a model from a hub.
-    What cannot be used here is left out with a warning.
-    """
-    stems = names()
-    groups = {"all", *map(_family, stems)}
+    """Expand family names and ``all`` to the metrics of the profile, without repeats, in order."""
+    groups = {"all", *map(_family, names())} - {*names()}
     expanded: list[str] = []
     for name in map(colon_form, wanted):
-        if name in stems or name not in groups:
+        if name not in groups:
             expanded.append(name)
             continue
         every = names(variants=True) if name == "all" else family(name)
@@ -221,7 +215,7 @@ def _may_run(name: str, profile: str) -> bool:
 
 
 def _imported(file: str, attribute: str) -> Metric:
-    """What the user named in a file; UnknownMetric where it is none or cannot be used."""
+    """What the user named in a file."""
     name, path = f"{file}:{attribute}", os.path.abspath(os.path.expanduser(file))
     if not os.path.isfile(path):
         raise UnknownMetric(f"{name!r:.100}: there is no file {file!r:.100}")

@@ -1,8 +1,4 @@
-"""Metrics that compare vectors: BERTScore, cosines of sentence vectors, WMD, Sim.
-
-Vectors of single words are those of a file in GloVe's text format, or the embedded encoder's input
-embeddings.
-"""
+"""Metrics that compare vectors: BERTScore, cosines of sentence vectors, WMD, Sim."""
 
 import math
 from collections import Counter
@@ -16,8 +12,8 @@ from ..models import encoders, hub, vectors
 from ..models.encoders import DECIMALS, ENCODERS, MINILM, TextVector
 from ..models.vectors import TokenTable, VectorFile, Vectors
 from ..schema import Status
-from .base import Request, Score, installed, scored
-from .batched import ModelMetric, cut_note
+from .base import Request, Score, cut_note, installed, scored
+from .batched import ModelMetric
 from .bertscore import BertScore
 from .settings import File, MetricSettings
 
@@ -31,8 +27,7 @@ NOWHERE_TO_TRAVEL = Score(math.nan, Status.INVALID, "empty text: no word can tra
 class Cosine(ModelMetric):
     """Cosine of two sentence vectors (Reimers and Gurevych, 2019): in [-1, 1]; higher is better.
 
-    Tokens are pooled and normalised as the settings of the model say, which is one that
-    sentence-transformers reads.  The best of several references counts.
+    Tokens are pooled and normalised as the model's settings for sentence-transformers say.
     """
 
     name = "cosine"
@@ -65,8 +60,7 @@ class Cosine(ModelMetric):
 class S3Bert(Cosine):
     """Cosine of S3BERT's sentence vectors (Opitz and Frank, 2022): in [-1, 1]; more is better.
 
-    The models are trained so that slices of the vector answer to aspects of meaning, measured on
-    AMR graphs; here the whole vector is compared.
+    Slices of the vector answer to aspects of meaning; here the whole vector is compared.
     """
 
     name = "s3bert"
@@ -130,7 +124,6 @@ class WordMetric(ModelMetric):
         return VectorFile(file) if file else TokenTable(encoders.load(MINILM))
 
     def fields(self) -> dict[str, object]:
-        """What changes a vector or a word."""
         if file := self.settings.vectors:
             tokens = f"treebank-nltk-{installed('nltk')}"
             return {"vectors": vectors.identity(file), "tok": tokens, "case": "lower"}
@@ -143,9 +136,8 @@ class WordMetric(ModelMetric):
 class Wmd(WordMetric):
     """Word mover's distance (Kusner et al., 2015, Section 4): >= 0; lower is better.
 
-    The least total distance over which the words of one text travel to become those of the other;
-    words count as often as they occur, distances are Euclidean, nothing is left out as a stop word.
-    The nearest of several references counts.  A text without words has no distance: ``invalid``.
+    The least total Euclidean distance over which the words of one text travel to become those of
+    the other.  A text without words has no distance: ``invalid``.
     """
 
     name = "wmd"
@@ -191,8 +183,7 @@ class Sim(WordMetric):
     """Cosine of weighted means of word vectors (Pang and Gimpel, 2019): in [-1, 1].
 
     A word weighs its idf, log(N / n) when n of N texts have it; one that none of them has weighs
-    like a word of one text.  Without texts to count in, all words weigh the same.  Higher is
-    better; the best of several references counts.
+    like a word of one text.  Without texts to count in, all words weigh the same.
     """
 
     name = "sim"

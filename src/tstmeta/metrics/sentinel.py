@@ -28,16 +28,16 @@ class Constant(PairMetric):
 
 
 class Seed(MetricSettings):
-    """The seed of a draw, an integer in its usual form (no sign +, no leading 0)."""
+    """The seed of a draw."""
 
     default_key = "seed"
-    seed: Annotated[str, Field(pattern="^(0|-?[1-9][0-9]*)$", description="N")] = "0"
+    seed: Annotated[int, Field(description="N")] = 0
 
 
 class Random(Constant):
     """A draw from [0, 1): the first 53 bits of a SHA-256 of (seed, output, compared texts).
 
-    The variant is the seed, any integer: ``random:7``; plain ``random`` is seed 0.
+    The variant is the seed: ``random:7``; plain ``random`` is seed 0.
     """
 
     name = "random"
@@ -45,21 +45,16 @@ class Random(Constant):
 
     def __init__(self, variant: str = ""):
         super().__init__(variant)
-        self.seed = int(self.settings.seed)
-        self.facts = f"seed:{self.seed}"
+        self.facts = f"seed:{self.settings.seed}"
 
     def value(self, request: Request) -> float:
-        texts = json.dumps([self.seed, request.output, *request.against])
+        texts = json.dumps([self.settings.seed, request.output, *request.against])
         digest = hashlib.sha256(texts.encode()).digest()
         return (int.from_bytes(digest[:8], "big") >> 11) / 2**53
 
 
 class LengthRatio(Constant):
-    """Output tokens for each token of the compared text, >= 0.
-
-    Of several references the one nearest in length counts, the shorter of two as near; a text
-    without tokens counts as one token long.
-    """
+    """Output tokens for each token (at least one) of the compared text nearest in length, >= 0."""
 
     name = "length-ratio"
     facts = "refs:nearest-length tok:white-space"
@@ -71,11 +66,7 @@ class LengthRatio(Constant):
 
 
 class CopyRate(Constant):
-    """Share of the compared text's tokens that are in the output, in [0, 1].
-
-    Tokens count as often as they occur (multisets).  The best of several references counts; 0 for a
-    text without tokens.
-    """
+    """Share of the compared text's tokens, as a multiset, that are in the output, in [0, 1]."""
 
     name = "copy-rate"
     facts = "refs:max tok:white-space case:mixed"

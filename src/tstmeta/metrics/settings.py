@@ -47,7 +47,7 @@ class MetricSettings(BaseModel, extra="forbid"):
     """The settings of a metric, each with a default.
 
     A value of a ``Literal`` stands for itself, and what is annotated with :class:`Short` for its
-    field.  A field's description says what values it has, for messages.
+    field.
     """
 
     #: The key of all other words; empty: there must be none.
@@ -55,14 +55,7 @@ class MetricSettings(BaseModel, extra="forbid"):
 
     @classmethod
     def read(cls, text: str, models: Mapping[str, Backbone] | None = None) -> Self:
-        """The settings of a text.
-
-        Args:
-            models: those that have a name.
-
-        Raises:
-            TstmetaError: a word that is no setting, a setting given twice, or a wrong value.
-        """
+        """The settings of a text; ``models`` are those that have a name."""
         pairs: dict[str, str] = {}
         for word in filter(None, SEPARATOR.split(text)):
             key, value = cls.pair(word)

@@ -48,10 +48,7 @@ class DistanceSettings(StyleSettings):
 
 
 class StyleConfidence(ModelMetric):
-    """Probability of the target style, in [0, 1], after the model's temperature.
-
-    "Classifier confidence" of Mukherjee et al. (2025, Table 1).
-    """
+    """Probability of the target style, in [0, 1] (Mukherjee et al., 2025, Table 1)."""
 
     name = "style-confidence"
     dimensions = ("style",)
@@ -87,10 +84,8 @@ class StyleConfidence(ModelMetric):
         for r in requests:
             texts.setdefault(r.style, {}).update(dict.fromkeys((r.output, *r.against)))
         known = {style: self._read(list(distinct), style) for style, distinct in texts.items()}
-        return [
-            self._answer([known[r.style][text] for text in (r.output, *r.against)])
-            for r in requests
-        ]
+        sides = ([known[r.style][text] for text in (r.output, *r.against)] for r in requests)
+        return list(map(self._answer, sides))
 
     def _answer(self, texts: Sequence[TextStyle | Score]) -> Score:
         """The score of an output, which comes first, beside the texts that follow it."""
@@ -130,9 +125,8 @@ class StyleConfidence(ModelMetric):
 class StyleAccuracy(StyleConfidence, CorpusMetric):
     """Share of outputs that a model of style takes for the target style, in [0, 1].
 
-    An item has 1, or 0 for a tie, too, and a blank output ("sentence accuracy" of Mukherjee et al.,
-    2025, Table 1); a corpus the mean, Acc of Pang and Gimpel (2019) when the model is a TextCNN.
-    Statistics, shape [2]: right outputs, outputs.
+    "Sentence accuracy" of Mukherjee et al. (2025, Table 1), Acc of Pang and Gimpel (2019) when the
+    model is a TextCNN.  A tie and a blank output count 0.  Statistics: right outputs, outputs.
     """
 
     name = "style-accuracy"
@@ -153,7 +147,7 @@ class StyleRegressor(StyleConfidence):
     """How strong the target style is, in the unit of a regressor's training; higher is stronger.
 
     Where the target is the style of low values, the value is mirrored in the middle of the scale.
-    A blank output has the weakest value.  R-PT16 of Lai et al. (2023) is such a model.
+    A blank output has the weakest value.
     """
 
     name = "style-regressor"
@@ -171,11 +165,9 @@ class StyleRegressor(StyleConfidence):
 class StyleEmd(StyleConfidence):
     """Earth mover's distance of two texts' style distributions, in [0, 1].
 
-    Styles are names, each as far from the others as any: then the distance is half of the summed
-    differences (Rubner et al., 2000; Mir et al., 2019; Mukherjee et al., 2025, Tables 1 and 8).
-    Against the source more is better; against references less, and the nearest one counts.
-    ``directed``, after Mir et al. (2019): negative where the output is less probably in the target
-    style than what it is compared with.
+    Styles are as far apart as any: then it is half of the summed differences (Rubner et al., 2000;
+    Mir et al., 2019).  Against the source more is better; against references less, and the nearest
+    counts.  ``directed``: negative where the output is less probably in the target style.
     """
 
     name = "style-emd"
@@ -208,9 +200,8 @@ class StyleEmd(StyleConfidence):
 class StyleKl(StyleEmd):
     """Kullback-Leibler divergence of the output's style distribution from the other's, in nats.
 
-    D(output || compared), >= 0 (Kullback, 1997), of probabilities of at least 1e-12.  Mukherjee et
-    al. (2025, Tables 1 and 8) do not say which of the two comes first; the other order is a
-    different number.  Otherwise as :class:`StyleEmd`.
+    D(output || compared), >= 0 (Kullback, 1997), of probabilities of at least 1e-12.  Otherwise as
+    :class:`StyleEmd`.
     """
 
     name = "style-kl"
@@ -236,11 +227,7 @@ class StyleJs(StyleEmd):
 
 
 class StyleCosine(StyleEmd):
-    """Cosine of two style distributions, in [0, 1]: 1 = the same styles.
-
-    Against the source less is better, against references more (Mukherjee et al., 2025, Tables 1 and
-    8).  It has no direction.
-    """
+    """Cosine of two style distributions, in [0, 1]: against the source less is better."""
 
     name = "style-cosine"
     higher_is_better = False

@@ -1,8 +1,7 @@
 """SynWMD: word mover's distance that knows the syntax of both texts (Wei et al., 2023).
 
-*Word flow*: a word's mass is the reciprocal of its PageRank in a graph of all parses.  *Word
-distance*: to the cosine distance of two words is added the mean distance of the subtrees that hold
-them.  The settings are those of the authors' program.
+A word's mass is the reciprocal of its PageRank in a graph of all parses; to the cosine distance of
+two words is added the mean distance of the subtrees that hold them.
 """
 
 import math
@@ -15,8 +14,7 @@ import numpy as np
 
 from ..models.parses import Tree
 from ..models.vectors import Vectors
-from .base import Request, Score, installed, scored
-from .batched import cut_note
+from .base import Request, Score, cut_note, installed, scored
 from .semantic import NOWHERE_TO_TRAVEL, WORDLESS, WordMetric, WordSettings
 from .trees import ParseMetric, ParseSettings, first
 
@@ -31,10 +29,9 @@ CLOSED = frozenset(["ADP", "AUX", "CCONJ", "DET", "PART", "PRON", "PUNCT", "SCON
 
 
 def word_weights(trees: Iterable[Tree]) -> dict[str, float]:
-    """The weight of each word, in lower case, that stands in a sentence with another one.
+    """1 / PageRank of each word, in lower case, that stands in a sentence with another one.
 
-    1 / PageRank on the graph of words: an edge between two forms weighs the sum of 1 / h over all
-    their pairs h <= :data:`HOPS` dependencies apart (Wei et al., 2023).
+    An edge weighs the sum of 1 / h over all pairs h <= :data:`HOPS` dependencies apart.
     """
     edges: defaultdict[tuple[str, str], float] = defaultdict(float)
     for tree in trees:
@@ -95,10 +92,7 @@ class Travellers(NamedTuple):
 
 
 def distances(text: Travellers, other: Travellers) -> np.ndarray:
-    """What it costs to move each word of one text to each of the other, [n, m] (Wei et al., 2023).
-
-    Their cosine distance, and the mean one of the pairs of subtrees that hold them, if any.
-    """
+    """Costs [n, m]: cosine distances of words, plus the mean ones of subtrees that hold them."""
     words = 1 - text.directions @ other.directions.T
     between = text.members.T @ (1 - text.subtrees @ other.subtrees.T) @ other.members
     pairs = np.outer(text.members.sum(axis=0), other.members.sum(axis=0))
@@ -110,8 +104,7 @@ def distances(text: Travellers, other: Travellers) -> np.ndarray:
 def travellers(tree: Tree, weights: dict[str, float], source: Vectors) -> Travellers | None:
     """A text's words as the distance sees them; None where no word has a vector.
 
-    Closed-class words are left out where an open one is left.  A word that the graph does not know
-    weighs as little as the lightest that it knows.  A word in pieces has their mean vector.
+    A word that the graph does not know weighs as little as the lightest that it knows.
     """
     vectors = [
         source.vectors(pieces).mean(axis=0) if len(pieces) else np.zeros(1)
@@ -145,12 +138,10 @@ class SynWmdSettings(ParseSettings, WordSettings):
 
 
 class SynWmd(ParseMetric):
-    """Syntax-aware word mover's distance, >= 0, lower is better (Wei et al., 2023).
+    """Syntax-aware word mover's distance, >= 0, lower is better, symmetric (Wei et al., 2023).
 
     Other than in the authors' program vectors are static, words are left out by their part of
-    speech, and the value is the distance itself, not 1 / (1 + distance).  The nearest of several
-    references counts; symmetric.  The subtrees that hold a word differ, so a copy is not quite at
-    0.  A text without a word that has a vector is ``invalid``.
+    speech, and the value is the distance itself, not 1 / (1 + distance).  A copy is not quite at 0.
     """
 
     name = "synwmd"
@@ -160,11 +151,6 @@ class SynWmd(ParseMetric):
         f"parts:full refs:min hops:{HOPS} damping:{DAMPING} left-out:closed-class "
         f"max_words:{MAX_WORDS}"
     )
-    remedy = (
-        "parse the texts with UDPipe, Stanza or another parser and name the CoNLL-U file, as in "
-        "{name}:/path/parses.conllu"
-    )
-
     Settings = SynWmdSettings
 
     def __init__(self, variant: str = ""):
@@ -180,8 +166,7 @@ class SynWmd(ParseMetric):
         return super().missing or self._words.missing
 
     def fields(self) -> dict[str, object]:
-        files = {"parses": self.identity, **self._words.fields()}
-        return {**super().fields(), **files, "POT": installed("POT")}
+        return {**super().fields(), **self._words.fields(), "POT": installed("POT")}
 
     @cached_property
     def _facts(self) -> tuple[dict[str, float], Vectors]:
@@ -194,7 +179,6 @@ class SynWmd(ParseMetric):
         return super()._blank(request) and NOWHERE_TO_TRAVEL
 
     def find(self, text: str) -> tuple[Travellers | None, int]:
-        """What the metric needs of a text, and the number of its words."""
         return self._known(text)
 
     def compare(self, text: Any, output: Any) -> Score:

@@ -43,10 +43,7 @@ def respelt(text: str) -> str:
 
 
 def spelt(request: Request, apart: bool = False) -> Request:
-    """The request with texts :func:`respelt`, and spaces around dandas if they are to stand apart.
-
-    One in a language of neither script is returned as it is.
-    """
+    """The request with texts :func:`respelt`; spaces around dandas if they stand apart."""
     if request.language == "en" or code_of(request.language) not in DEVANAGARI | BENGALI:
         return request
 
@@ -95,8 +92,7 @@ class Stemmer:
 class UnicodeWords:
     """A tokenizer for rouge-score that is upstream's on ASCII and does not lose other scripts.
 
-    Upstream keeps a-z and 0-9 only, so that Hindi or Arabic becomes an empty text.  A text without
-    any word (only emoji, only punctuation) is cut at white space instead.
+    A text without any word (only emoji, only punctuation) is cut at white space instead.
     """
 
     def __init__(self, stemmer: Stemmer | None = None):

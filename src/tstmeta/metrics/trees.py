@@ -11,8 +11,8 @@ from ..extras import lacking
 from ..models import parses
 from ..models.parses import Parser, Tree
 from ..schema import Status, TstmetaError
-from .base import Request, Score, failed, scored
-from .batched import ModelMetric, Pair, cut_note
+from .base import Request, Score, cut_note, failed, scored
+from .batched import ModelMetric, Pair
 from .settings import MetricSettings
 
 #: Words of a text that are used; time grows with the fourth power in the worst case.
@@ -30,12 +30,10 @@ class ParseMetric(ModelMetric):
     """A metric of parses, dependency trees mostly, which come from a file."""
 
     profile = "real"
-    #: What to do where no file is named.
     remedy: ClassVar[str] = (
         "parse the texts with UDPipe, Stanza or another parser and name the CoNLL-U file, as in "
         "{name}:/path/parses.conllu"
     )
-    #: The libraries that it needs.
     modules: ClassVar[tuple[str, ...]] = ()
     Settings: ClassVar[type[ParseSettings]] = ParseSettings
 
@@ -44,31 +42,25 @@ class ParseMetric(ModelMetric):
         self.file = self.settings.parses
 
     def read(self) -> Parser:
-        """The parses of the file."""
         return parses.trees(self.file)
 
     @property
     def missing(self) -> str:
-        """What to do when there are no parses; empty when there are.  Reads the file."""
         if packages := lacking(*self.modules):
             return packages
         if not self.file:
             name = type(self).name
-            remedy = self.remedy.format(name=name)
-            return f"{name} needs parses and no parser comes with us: {remedy}"
+            return (
+                f"{name} needs parses and no parser comes with us: {self.remedy.format(name=name)}"
+            )
         try:
             self.read()
         except TstmetaError as error:
             return str(error)
         return ""
 
-    @property
-    def identity(self) -> str:
-        """Which parses they are, for a signature."""
-        try:
-            return self.read().identity if self.file else "none"
-        except TstmetaError:
-            return "none"
+    def fields(self) -> dict[str, object]:
+        return {**super().fields(), "parses": "none" if self.missing else self.read().identity}
 
     def pairs(self, pairs: Sequence[Pair]) -> list[Score]:
         return [self._pair(*pair) for pair in pairs]
@@ -80,15 +72,13 @@ class ParseMetric(ModelMetric):
             return failed(error)
 
     def find(self, text: str) -> Any:
-        """The parse of a text."""
         return self.read().find(text)
 
 
 def first(tree: Tree, limit: int) -> Tree:
     """The first words of a long text; words whose head is cut off become roots."""
-    return tuple(
-        word._replace(head=word.head if word.head <= limit else 0) for word in tree[:limit]
-    )
+    words = tree[:limit]
+    return tuple(word if word.head <= limit else word._replace(head=0) for word in words)
 
 
 class Ordered(NamedTuple):
@@ -152,16 +142,12 @@ def distance(tree: Ordered, other: Ordered) -> int:
 class Ted(ParseMetric):
     """Tree edit distance of dependency trees, >= 0, lower is better (Mukherjee et al., 2025).
 
-    The fewest words to insert, delete or relabel that turn one ordered tree into the other.  The
-    nearest of several references counts; symmetric.  A blank text is a tree without words.
+    The fewest words to insert, delete or relabel that turn one ordered tree into the other.
     """
 
     name = "ted"
     higher_is_better = False
     facts = f"label:form scale:edits refs:min case:lower costs:1 max_words:{MAX_WORDS}"
-
-    def fields(self) -> dict[str, object]:
-        return {**super().fields(), "parses": self.identity}
 
     def find(self, text: str) -> Tree:
         return super().find(text) if text.strip() else ()

@@ -13,8 +13,7 @@ from typing import NamedTuple
 #: For signatures: the start of the SHA-256 of WordNet's files, which the table is made from.
 VERSION = "wordnet-3.0-54845e21"
 
-#: By part of speech, the endings that WordNet's own morphology replaces (its manual page
-#: ``morphy(7)``), in the version of NLTK, which the values of papers come from.
+#: By part of speech, the endings that WordNet's morphology (``morphy(7)``) replaces, as in NLTK.
 ENDINGS = {
     "n": ("s-", "ses-s", "ves-f", "xes-x", "zes-z", "ches-ch", "shes-sh", "men-man", "ies-y"),
     "v": ("s-", "ies-y", "es-e", "es-", "ed-e", "ed-", "ing-e", "ing-"),
@@ -41,27 +40,20 @@ class Synset(NamedTuple):
         return [Lemma(word) for word in self.words.split(" ")]
 
 
-class PartOfSpeech(NamedTuple):
-    """One part of speech: synsets by lower-case lemma, lemmas by irregular form."""
-
-    synsets: dict[str, list[str]]
-    irregular: dict[str, list[str]]
-
-
 @lru_cache(maxsize=1)
-def table() -> dict[str, PartOfSpeech]:
-    """Read the table once, in half a second; about 60 MB."""
-    parts = {letter: PartOfSpeech(defaultdict(list), {}) for letter in ENDINGS}
+def table() -> dict[tuple[str, str], list[str]]:
+    """Synsets by ``("n", "car")``, base forms by ``("n-", "geese")``: half a second, 60 MB."""
+    entries: dict[tuple[str, str], list[str]] = defaultdict(list)
     text = lzma.decompress(Path(__file__).with_name("wordnet.txt.xz").read_bytes()).decode()
     for line in text.splitlines():
         part, _, words = line.partition(" ")
-        if part in parts:
+        if part in ENDINGS:
             for lemma in dict.fromkeys(words.lower().split(" ")):
-                parts[part].synsets[lemma].append(words)
+                entries[part, lemma].append(words)
         elif part != "#":
             form, *lemmas = words.split(" ")
-            parts[part[0]].irregular[form] = lemmas
-    return parts
+            entries[part, form] = lemmas
+    return entries
 
 
 @lru_cache(maxsize=2**16)
@@ -69,10 +61,10 @@ def synsets(word: str) -> tuple[Synset, ...]:
     """The synsets of a word and of its base forms, as NLTK's reader gives them, in any order."""
     word = word.lower()
     lines: list[str] = []
-    for letter, part in table().items():
-        rules = (ending.split("-") for ending in ENDINGS[letter])
+    for part, endings in ENDINGS.items():
+        rules = (ending.split("-") for ending in endings)
         regular = [word.removesuffix(old) + new for old, new in rules if word.endswith(old)]
-        bases = part.irregular.get(word, regular)
+        bases = table().get((f"{part}-", word), regular)
         for base in dict.fromkeys([word, *bases]):
-            lines += part.synsets.get(base, ())
+            lines += table().get((part, base), ())
     return tuple(map(Synset, lines))
