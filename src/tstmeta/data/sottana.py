@@ -46,9 +46,9 @@ def load(root: Path) -> Dataset:
         people, judge = rows[rows["rater"] != JUDGE], rows[rows["rater"] == JUDGE]
         columns = dimension, people["rater"], people["value"]
         ratings.append(long_ratings(NAME, people["item_id"], [columns]))
-        facts = {"metric": f"released:{JUDGE}", "dimension": dimension, "basis": "source"}
+        facts = (f"released:{JUDGE}", dimension, "source")
         fields = {"dimension": dimension, "from": "sottana2023"}
-        scores.append(scores_table(NAME, judge["item_id"], judge["value"], fields=fields, **facts))
+        scores.append(scores_table(NAME, judge["item_id"], judge["value"], *facts, fields))
     first = table.drop_duplicates("item_id")
     return assemble(
         NAME,

@@ -62,10 +62,9 @@ def load(root: Path) -> Dataset:
     raters = people + answers.groupby([ids, people]).cumcount().map(lambda n: " again" * n)
     content, fluency = zip(*answers["answer"].map(ANSWERS), strict=True)
     ratings = long_ratings(NAME, ids, [("content", raters, content), ("fluency", raters, fluency)])
-    facts = {"metric": "released:style-classifier", "dimension": "style", "basis": "none"}
-    aimed, fields = items[origin != ""], {"from": "krishna2020"}
-    values = aimed["verdict"].map(VERDICTS)
-    scores = scores_table(NAME, aimed["item_id"], values, fields=fields, **facts)
+    aimed, facts = items[origin != ""], ("released:style-classifier", "style", "none")
+    values, fields = aimed["verdict"].map(VERDICTS), {"from": "krishna2020"}
+    scores = scores_table(NAME, aimed["item_id"], values, *facts, fields)
     return assemble(NAME, items, ratings=ratings, labels=dict(items[["task"]]), scores=[scores])
 
 

@@ -128,26 +128,26 @@ def scores_table(
     dataset: str,
     item_ids: Iterable[str],
     values: Any,
-    *,
+    metric: str,
+    dimension: str,
+    basis: str,
     fields: Mapping[str, object],
-    **facts: str,
 ) -> pd.DataFrame:
-    """Scores that somebody released, shape [items]; NaN = ``invalid``.
+    """Scores that somebody released, shape [items]; ``fields`` are of the signature.
 
-    Args:
-        fields: go into the signature.
-        facts: ``metric``, ``dimension`` and ``basis``.
+    NaN = ``invalid``.
     """
     numbers = np.asarray(values, dtype=float)
     known = np.isfinite(numbers)
-    signature = schema.Signature.of(facts["metric"], {"basis": facts["basis"], **fields})
+    facts = {"dataset": dataset, "metric": metric, "dimension": dimension, "basis": basis}
+    signature = schema.Signature.of(metric, {"basis": basis, **fields})
     rows = {
         "item_id": list(item_ids),
         "value": np.where(known, numbers, np.nan),
         "status": np.where(known, str(schema.Status.OK), str(schema.Status.INVALID)),
         "detail": np.where(known, "", "no value was released"),
     }
-    return pd.DataFrame(rows).assign(dataset=dataset, signature=str(signature), sample=0, **facts)
+    return pd.DataFrame(rows).assign(**facts, signature=str(signature), sample=0)
 
 
 #: Columns of a corpus of single sentences.  ``value`` is a mean human rating of the style, NaN
