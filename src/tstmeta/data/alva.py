@@ -45,12 +45,10 @@ SUBSETS = by_label("collection", ("asset", *STUDIES, "preferences"))
 
 
 def load(root: Path) -> Dataset:
-    """Load the four collections (label ``collection``).
+    """Items: ``collection-sentence``, then the system, or for ``preferences`` corpus and number.
 
-    Items: ``item_id`` is ``source_id``, then for ``simplicity_da`` and ``structural`` the system,
-    for ``preferences`` the corpus and a number; ``source_id`` is ``collection-sentence``, counted
-    from 0.  Where several systems of ``asset`` printed the same, the system is empty.  References
-    are the ten of the sentence, without the rewrite itself if it is one.
+    Where several systems of ``asset`` printed the same, the system is empty.  References are the
+    ten of the sentence, without the rewrite itself if it is one.
     """
     parts = [_asset(root), *(_study(root, name) for name in STUDIES), _preferences(root)]
     tables = {

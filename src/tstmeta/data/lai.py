@@ -40,11 +40,9 @@ _FIELDS, SURVEY, COMET = range(27), 0, 16
 
 
 def load(root: Path) -> Dataset:
-    """Load ``chatgpt/*.json`` and what ``data/`` has beside them.
+    """Items: ``source_id-system``, of the sources ``I2F-00`` … ``F2I-79``.
 
-    Items: ``item_id`` is ``source_id-system``, ``source_id`` is ``I2F-00`` … ``F2I-79``;
-    ``references`` holds human reference 0 alone, as in the papers; the other three are labels and,
-    with the first, the references of the subset ``references4``.
+    Human reference 0 is the reference, as in the papers; the other three are labels.
     """
     files = {name: _read(root / "chatgpt" / f"{name}.json") for name in _JSON}
     first = files["content.src"]

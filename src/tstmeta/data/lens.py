@@ -27,9 +27,8 @@ SUBSETS = by_label("collection", (*SURVEYS, "simpeval_past"))
 
 
 def load(root: Path) -> Dataset:
-    """Load the three collections (label ``collection``).
+    """Items: ``source_id-system``, of the sources ``collection-number``.
 
-    Items: ``item_id`` is ``source_id-system``, ``source_id`` is ``collection-number``.
     ``references`` are all human-written outputs of the source, the item's own among them.  The
     label ``sentence_type`` of ``simpda_2022`` is what the rewrite should do: split, delete, …
     """

@@ -31,10 +31,9 @@ QUESTIONS: dict[str, tuple[str, dict[str, str]]] = {
 
 
 def load(root: Path) -> Dataset:
-    """Load both tasks (label ``task``).
+    """Items: ``source_id-system``, of ``simplification-1`` …, ``gec-1`` …, as in GPT-4's files.
 
-    Items: ``item_id`` is ``source_id-system``, ``source_id`` is ``simplification-1`` … in the order
-    of GPT-4's file.  ``gold_reference`` is an item, and the reference of the others of its source.
+    ``gold_reference`` is an item, and the reference of the others of its source.
     """
     table = pd.DataFrame([row for task in TASKS for row in _answers(root / FOLDER, task)])
     table["item_id"] = table["source_id"] + "-" + table["system"]

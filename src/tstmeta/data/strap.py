@@ -43,10 +43,9 @@ _PAIR = ["task", "system", "source", "output"]
 
 
 def load(root: Path) -> Dataset:
-    """Load the batches of ratings and the lists of verdicts.
+    """Items: ``source_id-system``, with ``-2`` for a second output, of the sources ``task-s1`` ….
 
-    Items: ``item_id`` is ``source_id-system``, with ``-2`` for a second output; ``source_id`` is
-    ``task-s1`` … by first appearance.  Where a worker rated an output again, that is a new rater.
+    Where a worker rated an output again, that is a new rater.
     """
     answers, verdicts = _read(root / "mturk_evals")
     items = answers.drop_duplicates(_PAIR)[_PAIR].merge(verdicts, on=_PAIR, how="left")
