@@ -25,9 +25,8 @@ def write_huggingface(
     """Write items, ratings, labels, preferences and scores; gives what is in the folder, in words.
 
     Args:
-        texts: sources, outputs and references go in, though the card does not allow to show them
-            (``examples``).  Without texts, items have their lengths and a digest instead, and
-            labels and details of scores that may quote texts are left out.
+        texts: texts go in though the card does not allow to show them (``examples``).  Otherwise
+            items have lengths and a digest, and labels and details that may quote are left out.
 
     Raises:
         MissingData: the texts are to go in and are not here.

@@ -1,8 +1,7 @@
 """Rating forms for Label Studio: rewrites go out without labels, ratings come back without names.
 
-Formats: https://labelstud.io/guide/tasks, https://labelstud.io/guide/export (JSON; checked with
-Label Studio 1.23.2).  The forms lie in ``data/contrast``: one asks for ratings, the other which of
-two rewrites is better, as Pang and Gimpel (2019, Section 6.2) did, and comes as a CSV sheet, too.
+Format: https://labelstud.io/guide/export (JSON; checked with Label Studio 1.23.2).  One form asks
+for ratings, the other which of two rewrites is better, as Pang and Gimpel (2019, Section 6.2) did.
 """
 
 import hashlib

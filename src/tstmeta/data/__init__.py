@@ -108,11 +108,8 @@ def _module(name: str):
 @lru_cache(maxsize=32)  # all there are: with fewer places a walk over them finds none again
 def _load(name: str, folder: str) -> Dataset:
     if getattr(_module(name), "CORPUS", False):
-        raise TstmetaError(
-            f"{name!r} is a corpus of single sentences: it has no rewrites to score. Read it with "
-            f"tstmeta.data.{name}.corpus(tstmeta.data.root({name!r})), or load a data set of "
-            "rewrites (tstmeta data list)"
-        )
+        how = f"tstmeta.data.{name}.corpus(tstmeta.data.root({name!r}))"
+        raise TstmetaError(f"{name!r} is a corpus, with no rewrites to score. Read it with {how}")
     again = f"get it again: tstmeta data fetch {name}"
     pinned = [entry for entry in manifest.manifest() if entry.dataset == name]
     states = {entry.path: manifest.state(entry) for entry in pinned}

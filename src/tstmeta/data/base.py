@@ -21,8 +21,10 @@ RATING, CONSTRUCTION = "mean human rating", "label by construction"
 _CONSTRUCTED = {"content": ("error", "none"), "style": ("shift", "strong")}
 _ABOUT_ITEMS = ("ratings", "labels", "preferences", "scores")
 #: Columns of :attr:`Dataset.lengths`.
-_SIZES = ("source_words", "output_words", "source_characters", "output_characters")
-LENGTHS = (*_SIZES, "copy", "variant")
+LENGTHS = (
+    *("source_words", "output_words", "source_characters", "output_characters"),
+    *("copy", "variant"),
+)
 
 
 @dataclass(frozen=True)
@@ -59,10 +61,10 @@ def _ids(frame: pd.DataFrame) -> list[str]:
 
 @dataclass(frozen=True)
 class Dataset:
-    """Rated rewrites: validated tables under one name.
+    """Rated rewrites: tables under one name, validated by :meth:`of`.
 
-    Build one with :meth:`of`, which validates; restrict one with :meth:`where`.  The texts may not
-    be here (see :mod:`.shipped`): sources and outputs are then NaN, a reference is None.
+    The texts may not be here (see :mod:`.shipped`): sources and outputs are then NaN, a reference
+    is None.
     """
 
     name: str
@@ -230,5 +232,4 @@ def by_label(label: str, values: Iterable[str]) -> Subsets:
 
 
 def without_systems(*systems: str) -> Callable[[Dataset], Dataset]:
-    """A subset: the items of other systems."""
     return lambda dataset: dataset.where(~dataset.items["system"].isin(systems))

@@ -47,11 +47,7 @@ def _row(name: str) -> dict[str, object]:
 
 
 def about(data: Iterable[Dataset], frozen: pd.DataFrame | None = None) -> str:
-    """Markdown that names the rated data sets behind a page, or says that there are none.
-
-    Args:
-        frozen: numbers of data sets that are not here, see :func:`tstmeta.frozen`.
-    """
+    """Markdown that names the data sets behind a page, and those of ``frozen`` numbers beside."""
     data = list(data)
     rated = [x for x in data if len(x.ratings) or len(x.preferences)]
     old = [] if frozen is None else sorted({_base(name) for name in frozen.get("dataset", ())})

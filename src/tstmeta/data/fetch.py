@@ -33,8 +33,7 @@ def fetch(names: Sequence[str]) -> pd.DataFrame:
     """Download what is missing or wrong of data sets of the manifest; returns :func:`check` after.
 
     Raises:
-        FetchError: some files failed, or the network cannot be reached.  What arrived is in place,
-            and a repeated call leaves it alone.
+        FetchError: some files failed, or the network cannot be reached; what arrived is in place.
     """
     entries = [entry for entry in manifest() if entry.dataset in names]
     missing = [entry for entry in entries if state(entry) != "ok"]

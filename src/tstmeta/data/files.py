@@ -35,11 +35,7 @@ csv.field_size_limit(2**27)
 
 
 class Part(NamedTuple):
-    """Rows of a file.
-
-    ``table`` is indexed by row number; its cells are texts, numbers, truth values, lists of these,
-    or None for what is not there; those of CSV and TSV are texts.
-    """
+    """Rows of a file, by row number: texts, numbers, truth values, lists of these, or None."""
 
     file: str
     table: pd.DataFrame
@@ -108,11 +104,7 @@ def is_location(name: str) -> bool:
 
 
 def files_of(location: str) -> list[tuple[Any, str]]:
-    """The files of a location, each with the file system that opens it; of a folder, by name.
-
-    Raises:
-        TstmetaError: nothing is there, nothing of it can be read, or a package is missing.
-    """
+    """The files of a location, each with the file system that opens it; of a folder, by name."""
     shown = conceal(location)
     try:
         system, path = fsspec.core.url_to_fs(location)
@@ -139,11 +131,7 @@ def parts_of(location: str, size: int) -> Iterator[Part]:
 
 
 def read_parts(start: Callable[[], Any], path: str, size: int) -> Iterator[Part]:
-    """At most ``size`` rows at once, in order; ``start`` opens the file for bytes.
-
-    Raises:
-        DataError: the file cannot be read on.
-    """
+    """At most ``size`` rows at once, in order; ``start`` opens the file for bytes."""
     file, ending = conceal(path), path[path.rfind(".") :].lower()
     try:
         with start() as stream:
@@ -152,9 +140,8 @@ def read_parts(start: Callable[[], Any], path: str, size: int) -> Iterator[Part]
                 yield _part(file, batch)
     except OSError as error:
         what = f"the file cannot be read ({error.strerror or conceal(str(error))[:100]})"
-        raise DataError(
-            [fault(file, what, remedy="check its rights, or the connection")]
-        ) from error
+        remedy = "check its rights, or the connection"
+        raise DataError([fault(file, what, remedy=remedy)]) from error
 
 
 def _part(file: str, batch: Sequence[tuple[int, Mapping[str, Any]]]) -> Part:

@@ -89,10 +89,9 @@ def state(entry: Entry) -> str:
 
 
 def check(names: Sequence[str] | None = None) -> pd.DataFrame:
-    """Whether the files of the manifest are where loaders look, with the right size and hash.
+    """A row a file: dataset, path, bytes (of the manifest, <NA> if not known), state.
 
-    Gives a row a file: dataset, path, bytes (of the manifest, <NA> if not known), state; of the
-    data sets named, or else of those of which at least one file is here.
+    Of the data sets named, or else of those of which at least one file is here.
     """
     if names is None:
         names = [entry.dataset for entry in manifest() if located(entry)]

@@ -25,7 +25,7 @@ TASKS |= {"detoxify": ("", "non-toxic")}
 
 
 def load(root: Path) -> Dataset:
-    """Items: ``study-language-1`` … by row, of the sources ``study-language-s1`` …; label ``study``."""
+    """Items: ``study-language-1`` … by row, of the sources ``study-language-s1`` …."""
     items = pd.concat([_items(root / path, *key) for key, path in FILES.items()], ignore_index=True)
     return assemble(NAME, items, labels={"study": items["item_id"].str.partition("-")[0]})
 

@@ -99,10 +99,8 @@ class _Facts(BaseModel, extra="forbid"):
 
 
 class _Roles(NamedTuple):
-    """Columns of references, of ratings (with dimension and rater) and of labels."""
-
     references: list[str]
-    ratings: dict[str, tuple[str, str]]
+    ratings: dict[str, tuple[str, str]]  # with dimension and rater
     labels: list[str]
 
 
