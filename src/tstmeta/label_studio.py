@@ -33,21 +33,17 @@ from .schema import (
 
 #: Lowest and highest answer of a form of ratings.
 SCALE = (1, 5)
-#: The sheet of comparisons: one row a task, with an empty column for each question.
-SHEET = "comparisons.csv"
 
 
 class Form(NamedTuple):
-    """A form: the opaque id of a task and the columns of items that it stands for; question ->
-    dimension; field of a task -> column that it shows; choice -> value.
-    """
+    """A form, and the columns that its opaque id stands for."""
 
     file: str
     key: str
     ids: list[str]
-    questions: Mapping[str, str]
-    shown: Mapping[str, str]  # Label Studio shows its record of the task for $source
-    answers: Mapping[str, Any]
+    questions: Mapping[str, str]  # -> dimension
+    shown: Mapping[str, str]  # field of a task -> column; $source is a record of Label Studio
+    answers: Mapping[str, Any]  # choice -> value
 
 
 RATING = Form(
@@ -142,7 +138,7 @@ def write_form(dataset: Dataset, folder: Path, seed: int = 0, form: Form = RATIN
         files[f"tasks-{batch}.json"] = json.dumps(listed, ensure_ascii=False, indent=1) + "\n"
     if form is PAIRWISE:
         sheet = table.assign(**dict.fromkeys(form.questions, ""))
-        files[SHEET] = to_csv(sheet, for_people=True)
+        files["comparisons.csv"] = to_csv(sheet, for_people=True)
     key = table.rename(columns={form.key: "form_id"})[["form_id", "batch"]].reset_index()
     files["key.csv"] = to_csv(key[["form_id", *form.ids, "batch"]], for_people=True)
     for name in files:

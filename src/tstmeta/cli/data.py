@@ -73,7 +73,7 @@ def data_fetch(
 
 @data_app.command("check")
 def data_check(names: Names = None, format: FormatOption = Format.table) -> None:
-    """Check the size and hash of raw files, without names of all that are here.
+    """Check the hash of raw files, without names of all that are here.
 
     Exit code 1 when a file is missing or wrong.
     """

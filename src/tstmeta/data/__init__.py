@@ -113,8 +113,8 @@ def _load(name: str, folder: str) -> Dataset:
     again = f"get it again: tstmeta data fetch {name}"
     pinned = [entry for entry in manifest.manifest() if entry.dataset == name]
     states = {entry.path: manifest.state(entry) for entry in pinned}
-    changed = [path for path, state in states.items() if state.startswith("wrong")]
-    check(fault(f"{folder}/{path}", states[path], remedy=again) for path in changed)
+    changed = [path for path, state in states.items() if state == "wrong hash"]
+    check(fault(f"{folder}/{path}", "wrong hash", remedy=again) for path in changed)
     try:
         return _module(name).load(Path(folder))
     except FileNotFoundError as error:

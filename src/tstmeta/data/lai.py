@@ -119,16 +119,11 @@ def _references4(dataset: Dataset) -> Dataset:
     return replace(dataset, items=dataset.items.assign(references=[*map(list, lists)]))
 
 
-#: Subset -> systems that are left out.  The 640 items of pauli2025 are seven systems and the
-#: reference, without ``yi``; ``-references`` keeps the reference alone.
-_WITHOUT = {
-    "pauli2025": ("yi",),
-    "pauli2025-systems": ("yi", REFERENCE),
-    "pauli2025-references": tuple(system for system in SYSTEMS if system != REFERENCE),
-    "lai2023": (),
-    "lai2023-systems": (REFERENCE,),
-}
 SUBSETS: Subsets = {
-    **{name: without_systems(*systems) for name, systems in _WITHOUT.items()},
+    "pauli2025": without_systems("yi"),
+    "pauli2025-systems": without_systems("yi", REFERENCE),
+    "pauli2025-references": without_systems(*{*SYSTEMS} - {REFERENCE}),
+    "lai2023": without_systems(),
+    "lai2023-systems": without_systems(REFERENCE),
     "references4": _references4,
 }

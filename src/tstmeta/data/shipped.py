@@ -46,12 +46,9 @@ def load(name: str) -> Dataset:
 
 
 def scores(data: Dataset, metric: str, basis: str, signature: str = "") -> pd.DataFrame:
-    """The shipped scores of a metric for these items, with the columns of the scores table.
+    """The shipped scores of a metric (an empty signature takes any) for these items.
 
     Where an item's texts are here, they must be those that were scored.
-
-    Args:
-        signature: of the metric; empty takes any.
     """
     name, stem = data.name.partition("@")[0], metric.partition(":")[0]
     if stem == "released" or (table := _by_metric(name, stem).get((metric, basis))) is None:

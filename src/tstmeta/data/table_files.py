@@ -288,7 +288,7 @@ def _list(cell: Any) -> Any:
 
 
 def _long(path: Path, table: str, needed: Sequence[str]) -> pd.DataFrame:
-    """A file with one value a row as columns of a table of ours; texts where it has no numbers."""
+    """A file with one value a row, with the columns of a table of ours."""
     columns = schema.columns(table)
     frame = read_rows(path, needed).reindex(columns=columns)
     texts = [name for name in columns if name not in ("sample", "value")]
@@ -296,7 +296,6 @@ def _long(path: Path, table: str, needed: Sequence[str]) -> pd.DataFrame:
 
 
 def _item_in(ids: Iterable[str]) -> Any:
-    """A check of the ids of items."""
     known = {*ids}
     return cell_check(
         lambda cell: isinstance(cell, str) and cell in known, "use an item_id of the data set"
