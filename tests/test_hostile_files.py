@@ -59,7 +59,7 @@ def test_no_control_character_reaches_figures_and_reports(run, tmp_path, hostile
         assert not any(sign in text for sign in CONTROLS), path
 
 
-@pytest.mark.parametrize("kind", ["csv", "json", "latex"])
+@pytest.mark.parametrize("kind", ["csv", "latex"])
 def test_no_control_character_of_a_name_is_printed(run, hostile, kind):
     done = run("evaluate", *hostile, "--format", kind)
     assert done.exit_code == 0, done.output
@@ -154,13 +154,6 @@ def test_columns_of_texts_are_not_held_one_by_one(tmp_path, monkeypatch, run):
     monkeypatch.setattr(pd.DataFrame, "pivot_table", None)  # needed where values are asked for
     done = run("data", "form", "wide.csv", "--out", "form")
     assert done.exit_code == 0, done.output
-
-
-def test_a_list_among_labels_is_still_refused(tmp_path):
-    lines = '{"source": "a", "output": "b", "label": ["x"]}\n'
-    (tmp_path / "mine.jsonl").write_text(lines)
-    with pytest.raises(DataError, match="label"):
-        table_files.read(tmp_path / "mine.jsonl")
 
 
 # ------------------------------------------------------------------------ pipes and devices

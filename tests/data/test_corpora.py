@@ -40,12 +40,8 @@ def test_each_line_of_yelp_is_a_sentence_with_its_style(reviews):
 
 @needs("yelp")
 def test_real_sizes_of_yelp():
-    assert yelp.corpus(paths.raw("yelp")).groupby(["split", "style"]).size().to_dict() == {
-        ("dev", "negative"): 25278,
-        ("dev", "positive"): 38205,
-        ("test", "negative"): 50278,
-        ("test", "positive"): 76392,
-    }
+    sizes = yelp.corpus(paths.raw("yelp")).groupby(["split", "style"]).size()
+    assert sizes.tolist() == [25278, 38205, 50278, 76392]
 
 
 @pytest.fixture

@@ -103,13 +103,7 @@ def test_source_and_output_are_the_parts_and_three_questions_are_ratings(edits):
 
 
 @needs("ziegen_editing")
-def test_real_edits():
-    loaded = data.load("ziegen_editing")
-    assert len(loaded.ratings) == 3 * 1821
-    counts = loaded.raters("content").notna().sum(axis=1)
-    assert counts.value_counts().to_dict() == {3: 577, 4: 22, 2: 1}
-    assert loaded.items["system"].nunique() == 3
-    # four annotators; two edits were judged twice by the same one
-    sizes = loaded.ratings.groupby("rater").size()
+def test_two_edits_were_judged_twice_by_the_same_person():
+    sizes = data.load("ziegen_editing").ratings.groupby("rater").size()
     assert list(sizes.index) == ["r1", "r2", "r3", "r4", "r5"]
     assert sizes["r5"] == 6
