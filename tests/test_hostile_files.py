@@ -17,7 +17,7 @@ from tstmeta.data import files, load, table_files
 from tstmeta.judge import prompts, ratings
 from tstmeta.likelihood import instructions
 from tstmeta.models import causal, hub, lexicon, parses, vectors
-from tstmeta.schema import DataError, TstmetaError
+from tstmeta.schema import TstmetaError
 
 ESC, HALF = "red\x1b[31m\x9bm", os.fsdecode(b"half\xff")
 CONTROLS = ("\x1b", "\x9b")
@@ -121,15 +121,6 @@ def test_a_name_that_is_not_utf8_is_named_with_a_remedy(run, tmp_path, words):
     assert isinstance(done.exception, TstmetaError), done.exception
     for part in ("half\udcff", "not UTF-8", "rename it"):
         assert part in str(done.exception)
-
-
-@pytest.mark.parametrize("part", [b"content.ann", b",A,"])
-def test_a_cell_that_is_not_utf8_is_a_message(run, tmp_path, part):
-    (tmp_path / "mine.csv").write_bytes(CSV.encode().replace(part, part[:-1] + b"\xff,", 1))
-    done = run("evaluate", "--data", "mine.csv", "--draws", "9")
-    assert isinstance(done.exception, DataError)
-    assert "mine.csv" in str(done.exception)
-    assert "UTF-8" in str(done.exception)
 
 
 # ----------------------------------------------------------------------------- long and wide

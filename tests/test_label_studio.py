@@ -111,7 +111,7 @@ def test_write_form_writes_the_form_a_file_a_batch_and_the_key(toy, tmp_path):
 
 
 def test_ids_are_no_formulas_in_the_key_and_come_back_exactly(toy, tmp_path):
-    ids = [f"{sign}1+{number}" for number, sign in enumerate(["=", "@", "-", "'=", ""] * 4)][:16]
+    ids = [f"{sign}1+{number}" for number, sign in enumerate(["=", "@", "-", "'="] * 4)]
     hostile = Dataset.of("toy", toy.items.assign(item_id=ids))
     key = pd.read_csv(write_form(hostile, tmp_path)[-1], dtype=str)["item_id"]
     assert not key.str.match(r"[=+\-@]").any()
@@ -127,21 +127,18 @@ def test_no_form_is_written_beside_other_files(toy, tmp_path):
 
 def test_ratings_come_back(toy, save):
     todo = tasks(toy, seed=2)
-    export = exported(todo, ANN, BEN)
-    export[3]["annotations"] = []
-    ratings = read_export(save(export), toy)
+    ratings = read_export(save(exported(todo, ANN, BEN)), toy)
     expected = {
         (item, dimension, rater): value
         for number, item in enumerate(todo.index, 1)
         for rater, person in (("r1", ANN), ("r2", BEN))
-        for dimension, value in zip(
-            ("content", "style", "fluency"), (5, 1 + (person + number) % 5, 3), strict=True
+        for dimension, value in (
+            ("content", 5),
+            ("style", 1 + (person + number) % 5),
+            ("fluency", 3),
         )
-        if number != 4
     }
     assert ratings.set_index(["item_id", "dimension", "rater"])["value"].to_dict() == expected
-    rated = Dataset.of("toy", toy.items, ratings=ratings)
-    assert rated.dimensions == ["content", "style", "fluency"]
 
 
 def test_what_was_skipped_or_never_rated_is_left_out(toy, save):

@@ -50,7 +50,6 @@ BROKEN_CSV = {
     "no output column": ("source,style\na,b\n", None, "output", "missing column", "'output'"),
     "a missing source": (HEAD + "a,b,1,2\n,b,2,3\n", 2, "source", "missing value", "drop the"),
     "a long cell": (HEAD + f"a,b,{'x' * 5000},1\n", 1, "content.r1", "xxx...", "finite number"),
-    "an empty id": ("item_id,source,output\n,a,b\n", 1, "item_id", "missing value", "fill it in"),
     "a source id for two sources": (
         "source_id,source,output\ns,a,b\ns,c,b\n",
         *(2, "source_id", "an earlier row with another source", "its id"),
@@ -71,13 +70,11 @@ BROKEN_CSV = {
     ),
     "a misspelt column": (cell("lnguage", "en"), None, "lnguage", "misspelt", "'l"),
     "the id of a worker": (cell("worker_id", "x"), None, "worker_id", "identity of a", "drop it"),
-    "semicolons": ("source;output\na;b\n", None, "", "separated by semicolons", "with commas"),
     "a long row": (HEAD + "a, and b,c,1,2\n", 1, "", "5 cells", "in double quotes"),
     "a quote open for pages": (HEAD + '"a' + "b,1,2\n" * 30_000, 1, "", "unexpected end", "close"),
     "a blank line": ('source,output\n"a\nb",b\n\n,b\n', 3, "source", "missing", "fill it in"),
     "Latin-1": (HEAD.encode() + b"caf\xe9,b,1,2\n", 1, "source", "UTF-8 at character 4", "UTF-8"),
     "UTF-16": (GOOD.encode("utf-16"), None, "", "broken UTF-8", "as UTF-8"),
-    "a NUL byte": (HEAD + "a,b\0,1,2\n", 1, "output", "a NUL byte", "take it out"),
     "references without end": (cell("references", f'"{DEEP}"'), 1, "references", "'[[[", "_1"),
     "an empty reference": (
         cell("references", '"[""x"", "" ""]"'),
@@ -85,7 +82,6 @@ BROKEN_CSV = {
     ),
     "two forms": (cell("references,reference_1", ",x"), None, "references", "two forms", "keep"),
     "a doubtful is_reference": (cell("is_reference", "maybe"), 1, "is_reference", "'maybe'", "or"),
-    "a language by name": (cell("language", "English"), 1, "language", "'English'", "such as en"),
 }
 #: the same with lines of JSON
 BROKEN_JSON = {
@@ -100,16 +96,11 @@ BROKEN_JSON = {
     "an object as source": (key("source", {"a": 1}), 1, "source", "an object", "a text"),
     "a reference that is no text": (key("references", ["x", 1]), 1, "references", "1]", '["first"'),
     "a number as reference": (key("reference_1", 5), 1, "reference_1", "value 5", "in quotes"),
-    "a list as id": (key("item_id", [1]), 1, "item_id", "[1]", "write a text"),
     "half a character": (key("system", HALF), 1, "system", "broken UTF-8", "as UTF-8"),
     "a list as label": (key("mood", ["x"]), 1, "mood", "['x']", "a text or a number"),
 }
 BROKEN_PARQUET = {
     "no Parquet": ("source\n", None, "", "not readable as Parquet", "anew"),
-    "an empty source": (
-        pd.DataFrame({"source": ["a", None], "output": ["b", "c"]}),
-        *(2, "source", "missing value", "fill it in"),
-    ),
     "a date after all dates": (
         parquet("day", [0, 2**30], pa.date32()),
         *(None, "", "not readable as Parquet", "texts for dates"),
@@ -187,8 +178,6 @@ def test_no_file_whatever_ends_in_a_traceback(tmp_path_factory, ending, content)
 BROKEN_LONG = {
     "no dimension": ("item_id,rater,value\nx,r1,1\n", None, "dimension", "missing", "item_id"),
     "an unknown item": (LONG + "x11,style,r1,1\n", 1, "item_id", "'x11'", "use an item_id of"),
-    "an unknown dimension": (LONG + "x1,mood,r1,1\n", 1, "dimension", "'mood'", "use one of"),
-    "no rater": (LONG + "x1,style,,1\n", 1, "rater", "missing value", "fill it in"),
     "no value": (LONG + "x1,style,r1,\n", 1, "value", "missing value", "a finite number"),
     "off the scale": (LONG + "x1,style,r1,9\n", 1, "value", "9", "number from 1 to 5"),
     "a mean beside raters": (
@@ -241,10 +230,8 @@ def column(name, cell):
 BROKEN_SCORES = {
     "no item ids": ("metric,value\nm,1\n", None, "item_id", "missing column", "item_id, metric"),
     "an unknown item": (SCORES + "1,m,1\n9,m,1\n", 2, "item_id", "'9'", "use an item_id"),
-    "no metric": (SCORES + "1, ,1\n", 1, "metric", "missing value", "fill it in"),
     "no value": (SCORES + "1,m,\n", 1, "value", "missing value", "or give a status"),
     "another dimension": (column("dimension", "mood"), 1, "dimension", "'mood'", "content, style"),
-    "another status": (column("status", "fine"), 1, "status", "'fine'", "ok, empty, truncated"),
     "half a sample": (column("sample", "0.5"), 1, "sample", "'0.5'", "a whole number"),
 }
 
@@ -264,26 +251,19 @@ RATING = {"item_id": "1", "dimension": "fluency", "rater": "r1", "value": 1}
 SCORE = {"item_id": "1", "metric": "m", "value": 1}
 
 
-TEXTS = pytest.mark.parametrize(
+@pytest.mark.parametrize(
     ("load", "row", "name"),
     [
         *((partial(rated, MINE), RATING, name) for name in ("item_id", "rater")),
         *((of_mine, SCORE, name) for name in ("metric", "basis", "signature")),
     ],
 )
-
-
-@TEXTS
-@pytest.mark.parametrize("value", [True, b"1", pd.Timestamp("2020-01-01")])
-def test_what_is_neither_text_nor_number_is_reported(write, load, row, name, value):
-    path = write(pd.DataFrame([{**row, name: value}]), "hostile.parquet")
-    [problem] = problems(load, path)
-    assert_reported(problem, path, 1, name, "bad value", "")
-
-
-@TEXTS
-def test_a_value_that_no_table_can_look_up_is_reported(write, load, row, name):
-    rows = [row, {**row, "item_id": "2", name: ["1"]}]
+def test_what_is_neither_text_nor_number_is_reported(write, load, row, name):
+    for value in (True, b"1", pd.Timestamp("2020-01-01")):
+        path = write(pd.DataFrame([{**row, name: value}]), "hostile.parquet")
+        [problem] = problems(load, path)
+        assert_reported(problem, path, 1, name, "bad value", "")
+    rows = [row, {**row, "item_id": "2", name: ["1"]}]  # what no table can look up
     path = write("\n".join(map(json.dumps, rows)), "hostile.jsonl")
     [problem] = problems(load, path)
     assert_reported(problem, path, 2, name, "", "")

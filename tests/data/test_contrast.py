@@ -61,10 +61,7 @@ def test_the_loader_gives_the_file_and_no_ratings(name):
     cells = frame["shift"] + (frame["error"] != "none").map({True: "-error", False: ""})
     assert dataset.items["system"].tolist() == cells.tolist()
     assert dataset.labels["name"].value_counts()["span"] == 480
-    for table in (dataset.items, dataset.labels):
-        assert set(table["dataset"]) == {name}
     assert dataset.ratings.empty
-    assert dataset.dimensions == []
 
 
 def test_each_task_is_a_subset_and_so_is_what_ties_style_and_content():

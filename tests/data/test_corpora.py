@@ -105,11 +105,9 @@ def outputs(tmp_path):
 
 
 def test_items_of_five_files(outputs):
-    loaded = mukherjee.load(outputs)
-    items = loaded.items.set_index("item_id")
+    items = mukherjee.load(outputs).items.set_index("item_id")
     columns = ["source_id", "system", "style", "direction", "language", "output", "references"]
     assert items.loc["sentiment-mag-2", columns].tolist() == [
         *("sentiment-mag-s1", "parallel", "negative", "pos2neg", "mag", "", [f"ref {SOUP['mag']}"])
     ]
     assert items.loc["detoxification-hi-1", ["style", "direction"]].tolist() == ["non-toxic", ""]
-    assert loaded.label("study")["sentiment-mag-2"] == "sentiment"

@@ -213,9 +213,7 @@ def test_nobody_is_named_where_an_archive_cannot_be_unpacked(server, get, tmp_pa
     pin = packed(server, {f"r/{name}": text for name, text in FORMS.items()})
     (tmp_path / "raw/demo").mkdir(parents=True)
     (tmp_path / "raw/demo/people").write_text("a file where a folder should be")
-    with pytest.raises(
-        TstmetaError, match=r"cannot write .*raw/demo: .*that may be written"
-    ) as raised:
+    with pytest.raises(TstmetaError, match=r"cannot write .*raw/demo: .*that may be") as raised:
         get(pin)
     assert "zoe" not in str(raised.value)
 
@@ -255,18 +253,10 @@ def test_a_subset_stands_for_its_data_set_and_all_for_every_public_one():
     every = chosen([], everything=True)
     assert {"pauli", "ziegen"} <= set(every)
     assert not {"cao", "contrast", "scialom"} & set(every)
-
-
-@pytest.mark.parametrize(
-    ("names", "message"),
-    [
-        ([], "name a data set, or say --all"),
-        (["contrast"], r"why: tstmeta data show contrast\. These can be: alva"),
-    ],
-)
-def test_what_cannot_be_fetched_is_said(names, message):
-    with pytest.raises(TstmetaError, match=message):
-        chosen(names)
+    with pytest.raises(TstmetaError, match="name a data set, or say --all"):
+        chosen([])
+    with pytest.raises(TstmetaError, match=r"show contrast\. These can be: alva"):
+        chosen(["contrast"])
 
 
 def test_each_kind_of_wrong_file_has_its_state(tmp_path, monkeypatch):
@@ -285,7 +275,6 @@ def test_each_kind_of_wrong_file_has_its_state(tmp_path, monkeypatch):
 def test_without_names_only_what_is_here_is_checked(tmp_path, monkeypatch):
     monkeypatch.setenv("TSTMETA_DATA", str(tmp_path))
     monkeypatch.setattr(paths, "external", lambda: tmp_path / "external")
-    assert check().empty
     (tmp_path / "pauli").mkdir()
     (tmp_path / "pauli/LICENSE").write_bytes(b"x")
     actual = check()

@@ -56,9 +56,8 @@ def test_a_repeated_key_is_not_quoted(write):
     assert "made-up-name" not in str(caught.value)
 
 
-@pytest.mark.parametrize("blank", ["", "\n\n", "\r\n"])
-def test_a_header_alone_is_a_table_without_rows(write, blank):
-    path = write("x,y\n" + blank)
+def test_a_header_alone_is_a_table_without_rows(write):
+    path = write("x,y\n\r\n")
     table = files.read_csv(path, ["x", "y"])
     assert (list(table), len(table)) == (["x", "y"], 0)
     [part] = files.parts_of(str(path), 2)

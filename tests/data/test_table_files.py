@@ -81,7 +81,6 @@ def test_what_the_file_says_of_its_items_is_kept(write):
     ("given", "kept"),
     [
         ([], {}),
-        (["mean", "r2"], {"mean": "mean", "r2": "r2"}),
         (["A1XYZ9", "r1", "bea", "r3"], {"A1XYZ9": "r2", "r1": "r1", "bea": "r4", "r3": "r3"}),
         (["r0", "r01", "R1", "r12345"], {"r0": "r1", "r01": "r2", "R1": "r3", "r12345": "r4"}),
     ],
@@ -108,12 +107,10 @@ def test_ratings_of_a_file_replace_those_of_a_data_set_and_raters_lose_their_nam
 
 
 def test_the_file_beside_gives_the_card_and_the_ratings(write):
-    card = 'title = "My set"\nexamples = true\nratings = "long.csv"\nscale.style = [0, 1]\n'
-    write(card, "mine.csv.toml")
+    write('title = "My set"\nratings = "long.csv"\nscale.style = [0, 1]\n', "mine.csv.toml")
     write(LONG + "1,style,r1,0.5\n2,style,r1,1\n", "long.csv")
     dataset = read(write("source,output\na,b\na,c\n"))
-    assert (dataset.card.title, dataset.card.facts.get("examples")) == ("My set", True)
-    assert dataset.card.scale == {"style": (0.0, 1.0)}
+    assert (dataset.card.title, dataset.card.scale) == ("My set", {"style": (0.0, 1.0)})
     assert dataset.means["style"].tolist() == [0.5, 1]
 
 

@@ -104,10 +104,9 @@ def _loaded(name: str) -> Dataset | None:
     """The data set, or None: one that cannot be loaded must not hide the others."""
     try:
         return load(name)
-    except MissingData:
-        return None
     except Exception as error:  # a data set of another package
-        note(f"{name} cannot be loaded: {plugins.place(error)}")
+        if not isinstance(error, MissingData):
+            note(f"{name} cannot be loaded: {plugins.place(error)}")
     return None
 
 

@@ -115,8 +115,7 @@ def files_of(location: str) -> list[tuple[Any, str]]:
         words = f"{shown} cannot be opened ({conceal(str(error))[:200]})"
         raise TstmetaError(f"{words}. Remedy: see the address, your rights to it, and that the "
                            "fsspec package for it is installed") from error  # fmt: skip
-    hidden = {name for name in listed if os.path.basename(name).startswith(("_", "."))} - {path}
-    read = [name for name in listed if name.lower().endswith(ENDINGS) and name not in hidden]
+    read = [name for name in listed if name.lower().endswith(ENDINGS)]
     if not read:
         raise TstmetaError(f"{shown}: no file ends in {', '.join(ENDINGS)}. Remedy: name one")
     for name in read if "file" in system.protocol else ():

@@ -6,8 +6,6 @@ data set is called after the file.  A file ``mine.csv.toml`` beside ``mine.csv``
 (``scale.content = [1, 5]``), ``ratings`` (a file with ``item_id, dimension, rater, value``),
 ``preferences`` (a file with ``item_a, item_b, dimension, rater, value``), ``title``, ``task``,
 ``licence``, and ``examples`` (whether sentences may be printed).
-
-Ratings and scores may stand in other files, one value a row.
 """
 
 import difflib
@@ -330,7 +328,7 @@ def _check_mixed(rated: Iterable[tuple[str, str]], file: Path | str) -> None:
 
 
 def read_scores(path: Path, dataset: Dataset) -> pd.DataFrame:
-    """Scores that were computed elsewhere, from CSV, TSV, JSONL or Parquet, as a ``scores`` table.
+    """Scores that were computed elsewhere, as a ``scores`` table.
 
     Required columns: ``item_id, metric, value``; optional, also cell by cell: ``dimension``
     (content), ``basis`` (source), ``signature``, ``sample`` (0), ``status`` (ok), ``detail``.
