@@ -96,9 +96,7 @@ def test_both_sets_have_one_design_and_no_sentence_in_common():
     ("kept", "wrong", "span"),
     [
         ("Same, words.", "same words", ("", "")),  # case and outer punctuation are no edit
-        ("ha ha", "ha", ("ha", "")),
         ("A cap for Ida.", "A cap for Ben for Ida.", ("", "for Ben")),
-        ("On Monday we meet.", "We meet.", ("On Monday", "")),
         ("We meet, as ever, at six.", "We meet at six.", ("as ever,", "")),
         ("Ann saw Ben.", "Ben saw Ann.", ("Ann saw Ben.", "Ben saw Ann.")),
         ("שלום עולם", "שלום לך", ("עולם", "לך")),

@@ -55,7 +55,6 @@ def test_where_a_text_was_changed_its_scores_are_computed(tmp_path, monkeypatch)
     changed = data.Dataset.of("lai", items)
     scores = tst.score(changed, ["chrf"], ["source"], progress=False)
     assert list(tmp_path.iterdir())
-    assert scores["item_id"].tolist() == passed_on["item_id"].tolist()
     differs = scores["value"] != passed_on["value"]
     assert differs.tolist() == [True] + [False] * (len(items) - 1)
 
