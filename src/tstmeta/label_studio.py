@@ -91,7 +91,8 @@ def _compared(items: pd.DataFrame) -> pd.DataFrame:
 def _drawn(both: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
     """One order of each comparison; two systems are A equally often, give or take one."""
     first = both[both["system_a"] < both["system_b"]].sample(frac=1, random_state=rng)
-    swapped = first.groupby(["system_a", "system_b"]).cumcount() % 2 == 1
+    first["system"] = first["system_a"] + "\0" + first["system_b"]
+    swapped = first.groupby("system").cumcount() % 2 == 1
     sides = {f"{name}_{s}": f"{name}_{o}" for name in ("item", "output") for s, o in ("ab", "ba")}
     return pd.concat([first[~swapped], first[swapped].rename(columns=sides)]).sort_index()
 

@@ -73,10 +73,7 @@ def data_fetch(
 
 @data_app.command("check")
 def data_check(names: Names = None, format: FormatOption = Format.table) -> None:
-    """Check the hash of raw files, without names of all that are here.
-
-    Exit code 1 when a file is missing or wrong.
-    """
+    """Check the hash of raw files, without names of all that are here; exit code 1 if one fails."""
     from ..data import manifest
 
     checked = manifest.check(manifest.chosen(names) if names else None)
