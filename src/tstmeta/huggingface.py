@@ -6,11 +6,9 @@
 from pathlib import Path
 
 import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 import yaml
 
-from .data import paths, shipped
+from .data import shipped
 from .data.base import Dataset
 from .data.tables import rename_raters
 from .metrics.base import code_of
@@ -27,9 +25,8 @@ def write_huggingface(
     """Write items, ratings, labels, preferences and scores; gives what is in the folder, in words.
 
     Args:
-        texts: sources, outputs and references go in, though the card does not allow to show them
-            (``examples``).  Without texts, items have their lengths and a digest instead, and
-            labels and details of scores that may quote texts are left out.
+        texts: texts go in though the card does not allow to show them (``examples``).  Otherwise
+            items have lengths and a digest, and labels and details that may quote are left out.
 
     Raises:
         MissingData: the texts are to go in and are not here.
@@ -47,7 +44,7 @@ def write_huggingface(
     tables = {name: frame for name, frame in (tables | {"scores": known}).items() if len(frame)}
     for name, frame in tables.items():
         with replacing(folder / f"{name}.parquet") as draft:
-            pq.write_table(_typed(frame.drop(columns="dataset")), draft)
+            frame.drop(columns="dataset").to_parquet(draft, index=False)
     licence = str(data.card.facts.get("licence") or "none stated")
     words = "Without texts, which the data card does not say may be shown."
     if texts:
@@ -71,29 +68,11 @@ def _card(data: Dataset, tables: list[str], licence: str, words: str) -> str:
             for name, place in files.items()
         ],
     }
-    citation = _citation(str(facts.get("citation") or ""))
     parts = [
         f"---\n{yaml.safe_dump(front, sort_keys=False, allow_unicode=True)}---",
         f"# {front['pretty_name']}",
         f"{words} {facts.get('url') or ''}".strip(),
-        f"## Citation\n\n```bibtex\n{citation}\n```" if citation else "",
+        f"Cite `{facts['citation']}` (book/references.bib)." if facts.get("citation") else "",
         data.card.body,
     ]
     return "\n\n".join(filter(None, parts)) + "\n"
-
-
-def _typed(frame: pd.DataFrame) -> pa.Table:
-    """A table with lists of texts, also where all lists are empty."""
-    table = pa.Table.from_pandas(frame, preserve_index=False)
-    for place, field in enumerate(table.schema):
-        if pa.types.is_list(field.type):
-            table = table.cast(table.schema.set(place, pa.field(field.name, pa.list_(pa.string()))))
-    return table
-
-
-def _citation(key: str) -> str:
-    """The BibTeX entry of a key, where the project's bibliography is here; else the key."""
-    file = paths.home() / "book" / "references.bib"
-    entries = file.read_text(encoding="utf-8").split("\n@") if file.is_file() else []
-    fitting = (f"@{entry}" for entry in entries if entry.partition("{")[2].startswith(f"{key},"))
-    return next(fitting, key).strip()

@@ -1,8 +1,7 @@
 """Rating forms for Label Studio: rewrites go out without labels, ratings come back without names.
 
-Formats: https://labelstud.io/guide/tasks, https://labelstud.io/guide/export (JSON; checked with
-Label Studio 1.23.2).  The forms lie in ``data/contrast``: one asks for ratings, the other which of
-two rewrites is better, as Pang and Gimpel (2019, Section 6.2) did, and comes as a CSV sheet, too.
+Format: https://labelstud.io/guide/export (JSON; checked with Label Studio 1.23.2).  One form asks
+for ratings, the other which of two rewrites is better, as Pang and Gimpel (2019, Section 6.2) did.
 """
 
 import hashlib
@@ -34,27 +33,17 @@ from .schema import (
 
 #: Lowest and highest answer of a form of ratings.
 SCALE = (1, 5)
-#: The sheet of comparisons: one row a task, with an empty column for each question.
-SHEET = "comparisons.csv"
-#: Names of the files that a form may have.
-_FILES = ("label_*.xml", "tasks-*.json", SHEET, "key.csv")
 
 
 class Form(NamedTuple):
-    """A form: what it asks about the rewrites of a task, and what it shows of them.
-
-    ``questions`` gives the dimension of each question (others, such as a comment, are not read),
-    ``shown`` the column of the items in each field of a task (Label Studio shows its record of the
-    task for ``$source``), ``answers`` the value of each choice.  ``key`` is the field of the opaque
-    id, ``ids`` are the columns of items that it stands for.
-    """
+    """A form, and the columns that its opaque id stands for."""
 
     file: str
     key: str
     ids: list[str]
-    questions: Mapping[str, str]
-    shown: Mapping[str, str]
-    answers: Mapping[str, Any]
+    questions: Mapping[str, str]  # -> dimension
+    shown: Mapping[str, str]  # field of a task -> column; $source is a record of Label Studio
+    answers: Mapping[str, Any]  # choice -> value
 
 
 RATING = Form(
@@ -101,24 +90,20 @@ def _compared(items: pd.DataFrame) -> pd.DataFrame:
 
 def _drawn(both: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
     """One order of each comparison; two systems are A equally often, give or take one."""
-    first = both[both["system_a"] < both["system_b"]]
-    first = first.assign(system=first["system_a"] + "\0" + first["system_b"])
-    swapped = first.groupby("system")["system"].transform(
-        lambda pair: (rng.permutation(len(pair)) + rng.integers(2)) % 2 == 1
-    )
+    first = both[both["system_a"] < both["system_b"]].sample(frac=1, random_state=rng)
+    first["system"] = first["system_a"] + "\0" + first["system_b"]
+    swapped = first.groupby("system").cumcount() % 2 == 1
     sides = {f"{name}_{s}": f"{name}_{o}" for name in ("item", "output") for s, o in ("ab", "ba")}
     return pd.concat([first[~swapped], first[swapped].rename(columns=sides)]).sort_index()
 
 
 def tasks(dataset: Dataset, seed: int = 0, form: Form = RATING) -> pd.DataFrame:
-    """The tasks of a form, one row a rewrite, in the order of showing; indexed by ``item_id``.
+    """The tasks of a form, one row a rewrite, in the order of showing; indexed by the item.
 
-    The columns are the ``data`` of a task: the opaque id of :func:`form_id` under ``item_id``,
-    ``style``, ``source_text``, ``output_text`` and ``batch``, from 1; give each rater one.  As in a
+    The columns are the ``data`` of a task, and ``batch``, from 1; give each rater one.  As in a
     Latin square, no batch holds two rewrites of one source, and where every source has every
-    system, each batch holds them equally often (give or take one).  Of a pairwise form a row is a
-    comparison, of two rewrites of a source by two systems, indexed by both items; its texts are
-    under ``A`` and ``B``, and which system is ``A`` is drawn.
+    system, each batch holds them equally often (give or take one).  Of a pairwise form a row is two
+    rewrites of a source by two systems, indexed by both items; which of them is ``A`` is drawn.
     """
     items, remedy = dataset.with_texts("to be rated"), "fill it in or leave the rewrite out"
     check(
@@ -143,10 +128,9 @@ def tasks(dataset: Dataset, seed: int = 0, form: Form = RATING) -> pd.DataFrame:
 
 
 def write_form(dataset: Dataset, folder: Path, seed: int = 0, form: Form = RATING) -> list[Path]:
-    """Write the form, ``tasks-<batch>.json`` for each batch, of comparisons a sheet, ``key.csv``.
+    """Write the form, ``tasks-<batch>.json``, of comparisons a sheet, and ``key.csv``.
 
-    ``key.csv`` (form_id, item_id or item_a and item_b, batch) is for the people who run the study,
-    not for raters.
+    The key (form_id, items, batch) is for the people who run the study, not for raters.
     """
     table = tasks(dataset, seed, form)
     files = {form.file: paths.project("contrast", form.file).read_text("utf-8")}
@@ -155,15 +139,13 @@ def write_form(dataset: Dataset, folder: Path, seed: int = 0, form: Form = RATIN
         files[f"tasks-{batch}.json"] = json.dumps(listed, ensure_ascii=False, indent=1) + "\n"
     if form is PAIRWISE:
         sheet = table.assign(**dict.fromkeys(form.questions, ""))
-        files[SHEET] = to_csv(sheet, for_people=True)
+        files["comparisons.csv"] = to_csv(sheet, for_people=True)
     key = table.rename(columns={form.key: "form_id"})[["form_id", "batch"]].reset_index()
     files["key.csv"] = to_csv(key[["form_id", *form.ids, "batch"]], for_people=True)
     for name in files:
         storage.no_input(folder / name)
-    # the key of other raters, or a sheet that was filled in
-    if present := sorted(path.name for kind in _FILES for path in folder.glob(kind)):
-        words = ", ".join(present)
-        raise TstmetaError(f"{folder} holds a form already ({words}): name an empty folder")
+    if folder.is_dir() and any(folder.iterdir()):
+        raise TstmetaError(f"{folder} holds files, maybe of another form: name an empty folder")
     for name, text in files.items():
         storage.write(folder / name, text)
     return [folder / name for name in files]
@@ -172,17 +154,15 @@ def write_form(dataset: Dataset, folder: Path, seed: int = 0, form: Form = RATIN
 def read_export(
     exports: Path | Iterable[Path], dataset: Dataset, form: Form = RATING
 ) -> pd.DataFrame:
-    """The ratings in one JSON export of Label Studio, or in several of the same server.
+    """The ratings in JSON exports of one Label Studio server, or in sheets (``.csv``).
 
-    Cancelled and skipped annotations, drafts, predictions and comments are left out.  Raters become
-    ``r1``, ``r2``, ... by first appearance; nothing else of them is kept.  What is called ``.csv``
-    is a sheet that was filled in, by one rater or by those in a column ``rater``; rows without any
-    answer are left out.
+    Cancelled and skipped annotations and rows without any answer are left out.  Raters become
+    ``r1``, ``r2``, ... by first appearance; a sheet is of one rater, or of those in its column
+    ``rater``.
 
     Returns:
         A ratings table, sorted by item, rater and dimension; values 1 to 5.  Of a pairwise form a
-        preferences table; ``item_a`` is of the system that is sorted first, whichever was shown as
-        A.
+        preferences table; ``item_a`` is of the system that is sorted first.
 
     Raises:
         DataError: all faults of the first file with any, by task (counted from 1), with remedies.
@@ -240,34 +220,26 @@ def _export(path: Path, form: Form) -> pd.DataFrame:
     """The answers in an export: texts, several of one question joined by ``, ``."""
     rows, numbers, number = [], [], None
     try:
-        export = json.loads(read_text(path))
-        if not isinstance(export, list):
-            raise ValueError("not a list of tasks")
-        for number, task in enumerate(export, 1):
+        for number, task in enumerate(json.loads(read_text(path)), 1):
             seen = {field: str(task["data"].get(field)) for field in (form.key, *form.shown)}
             for annotation in task["annotations"]:
-                if not (annotation.get("was_cancelled") or annotation.get("skipped")):
-                    choices: dict[str, list[str]] = {question: [] for question in form.questions}
-                    for entry in annotation["result"]:
-                        if entry["from_name"] in choices:
-                            choices[entry["from_name"]] += entry["value"]["choices"]
-                    answers = {question: ", ".join(words) for question, words in choices.items()}
-                    rows.append({**seen, "rater": _rater(annotation), **answers})
-                    numbers.append(number)
+                if annotation.get("was_cancelled") or annotation.get("skipped"):
+                    continue
+                choices: dict[str, list[str]] = {question: [] for question in form.questions}
+                for entry in annotation["result"]:
+                    if entry["from_name"] in choices:
+                        choices[entry["from_name"]] += entry["value"]["choices"]
+                answers = {question: ", ".join(words) for question, words in choices.items()}
+                person = annotation.get("completed_by")
+                person = person["id"] if isinstance(person, dict) else person
+                rows.append({**seen, "rater": str(person or ""), **answers})
+                numbers.append(number)
     except (ValueError, RecursionError, TypeError, KeyError, AttributeError) as error:
         what = f"not an export of rated tasks ({type(error).__name__}: {str(error)[:60]})"
         remedy = "export the project again from Label Studio, as JSON"
         raise DataError([fault(path, what, number, remedy=remedy)]) from error
     columns = [form.key, *form.shown, "rater", *form.questions]
     return pd.DataFrame(rows, numbers, columns, dtype=object)
-
-
-def _rater(annotation: Mapping[str, Any]) -> str:
-    """The id of the rater, which :func:`read_export` replaces; empty = unknown."""
-    person = annotation.get("completed_by")
-    if isinstance(person, dict):
-        person = person.get("id", person.get("email"))
-    return str(person) if isinstance(person, str | int) else ""
 
 
 def _sheet(path: Path, form: Form) -> pd.DataFrame:

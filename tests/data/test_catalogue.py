@@ -1,7 +1,7 @@
 import pandas as pd
 import pytest
 
-from tstmeta.data import catalogue, load, names, paths
+from tstmeta.data import catalogue, names, paths
 from tstmeta.schema import TstmetaError
 
 
@@ -18,7 +18,6 @@ def test_every_data_set_has_a_row_even_where_nothing_is_here(bare):
     assert frame.index.tolist() == names()
     assert pd.isna(frame.loc["mir", "items"])
     assert frame.loc["mir", "dimensions"] == "content, style, fluency"  # from the card
-    assert frame.loc["mir", "raters"] == "-"
     assert frame.loc["pauli", ["dimensions", "here"]].tolist() == ["content, style", "numbers"]
 
 
@@ -31,21 +30,6 @@ def test_a_data_set_that_cannot_be_loaded_does_not_hide_the_others(bare, monkeyp
     monkeypatch.setattr(catalogue, "load", broken)
     assert catalogue.datasets()["items"].isna().all()
     assert "lai cannot be loaded: ImportError: no module" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("head", "rows", "shown"),
-    [
-        ("style.r1", [""], "-"),
-        ("style.r1,style.r2,style.r3", ["1,2,3", "2,3,"], "2-3"),
-        ("style.mean", ["1", "2"], "mean"),
-        ("style.r1,content.r2", ["1,2", "2,3"], "1"),
-    ],
-)
-def test_ratings_an_item_are_counted_by_dimension(tmp_path, head, rows, shown):
-    path = tmp_path / "m.csv"
-    path.write_text(f"source,output,{head}\n" + "".join(f"a,b,{cells}\n" for cells in rows))
-    assert catalogue._ratings_an_item(load(str(path))) == shown
 
 
 def test_a_file_is_described_by_its_counts(tmp_path):

@@ -40,12 +40,8 @@ def test_each_line_of_yelp_is_a_sentence_with_its_style(reviews):
 
 @needs("yelp")
 def test_real_sizes_of_yelp():
-    assert yelp.corpus(paths.raw("yelp")).groupby(["split", "style"]).size().to_dict() == {
-        ("dev", "negative"): 25278,
-        ("dev", "positive"): 38205,
-        ("test", "negative"): 50278,
-        ("test", "positive"): 76392,
-    }
+    sizes = yelp.corpus(paths.raw("yelp")).groupby(["split", "style"]).size()
+    assert sizes.tolist() == [25278, 38205, 50278, 76392]
 
 
 @pytest.fixture
@@ -109,11 +105,9 @@ def outputs(tmp_path):
 
 
 def test_items_of_five_files(outputs):
-    loaded = mukherjee.load(outputs)
-    items = loaded.items.set_index("item_id")
+    items = mukherjee.load(outputs).items.set_index("item_id")
     columns = ["source_id", "system", "style", "direction", "language", "output", "references"]
     assert items.loc["sentiment-mag-2", columns].tolist() == [
         *("sentiment-mag-s1", "parallel", "negative", "pos2neg", "mag", "", [f"ref {SOUP['mag']}"])
     ]
     assert items.loc["detoxification-hi-1", ["style", "direction"]].tolist() == ["non-toxic", ""]
-    assert loaded.label("study")["sentiment-mag-2"] == "sentiment"

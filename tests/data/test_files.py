@@ -48,9 +48,7 @@ def test_csv_cells_come_back_as_written(tmp_path_factory, rows):
     assert list(table.itertuples(index=False, name=None)) == rows
 
 
-def test_a_column_that_is_needed_is_missing_and_a_repeated_key_is_not_quoted(write):
-    with pytest.raises(DataError, match="column y: missing column"):
-        files.read_csv(write("x\n1\n"), ["x", "y"])
+def test_a_repeated_key_is_not_quoted(write):
     path = write("item,who\ni,made-up-name\nj,made-up-name\ni,made-up-name\n")
     with pytest.raises(DataError, match="duplicate row") as caught:
         files.read_csv(path, unique=["item", "who"])
@@ -58,9 +56,8 @@ def test_a_column_that_is_needed_is_missing_and_a_repeated_key_is_not_quoted(wri
     assert "made-up-name" not in str(caught.value)
 
 
-@pytest.mark.parametrize("blank", ["", "\n\n", "\r\n"])
-def test_a_header_alone_is_a_table_without_rows(write, blank):
-    path = write("x,y\n" + blank)
+def test_a_header_alone_is_a_table_without_rows(write):
+    path = write("x,y\n\r\n")
     table = files.read_csv(path, ["x", "y"])
     assert (list(table), len(table)) == (["x", "y"], 0)
     [part] = files.parts_of(str(path), 2)
@@ -74,16 +71,11 @@ def test_an_empty_file_of_a_folder_is_passed_over(write, tmp_path):
     assert part.table["x"].tolist() == ["1"]
 
 
-HELD = {
-    "who": schema.FILLED,
-    "what": schema.member_of(["a", "b"]),
-    "n": schema.numeric(1, 5, integer=True),
-    "mean": schema.numeric(optional=True),
-}
+HELD = {"n": schema.numeric(1, 5, integer=True), "mean": schema.numeric(optional=True)}
 
 
 def test_held_columns_become_numbers(write):
-    table = files.read_csv(write("who,what,n,mean,more\nx,a, 5 ,,1\ny,b,1,-1e3,\n"), HELD)
+    table = files.read_csv(write("n,mean,more\n 5 ,,1\n1,-1e3,\n"), HELD)
     assert table["n"].tolist() == [5.0, 1.0]
     assert math.isnan(table["mean"][0])
     assert table["mean"][1] == -1000
@@ -93,19 +85,17 @@ def test_held_columns_become_numbers(write):
 @pytest.mark.parametrize(
     ("rows", "row", "column", "what", "remedy"),
     [
-        (" ,a,1,2", 1, "who", "missing value", "fill it in or drop the row"),
-        ("x,c,1,2", 1, "what", "bad value 'c'", "use one of a, b"),
-        ("x,a,1,2\ny,a,6,2", 2, "n", "bad value '6'", "use a whole number from 1 to 5"),
-        ("x,a,1.5,2", 1, "n", "bad value '1.5'", "use a whole number from 1 to 5"),
-        ('x,a,1,"1,5"', 1, "mean", "bad value '1,5'", "use a finite number, or leave the cell em"),
+        ("1,2\n6,2", 2, "n", "bad value '6'", "use a whole number from 1 to 5"),
+        ("1.5,2", 1, "n", "bad value '1.5'", "use a whole number from 1 to 5"),
+        ('1,"1,5"', 1, "mean", "bad value '1,5'", "use a finite number, or leave the cell empty"),
     ],
 )
 def test_a_cell_that_does_not_pass_is_reported(write, rows, row, column, what, remedy):
     with pytest.raises(DataError) as caught:
-        files.read_csv(write(f"who,what,n,mean\n{rows}\n"), HELD)
+        files.read_csv(write(f"n,mean\n{rows}\n"), HELD)
     [problem] = caught.value.problems
     assert (problem.row, problem.column, problem.what) == (row, column, what)
-    assert problem.remedy.startswith(remedy)
+    assert problem.remedy == remedy
 
 
 @pytest.mark.parametrize(

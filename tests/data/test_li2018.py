@@ -66,9 +66,10 @@ def root(tmp_path):
 
 def test_every_output_is_an_item_and_so_is_every_edited_text(root):
     loaded = li2018.load(root)
-    items = loaded.items.assign(corpus=loaded.label("corpus").to_numpy())
+    items = loaded.items
     # 8 systems x 6 sources, two gaps on Amazon, and two edited texts in each corpus
-    assert items["corpus"].value_counts().to_dict() == {"yelp": 50, "captions": 50, "amazon": 48}
+    corpora = loaded.label("corpus").value_counts()
+    assert corpora.to_dict() == {"yelp": 50, "captions": 50, "amazon": 48}
     assert (items["system"] == "").sum() == 6
     assert items.loc[items["is_reference"], "system"].unique().tolist() == ["Human"]
     columns = ["source_id", "system", "style", "direction", "source", "output", "references"]
@@ -76,7 +77,6 @@ def test_every_output_is_an_item_and_so_is_every_edited_text(root):
         *("yelp-pos2neg-2", "DeleteOnly", "negative", "pos2neg", "yelp source 1 2 ."),
         *("yelp 1 DeleteOnly on 2 .", ["yelp 1 Human on 2 . "]),
     ]
-    assert set(items.loc[items["corpus"] == "captions", "style"]) == {"romantic", "humorous"}
 
 
 def test_a_rating_finds_its_system_by_its_text(root):
@@ -103,12 +103,5 @@ def test_an_edited_text_becomes_an_item_without_system(root):
     columns = ["system", "output", "source_id", "is_reference"]
     assert item[columns].tolist() == ["", "edited on its way", "amazon-pos2neg-1", False]
     assert loaded.means.loc["amazon-pos2neg-1-rated-1", "fluency"] == ANSWERS[0][0]
-
-
-def test_every_corpus_has_its_subsets(root):
-    loaded = li2018.load(root)
-    parts = {name: subset(loaded) for name, subset in li2018.SUBSETS.items()}
-    assert {name: len(part.items) for name, part in parts.items()} == {
-        **{"yelp": 50, "amazon": 48, "captions": 50},
-        **{f"{corpus}-rated": 32 for corpus in li2018.DIRECTIONS},
-    }
+    assert len(li2018.SUBSETS["amazon"](loaded).items) == 48
+    assert len(li2018.SUBSETS["amazon-rated"](loaded).items) == 32

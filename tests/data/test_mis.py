@@ -2,10 +2,9 @@
 
 import json
 
-import pandas as pd
 import pytest
 
-from tests.data.raw import pearson, write, write_table
+from tests.data.raw import write, write_table
 from tests.helpers import needs
 from tstmeta import data
 from tstmeta.data import mis
@@ -69,13 +68,9 @@ def test_no_place_is_read(root):
 
 
 @needs("mis")
-def test_real_ratings():
+def test_means_of_systems_are_those_of_the_files():
     part = data.load("mis@civil")
-    sizes = part.ratings.groupby(["item_id", "dimension"]).size()
-    assert sizes.value_counts().to_dict() == {5: 2000}
     names = ["style", "content", "fluency", "overall"]
-    caet = part.where(part.items["system"] == "CAET")
-    assert pearson(caet, ("style", "content")) == [-0.29]
     systems = part.means.groupby(part.items.set_index("item_id")["system"])[names].mean()
     expected = "2.98 1.89 2.32 1.81  2.72 2.63 3.06 2.52  2.77 2.2 2.39 1.89"
     expected += "  2.91 2.08 2.36 1.87  2.93 2.1 2.42 1.93"  # CA, CAET, IE, ST-cond, ST-multi
@@ -83,18 +78,11 @@ def test_real_ratings():
 
 
 @needs("mis")
-def test_real_comparisons():
+def test_comparisons_are_those_of_the_files():
     part = data.load("mis@yelp")
-    assert (len(part.items), part.items["output"].isna().sum()) == (888, 2)
-    assert part.items["item_id"].str.endswith("-m7-2").sum() == 59
     given, systems = part.preferences, part.items.set_index("item_id")["system"]
     pair = given["item_a"].map(systems) + given["item_b"].map(systems)
     counts = given.groupby(["dimension", "value", pair]).size()  # m0m2, m0m7, m2m7, m6m7
     assert counts["style", "tie"].tolist() == [114, 150, 145, 109]
     assert counts["content", "a"].tolist() == [2, 5, 10, 23]
     assert counts["content", "b"].tolist() == [34, 108, 44, 24]
-    coded = given["value"].map({"a": -1, "tie": 0, "b": 1})
-    wide = {name: list(coded[given["dimension"] == name]) for name in given["dimension"]}
-    r = pd.DataFrame(wide).corr().round(3)
-    assert r.loc["style", ["content", "fluency"]].tolist() == [0.01, 0.068]
-    assert r.loc["content", "fluency"] == 0.366

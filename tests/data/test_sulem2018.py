@@ -1,8 +1,5 @@
 """Simplification with single ratings: the form on a made-up sheet, the numbers on the real one."""
 
-import html
-import re
-
 import pandas as pd
 import pytest
 
@@ -10,7 +7,6 @@ from tests.data import raw
 from tests.helpers import needs
 from tstmeta import data
 from tstmeta.data import sulem2018
-from tstmeta.data.raw import read_lines
 
 
 def sheet():
@@ -47,24 +43,9 @@ def test_texts_are_those_of_alva_and_none_where_it_is_not(load, tmp_path):
 
 
 @needs("sulem2018", "alva")
-def test_means_are_those_of_alva_and_its_texts_those_of_the_released_outputs():
+def test_means_are_those_of_alva():
     whole, other = data.load("sulem2018"), data.load("alva@structural")
     systems = data.load("sulem2018@systems").items["system"]
     assert {*systems} - {*other.items["system"]} == {"Moses_LM"}
     means = whole.means.loc[other.items["item_id"].str.removeprefix("structural-")]
     assert abs(means.to_numpy() - other.means[means.columns].to_numpy()).max() < 1e-9
-    reference = whole.means[whole.items["is_reference"].to_numpy()].mean()
-    assert reference[["style", "content", "fluency"]].round(2).tolist() == [0.83, 4.21, 4.60]
-    outputs = whole.items.set_index("system")["output"]
-
-    def bare(text):
-        words = re.sub("-[lr]rb-", "", html.unescape(html.unescape(text)).lower())
-        return "".join(filter(str.isalnum, words))
-
-    differing = [
-        path.name
-        for path in (data.root("sulem2018") / "Evaluation_system_outputs").iterdir()
-        for ours, released in zip(outputs[path.name], read_lines(path)[:70], strict=True)
-        if bare(ours) != bare(released)
-    ]
-    assert differing == ["SETrain1-Moses_LM"] * 6  # other letters, which became ____

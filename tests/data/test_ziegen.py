@@ -40,11 +40,6 @@ def rated(root):
     return root
 
 
-def load(root):
-    with pytest.warns(UserWarning, match="inferred, never seen"):
-        return ziegen.load(root)
-
-
 def test_without_ratings_there_are_items_and_no_warning(root):
     loaded = ziegen.load(root)
     columns = ["item_id", "system", "source_id", "is_reference", "references", "style"]
@@ -58,20 +53,13 @@ def test_without_ratings_there_are_items_and_no_warning(root):
     assert loaded.ratings.empty
 
 
-def test_options_are_turned_into_one_to_five(rated):
-    loaded = load(rated)
-    actual = {name: loaded.raters(name).loc["1_human"].to_dict() for name in loaded.dimensions}
-    assert actual == {
-        "style": {"r1": 5.0, "r2": 4.0},
-        "content": {"r1": 1.0, "r2": 5.0},
-        "fluency": {"r1": 3.0, "r2": 5.0},
-    }
-
-
-def test_a_second_judgement_by_the_same_person_is_another_rater(rated):
+def test_options_are_one_to_five_and_a_second_judgement_is_of_another_rater(rated):
     path = rated / RESULTS
     path.write_text(path.read_text().replace(PEOPLE[1], PEOPLE[0], 1))
-    assert load(rated).raters("style").loc["1_human"].dropna().tolist() == [5.0, 4.0]
+    with pytest.warns(UserWarning, match="inferred, never seen"):
+        loaded = ziegen.load(rated)
+    actual = {name: loaded.raters(name).loc["1_human"].tolist()[:2] for name in loaded.dimensions}
+    assert actual == {"style": [5.0, 4.0], "content": [1.0, 5.0], "fluency": [3.0, 5.0]}
 
 
 @pytest.fixture
@@ -103,13 +91,7 @@ def test_source_and_output_are_the_parts_and_three_questions_are_ratings(edits):
 
 
 @needs("ziegen_editing")
-def test_real_edits():
-    loaded = data.load("ziegen_editing")
-    assert len(loaded.ratings) == 3 * 1821
-    counts = loaded.raters("content").notna().sum(axis=1)
-    assert counts.value_counts().to_dict() == {3: 577, 4: 22, 2: 1}
-    assert loaded.items["system"].nunique() == 3
-    # four annotators; two edits were judged twice by the same one
-    sizes = loaded.ratings.groupby("rater").size()
+def test_two_edits_were_judged_twice_by_the_same_person():
+    sizes = data.load("ziegen_editing").ratings.groupby("rater").size()
     assert list(sizes.index) == ["r1", "r2", "r3", "r4", "r5"]
     assert sizes["r5"] == 6

@@ -8,11 +8,12 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from tstmeta.data.contrast import COLUMNS, format_span, span_of
+from tstmeta.data.contrast import format_span, span_of
 
 from .scenes import TASKS, Scene, scene
 
 SEED = "small world 1"
+COLUMNS = ("item_id", "task", "source_id", "source", "output", "style", "shift", "error", "span")
 #: Sources a task.
 SOURCES = 40
 #: Errors of the sources of a task, 14 + 13 + 13, in turn.

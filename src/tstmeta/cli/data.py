@@ -60,10 +60,7 @@ def data_fetch(
     names: Names = None,
     everything: Annotated[bool, typer.Option("--all", help="All public data sets.")] = False,
 ) -> None:
-    """Download raw files from their pinned addresses.
-
-    Every file is checked against its hash, and what is here already is left alone: repeat the
-    command after an interruption.
+    """Download raw files from their pinned addresses; repeat it after an interruption.
 
     \b
     Example: tstmeta data fetch pauli lai
@@ -76,10 +73,7 @@ def data_fetch(
 
 @data_app.command("check")
 def data_check(names: Names = None, format: FormatOption = Format.table) -> None:
-    """Check raw files against the manifest: there, right size, right hash.
-
-    Without names, all data sets that are here.  Exit code 1 when a file is missing or wrong.
-    """
+    """Check the hash of raw files, without names of all that are here; exit code 1 if one fails."""
     from ..data import manifest
 
     checked = manifest.check(manifest.chosen(names) if names else None)
@@ -103,9 +97,7 @@ def data_export(
     out: options.OutFile = None,
     format: options.OutFormat = None,
 ) -> None:
-    """Write one of the five tables of a data set, or all of it in a format of others.
-
-    huggingface is a folder for the Hugging Face hub, with the scores of the metrics named.
+    """Write one of the five tables of a data set, or a folder for the Hugging Face hub.
 
     \b
     Examples:
@@ -142,9 +134,7 @@ def data_form(
     limit: options.Limit = None,
     seed: options.Seed = 0,
 ) -> None:
-    """Write a rating form for Label Studio: the form, its tasks without labels, and a key.
-
-    A pairwise form comes as a sheet, too: comparisons.csv.
+    """Write a rating form for Label Studio: the form, its tasks, a key; a pairwise one as CSV, too.
 
     \b
     Example: tstmeta data form ends.csv --pairwise --where system=M0-0 --where system=M7-0 -o form
@@ -180,9 +170,7 @@ def data_import_ratings(
 def data_import_preferences(
     exports: options.Exports, data: FormData, out: options.OutFile = None
 ) -> None:
-    """Turn exports or sheets (.csv) of a pairwise form into a table of preferences.
-
-    A sheet is of one rater, or has a column rater.  Raters become r1, r2, ...
+    """Turn exports or sheets (.csv, with a column rater if of several) into preferences.
 
     \b
     Example: tstmeta data import-preferences ann.csv project.json --data ends.csv -o preferences.csv

@@ -6,7 +6,6 @@ compared by letters and digits alone.
 """
 
 import re
-from collections.abc import Iterable
 from pathlib import Path
 
 import pandas as pd
@@ -14,7 +13,7 @@ import pandas as pd
 from ..schema import MEAN_RATER
 from .base import Dataset, by_label
 from .raw import floats, read_csv, read_lines
-from .tables import assemble, items_table, long_ratings, scores_table
+from .tables import assemble, long_ratings, scores_table
 
 NAME = "alva"
 _DATASET = Path("asset", "dataset")
@@ -44,30 +43,37 @@ METRICS = {
 }
 SUBSETS = by_label("collection", ("asset", *STUDIES, "preferences"))
 
-#: The test sentences of ASSET: each with its ten simplifications.
-Sentences = list[tuple[str, list[str]]]
-
 
 def load(root: Path) -> Dataset:
-    """Load the four collections (label ``collection``).
+    """Items: ``collection-sentence``, then the system, or for ``preferences`` corpus and number.
 
-    Items: ``item_id`` is ``source_id``, then for ``simplicity_da`` and ``structural`` the system,
-    for ``preferences`` the corpus and a number; ``source_id`` is ``collection-sentence``, counted
-    from 0.  Where several systems of ``asset`` printed the same, the system is empty.
+    Where several systems of ``asset`` printed the same, the system is empty.  References are the
+    ten of the sentence, without the rewrite itself if it is one.
     """
-    originals = read_lines(root / _DATASET / "asset.test.orig")
-    files = [root / _DATASET / f"asset.test.simp.{number}" for number in range(10)]
-    texts = zip(*map(read_lines, files), strict=True)
-    sentences = list(zip(originals, map(list, texts), strict=True))
-    studies = [_study(root, name, sentences) for name in STUDIES]
-    collections = [_asset(root, sentences), *studies, _preferences(root, sentences)]
+    parts = [_asset(root), *(_study(root, name) for name in STUDIES), _preferences(root)]
     tables = {
-        name: pd.concat([tables[name] for tables in collections if name in tables])
+        name: pd.concat([part[name] for part in parts if name in part])
         for name in ("items", "ratings", "preferences", "scores")
     }
     items, scores = tables.pop("items"), [tables.pop("scores")]
-    labels = {"collection": items["item_id"].str.partition("-")[0]}
-    return assemble(NAME, items, labels=labels, scores=scores, **tables)
+    collection = items["item_id"].str.partition("-")[0]
+    by_people = collection == "preferences"
+    files = [root / _DATASET / f"asset.test.simp.{number}" for number in range(10)]
+    references = list(zip(*map(read_lines, files), strict=True))
+    return assemble(
+        NAME,
+        items,
+        source_id=collection + "-" + items["line"].astype(str),
+        style="simplified",
+        references=[
+            [text for text in references[line] if not is_one or _bare(text) != _bare(output)]
+            for line, is_one, output in zip(items["line"], by_people, items["output"], strict=True)
+        ],
+        is_reference=by_people,
+        labels={"collection": collection},
+        scores=scores,
+        **tables,
+    )
 
 
 def _bare(text: str) -> str:
@@ -75,34 +81,27 @@ def _bare(text: str) -> str:
     return re.sub(r"[^a-z0-9]", "", text.lower())
 
 
-def _asset(root: Path, sentences: Sentences) -> dict[str, pd.DataFrame]:
+def _asset(root: Path) -> dict[str, pd.DataFrame]:
     """``human_ratings.csv``, one row a rating.
 
     The file names no system; an output is of the one whose released line is the same text.
     """
     table = read_csv(root / _HUMAN / "human_ratings.csv")
     table["line"] = table["original_sentence_id"].astype(int)
-    first = table.drop_duplicates("line")
+    table["item_id"] = "asset-" + table["line"].astype(str)
+    items = table.rename(columns={"original": "source", "simplification": "output"})
+    items = items.drop_duplicates("line")
     released = {name: read_lines(root / _OUTPUTS / name) for name in SYSTEMS}
     systems = [
         [name for name in SYSTEMS if _bare(released[name][line]) == _bare(output)]
-        for line, output in zip(first["line"], first["simplification"], strict=True)
+        for line, output in zip(items["line"], items["output"], strict=True)
     ]
-    items = _items(
-        "asset",
-        first["line"],
-        sentences,
-        item_id="asset-" + first["line"].astype(str),
-        system=[names[0] if len(names) == 1 else "" for names in systems],
-        source=first["original"],
-        output=first["simplification"],
-    )
+    items["system"] = [names[0] if len(names) == 1 else "" for names in systems]
     rated = (table["aspect"].map(ASPECTS), "asset " + table["worker_id"], floats(table["rating"]))
-    ratings = long_ratings(NAME, "asset-" + table["line"].astype(str), [rated])
-    return {"items": items, "ratings": ratings}
+    return {"items": items, "ratings": long_ratings(NAME, table["item_id"], [rated])}
 
 
-def _study(root: Path, name: str, sentences: Sentences) -> dict[str, pd.DataFrame]:
+def _study(root: Path, name: str) -> dict[str, pd.DataFrame]:
     """One of :data:`STUDIES`: means, single ratings of the last column, released scores."""
     stem, rated = STUDIES[name]
     *means, single = rated
@@ -110,19 +109,20 @@ def _study(root: Path, name: str, sentences: Sentences) -> dict[str, pd.DataFram
     def read(file: str) -> pd.DataFrame:
         table = read_csv(root / _META / file)
         table["line"] = table["sent_id"].astype(int) - 1
-        return table.assign(item=f"{name}-" + table["line"].astype(str) + "-" + table["sys_name"])
+        ids = f"{name}-" + table["line"].astype(str) + "-" + table["sys_name"]
+        return table.assign(item_id=ids)
 
     table = read(f"{stem}.csv")
-    names = {"item": "item_id", "sys_name": "system", "orig_sent": "source", "simp_sent": "output"}
-    items = _items(name, table["line"], sentences, **table[[*names]].rename(columns=names))
+    names = {"sys_name": "system", "orig_sent": "source", "simp_sent": "output"}
     singles = read(f"ratings_per_annotator/{stem}_ratings.csv")
     people = (rated[single], f"{name} " + singles["rater_id"], floats(singles[single]))
     mean_columns = [(rated[column], MEAN_RATER, floats(table[column])) for column in means]
     ratings = [
-        long_ratings(NAME, table["item"], mean_columns),
-        long_ratings(NAME, singles["item"], [people]),
+        long_ratings(NAME, table["item_id"], mean_columns),
+        long_ratings(NAME, singles["item_id"], [people]),
     ]
     scores = _scores(read(f"metrics_per_sentence/metrics_{stem}.csv"))
+    items = table.rename(columns=names)
     return {"items": items, "ratings": pd.concat(ratings), "scores": scores}
 
 
@@ -130,18 +130,16 @@ def _scores(table: pd.DataFrame) -> pd.DataFrame:
     """Released scores; those against references once for each set of references (``test_set``)."""
     tables, sets = [], list(table.groupby("test_set", sort=False))
     for metric, (dimension, basis) in METRICS.items():
-        facts = {"metric": f"released:{metric}", "dimension": dimension, "basis": basis}
         for references, rows in sets if basis == "reference" else sets[:1]:
-            fields = {"from": "alvamanchego2021"}
+            name, fields = f"released:{metric}", {"from": "alvamanchego2021"}
             if basis == "reference":
-                facts["metric"] = f"released:{metric}-{references}"
-                fields["refs"] = references
-            values = floats(rows[metric])
-            tables.append(scores_table(NAME, rows["item"], values, **facts, fields=fields))
+                name, fields = f"{name}-{references}", fields | {"refs": references}
+            facts = (name, dimension, basis, fields)
+            tables.append(scores_table(NAME, rows["item_id"], floats(rows[metric]), *facts))
     return pd.concat(tables)
 
 
-def _preferences(root: Path, sentences: Sentences) -> dict[str, pd.DataFrame]:
+def _preferences(root: Path) -> dict[str, pd.DataFrame]:
     """Pairs of human simplifications, each an item once; item a is the one of ASSET."""
     path = root / _HUMAN / "asset_pairwise_comparisons_with_turkcorpus_and_hsplit.csv"
     table = read_csv(path)
@@ -149,36 +147,17 @@ def _preferences(root: Path, sentences: Sentences) -> dict[str, pd.DataFrame]:
     results = table["winner"].map({"asset": "a", "similar": "tie"})
     results = results.mask(table["winner"] == table["other_dataset"], "b")
     sides = [
-        table.assign(corpus="asset", text=table["asset_simplification"]),
-        table.assign(corpus=table["other_dataset"], text=table["other_simplification"]),
+        table.assign(corpus="asset", output=table["asset_simplification"]),
+        table.assign(corpus=table["other_dataset"], output=table["other_simplification"]),
     ]
-    key = ["line", "corpus", "text"]
-    rewrites = pd.concat(sides).sort_index(kind="stable").drop_duplicates(key)
-    place = rewrites.groupby(key[:2]).cumcount() + 1
-    stem = "preferences-" + rewrites["line"].astype(str) + "-" + rewrites["corpus"]
-    rewrites["item"] = stem + "-" + place.astype(str)
-    columns = rewrites[["source"]].assign(item_id=rewrites["item"], output=rewrites["text"])
-    columns["system"] = rewrites["corpus"].map(CORPORA)
-    items = _items("preferences", rewrites["line"], sentences, **columns, is_reference=True)
-    a, b = (side.merge(rewrites[[*key, "item"]], on=key, how="left")["item"] for side in sides)
+    key = ["line", "corpus", "output"]
+    items = pd.concat(sides).sort_index(kind="stable").drop_duplicates(key)
+    place = items.groupby(key[:2]).cumcount() + 1
+    stem = "preferences-" + items["line"].astype(str) + "-" + items["corpus"]
+    items["item_id"] = stem + "-" + place.astype(str)
+    items["system"] = items["corpus"].map(CORPORA)
+    a, b = (side.merge(items[[*key, "item_id"]], on=key, how="left")["item_id"] for side in sides)
     facts = {"dimension": table["aspect"].map(ASPECTS), "value": results}
     raters = "preferences " + table["worker_id"]
     compared = pd.DataFrame({"item_a": a, "item_b": b, "rater": raters, "dataset": NAME, **facts})
     return {"items": items, "preferences": compared}
-
-
-def _items(collection: str, lines: Iterable[int], sentences: Sentences, **columns) -> pd.DataFrame:
-    """Items with the references of their sentence, without the rewrite itself if it is one."""
-    references = [sentences[line][1] for line in lines]
-    if columns.get("is_reference"):
-        references = [
-            [text for text in texts if _bare(text) != _bare(output)]
-            for texts, output in zip(references, columns["output"], strict=True)
-        ]
-    return items_table(
-        NAME,
-        source_id=[f"{collection}-{line}" for line in lines],
-        style="simplified",
-        references=references,
-        **columns,
-    )

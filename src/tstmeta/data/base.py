@@ -21,8 +21,10 @@ RATING, CONSTRUCTION = "mean human rating", "label by construction"
 _CONSTRUCTED = {"content": ("error", "none"), "style": ("shift", "strong")}
 _ABOUT_ITEMS = ("ratings", "labels", "preferences", "scores")
 #: Columns of :attr:`Dataset.lengths`.
-_SIZES = ("source_words", "output_words", "source_characters", "output_characters")
-LENGTHS = (*_SIZES, "copy", "variant")
+LENGTHS = (
+    *("source_words", "output_words", "source_characters", "output_characters"),
+    *("copy", "variant"),
+)
 
 
 @dataclass(frozen=True)
@@ -47,10 +49,8 @@ class Card:
     @property
     def scale(self) -> dict[str, tuple[float, float]]:
         """Lowest and highest possible rating of each dimension."""
-        return {
-            dimension: (float(low), float(high))
-            for dimension, (low, high) in (self.facts.get("scale") or {}).items()
-        }
+        scale = self.facts.get("scale") or {}
+        return {name: (float(low), float(high)) for name, (low, high) in scale.items()}
 
 
 def _ids(frame: pd.DataFrame) -> list[str]:
@@ -59,10 +59,10 @@ def _ids(frame: pd.DataFrame) -> list[str]:
 
 @dataclass(frozen=True)
 class Dataset:
-    """Rated rewrites: validated tables under one name.
+    """Rated rewrites: tables under one name, validated by :meth:`of`.
 
-    Build one with :meth:`of`, which validates; restrict one with :meth:`where`.  The texts may not
-    be here (see :mod:`.shipped`): sources and outputs are then NaN, a reference is None.
+    The texts may not be here (see :mod:`.shipped`): sources and outputs are then NaN, a reference
+    is None.
     """
 
     name: str
@@ -185,9 +185,8 @@ class Dataset:
     def human(self, dimension: str) -> pd.Series:
         """The human values that a metric is compared with: index item_id in item order, or NaN.
 
-        The mean human rating where there are ratings.  Otherwise, on a set built for it, the label
-        by construction: content is 1 where nothing was changed and 0 where one content error was
-        made, style is 1 for a strong and 0 for a light shift (:meth:`against` says which it is).
+        Mean ratings, or else labels by construction (:meth:`against` says which): content is 1
+        where nothing was changed, 0 with one error; style is 1 for a strong, 0 for a light shift.
         """
         if dimension in self.means:
             return self.means[dimension]
@@ -217,7 +216,7 @@ Subsets = dict[str, Callable[[Dataset], Dataset]]
 
 
 def labelled(dataset: Dataset, label: str, value: str) -> Dataset:
-    """The items with a value of a label; the card may give them a scale of their own."""
+    """The items with a value of a label; the card may have a scale for them."""
     subset = dataset.where(dataset.label(label) == value)
     facts = dict(subset.card.facts)
     facts["scale"] = facts.get("subset_scales", {}).get(value, facts.get("scale"))
@@ -230,5 +229,4 @@ def by_label(label: str, values: Iterable[str]) -> Subsets:
 
 
 def without_systems(*systems: str) -> Callable[[Dataset], Dataset]:
-    """A subset: the items of other systems."""
     return lambda dataset: dataset.where(~dataset.items["system"].isin(systems))

@@ -1,19 +1,18 @@
 """What there is: a table of all data sets, and one data set described in full."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import pandas as pd
 
 from .. import plugins
 from ..console import note
-from ..schema import MEAN_RATER, DataError, MissingData, TstmetaError
+from ..schema import DataError, MissingData, TstmetaError
 from . import UnknownDataset, _module, load, manifest, names, shipped
 from .base import Card, Dataset
 
 
-@dataclass(frozen=True)
-class Description:
+class Description(NamedTuple):
     """A data set in words and numbers; ``note`` is why it is described by its card alone."""
 
     title: str
@@ -23,11 +22,10 @@ class Description:
 
 
 def datasets() -> pd.DataFrame:
-    """One row a data set: name, title, task, items, raters, dimensions, access, here.
+    """One row a data set: name, title, task, items, dimensions, access, here.
 
-    ``items`` and ``raters`` (ratings an item and dimension) are counted where the data set is here
-    and <NA> or ``-`` where it is not; ``here`` is yes, partly (files are missing), numbers (ratings
-    and scores without texts) or no.
+    ``items`` are counted where the data set is here; ``here`` is yes, partly (files are missing),
+    numbers (ratings and scores without texts) or no.
     """
     return pd.DataFrame([_row(name) for name in names()]).astype({"items": "Int64"})
 
@@ -42,7 +40,6 @@ def _row(name: str) -> dict[str, object]:
         "title": card.title,
         "task": str(card.facts.get("task", "")),
         "items": len(dataset.items) if dataset else None,
-        "raters": _ratings_an_item(dataset) if dataset else "-",
         "dimensions": ", ".join(rated) or "-",
         "access": str(card.facts.get("access", "")),
         "here": place,
@@ -50,41 +47,26 @@ def _row(name: str) -> dict[str, object]:
 
 
 def about(data: Iterable[Dataset], frozen: pd.DataFrame | None = None) -> str:
-    """Markdown that names the rated data sets behind a page, or says that there are none.
-
-    Args:
-        frozen: numbers of data sets that are not here, see :func:`tstmeta.frozen`.
-    """
+    """Markdown that names the data sets behind a page, and those of ``frozen`` numbers beside."""
     data = list(data)
     rated = [x for x in data if len(x.ratings) or len(x.preferences)]
-    built = _listed(x.name for x in data if not len(x.ratings) and x.judged)
-    built += ", constructed: the labels hold by construction, and nobody rated it." * bool(built)
     old = [] if frozen is None else sorted({_base(name) for name in frozen.get("dataset", ())})
     kinds = {
-        "": _listed(x.name for x in rated if x.has_texts),
-        "ratings and scores without texts: ": _listed(x.name for x in rated if not x.has_texts),
-        "frozen aggregates: ": _listed(old),
+        "": [x.name for x in rated if x.has_texts],
+        " (ratings and scores without texts)": [x.name for x in rated if not x.has_texts],
+        " (frozen aggregates)": old,
     }
-    sources = "; ".join(kind + listed for kind, listed in kinds.items() if listed)
-    if not sources:
-        shown = f"It was built on {built}" if built else "What rests on ratings is left out."
-        return (
-            "**This page was built without human ratings**: none of the rated data sets was on the"
-            f" machine. {shown} Get the ratings with `tstmeta data fetch --all`, then build again."
-        )
-    text = f"**This page was built with real human ratings**: {sources}."
-    if old:
-        text += " What is frozen was computed where these ratings are, which may not be passed"
-        text += f" on; get them with `tstmeta data fetch {' '.join(old)}`."
-    if built:
-        text += f" Beside them stands {built}"
+    listed = ", ".join(f"`{name}`{kind}" for kind, sets in kinds.items() for name in sets)
+    text = f"**This page was built with real human ratings**: {listed}."
+    if not listed:
+        text = "**This page was built without human ratings**: no rated data set is here."
+    if old or not listed:
+        text += f" Get the ratings with `tstmeta data fetch {' '.join(old) or '--all'}`."
+    if built := ", ".join(f"`{x.name}`" for x in data if not len(x.ratings) and x.judged):
+        text += f" The labels of {built} hold by construction, and nobody rated it."
     if any(_base(x.name) not in names() for x in data):
         text += " The text is about the book's data: a set or table it names is not yours."
     return text
-
-
-def _listed(sets: Iterable[str]) -> str:
-    return ", ".join(f"`{name}`" for name in sets)
 
 
 def _base(name: str) -> str:
@@ -122,24 +104,10 @@ def _loaded(name: str) -> Dataset | None:
     """The data set, or None: one that cannot be loaded must not hide the others."""
     try:
         return load(name)
-    except MissingData:
-        return None
-    except TstmetaError as error:
-        note(f"{name} cannot be loaded: {error}")
     except Exception as error:  # a data set of another package
-        note(f"{name} cannot be loaded: {plugins.place(error)}")
+        if not isinstance(error, MissingData):
+            note(f"{name} cannot be loaded: {plugins.place(error)}")
     return None
-
-
-def _ratings_an_item(dataset: Dataset) -> str:
-    """Ratings of an item in one dimension: ``3``, ``2-4``, ``mean`` or ``-``."""
-    ratings = dataset.ratings
-    if ratings.empty:
-        return "-"
-    if (ratings["rater"] == MEAN_RATER).all():
-        return MEAN_RATER
-    counts = ratings.groupby(["item_id", "dimension"]).size()
-    return "-".join(dict.fromkeys([str(counts.min()), str(counts.max())]))
 
 
 def _card_facts(card: Card) -> Iterator[tuple[str, str, str]]:

@@ -15,7 +15,6 @@ from .tables import items_table
 
 RAW = False
 TASKS = ("sentiment", "detoxify", "catchy", "polite", "persuasive", "formal")
-COLUMNS = ("item_id", "task", "source_id", "source", "output", "style", "shift", "error", "span")
 
 
 def load(root: Path) -> Dataset:

@@ -22,11 +22,7 @@ SUBSETS = by_label("domain", ("bible", "fiction", "language-learner"))
 
 
 def load(root: Path) -> Dataset:
-    """Load the pairs and their ratings.
-
-    Items: ``item_id`` is ``web-1`` … in the order of the file, ``source_id`` the id of the first
-    pair with that original.  The label ``domain`` is where the texts come from.
-    """
+    """Items: ``web-1`` … in the order of the file; a source has the id of its first pair."""
     table = read_csv(root / PAIRS)
     table["item_id"] = [f"web-{number}" for number in range(1, len(table) + 1)]
     raters = "r" + table["rater"]

@@ -1,9 +1,8 @@
 """Yelp outputs of eleven systems and four human rewrites, gathered by Luo et al. (2019), unrated.
 
-1,000 sources; every item has four references, tokenised and lower-cased.  Table 6 of pang2019:
-its Template and Delete/Retrieve rows are ``li2018@yelp``, its untransferred row is the sources with
-the first reference alone.  DualRL read its sources with rare words as ``<unk>``; its items carry
-those of the other systems.
+1,000 sources, every item with four references.  DualRL read its sources with rare words as
+``<unk>``; its items carry those of the other systems.  Table 6 of pang2019 takes its Template and
+Delete/Retrieve rows from ``li2018@yelp``, and the untransferred row has one reference.
 """
 
 from pathlib import Path
@@ -29,10 +28,9 @@ _ENCODING = "gb18030"
 
 
 def load(root: Path) -> Dataset:
-    """Load outputs and references.
+    """Items: ``source_id-system``, of the sources ``neg2pos-0`` … ``pos2neg-499``.
 
-    Items: ``item_id`` is ``source_id-system``, ``source_id`` is ``neg2pos-0`` … ``pos2neg-499``.
-    ``is_reference`` marks Human0 to Human3, whose own text is among their references.
+    Human0 to Human3 have their own text among their references.
     """
     return Dataset.of(NAME, pd.concat([_half(root, direction) for direction in DIRECTIONS]))
 

@@ -7,7 +7,7 @@ Of an archive the members that match the entry's pattern are unpacked.
 import io
 import zipfile
 from collections.abc import Sequence
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 import httpx
 import pandas as pd
@@ -33,8 +33,7 @@ def fetch(names: Sequence[str]) -> pd.DataFrame:
     """Download what is missing or wrong of data sets of the manifest; returns :func:`check` after.
 
     Raises:
-        FetchError: some files failed, or the network cannot be reached.  What arrived is in place,
-            and a repeated call leaves it alone.
+        FetchError: some files failed, or the network cannot be reached; what arrived is in place.
     """
     entries = [entry for entry in manifest() if entry.dataset in names]
     missing = [entry for entry in entries if state(entry) != "ok"]
@@ -44,14 +43,13 @@ def fetch(names: Sequence[str]) -> pd.DataFrame:
     headers = {"User-Agent": f"tstmeta/{__version__}"}
     with httpx.Client(timeout=timeout, follow_redirects=True, headers=headers) as client:
         for entry in tqdm(missing, unit="file", disable=None):
-            offline = f"{httpx.URL(entry.url).netloc.decode()} cannot be reached: are you offline?"
-            if offline in failed:  # no wait for each of its files
-                continue
             try:
                 with storage.locked(folder(entry.dataset).parent / ".fetch.lock", timeout=0):
                     retrying(RETRIES, PAUSE)(_download, client, entry)
             except (httpx.ConnectError, httpx.ConnectTimeout):
-                failed.append(offline)
+                host = httpx.URL(entry.url).netloc.decode()
+                failed.append(f"{host} cannot be reached: are you offline?")
+                break  # no wait for each file
             except (Again, FetchError) as error:
                 failed.append(f"{entry.dataset}/{entry.path}: {error}")
     if failed:
@@ -102,19 +100,17 @@ def _members(entry: Entry, body: bytes) -> dict[str, bytes]:
     """The members of an archive that match an entry, by path below its top folder."""
     try:
         with zipfile.ZipFile(io.BytesIO(body)) as archive:
-            paths = {member.filename.partition("/")[2]: member for member in archive.infolist()}
-            safe = {n: m for n, m in paths.items() if _is_inside(n) and Path(n).match(entry.path)}
-            size = sum(member.file_size for member in safe.values())
+            members = {
+                path: member
+                for member in archive.infolist()
+                if Path(path := member.filename.partition("/")[2]).match(entry.path)
+                and not {"", ".."} & {*path.split("/")}  # which leads out of the folder
+            }
+            size = sum(member.file_size for member in members.values())
             if size != entry.bytes or size > MAX_BYTES:  # before any of them is read
                 raise FetchError("wrong size: refused")
-            return {name: archive.read(member) for name, member in safe.items()}
+            return {path: archive.read(member) for path, member in members.items()}
     except FetchError:
         raise
     except Exception as error:  # of many kinds; its words may name a member, so the id of a person
         raise FetchError(f"not a readable archive ({type(error).__name__}): refused") from error
-
-
-def _is_inside(path: str) -> bool:
-    """Whether a path leads to a place in its folder."""
-    pure = PurePosixPath(path)
-    return not pure.is_absolute() and ".." not in pure.parts and not set(path) & set("\\:\0")

@@ -10,6 +10,7 @@ import io
 import json
 import os
 import re
+import sys
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -29,18 +30,12 @@ ENDINGS = (".csv", ".tsv", ".jsonl", ".parquet")
 _DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 #: Halves of characters (a byte that is not UTF-8 is read as one) and NUL bytes.
 BROKEN = re.compile("[\ud800-\udfff\0]")
-#: Rows that are objects of Python at once while a file is read.
-_AT_ONCE = 50_000
 # A cell may be a long text; after an open quote, no more than this is read.
 csv.field_size_limit(2**27)
 
 
 class Part(NamedTuple):
-    """Rows of a file.
-
-    ``table`` is indexed by row number; its cells are texts, numbers, truth values, lists of these,
-    or None for what is not there; those of CSV and TSV are texts.
-    """
+    """Rows of a file, by row number: texts, numbers, truth values, lists of these, or None."""
 
     file: str
     table: pd.DataFrame
@@ -67,25 +62,15 @@ def read_csv(
         unique: columns in which no two rows may agree.
     """
     checks = dict(columns) if isinstance(columns, Mapping) else dict.fromkeys(columns)
-    part = read_part(path)
-    check_columns(part, checks)
-    table = checked(part.table.fillna("").astype(str), checks, path, unique)
-    return table.reset_index(drop=True)
+    table = read_part(path, checks).table.fillna("").astype(str)
+    return checked(table, checks, path, unique).reset_index(drop=True)
 
 
 def read_rows(path: Path, needed: Collection[str] = ()) -> pd.DataFrame:
     """The rows of a file, at least one, with the columns needed; see :class:`Part`."""
-    part = read_part(path)
+    part = read_part(path, needed)
     check_rows(part)
-    check_columns(part, needed)
     return part.table
-
-
-def check_columns(part: Part, needed: Collection[str]) -> None:
-    """Raise a DataError with each column that is not there."""
-    missing = [name for name in needed if name not in part.table]
-    remedy = f"the file needs the columns {', '.join(needed)}"
-    check(fault(part.file, "missing column", None, name, remedy) for name in missing)
 
 
 def check_rows(part: Part) -> None:
@@ -94,30 +79,23 @@ def check_rows(part: Part) -> None:
         check([fault(part.file, "there are no rows", remedy="add at least one row")])
 
 
-def read_part(path: Path) -> Part:
-    """All rows of a file.
+def read_part(path: Path, needed: Collection[str] = ()) -> Part:
+    """All rows of a file, with the columns needed.
 
     Raises:
-        DataError: the file cannot be read; with the row where one is broken.
+        DataError: the file cannot be read, with the row where one is broken; or lacks columns.
     """
     if not paths.regular(path).is_file():
         check([fault(path, "there is no such file", remedy="check the name and the folder")])
     if path.suffix.lower() not in ENDINGS:
         remedy = f"save it as one of {', '.join(ENDINGS)}"
         check([fault(path, f"unknown format {path.suffix!r}", remedy=remedy)])
-    parts = [
-        part._replace(table=part.table.apply(_packed))
-        for part in read_parts(partial(path.open, "rb"), str(path), _AT_ONCE)
-    ]
-    names = dict.fromkeys(chain.from_iterable(part.table for part in parts))
-    tables = [p.table.assign(**dict.fromkeys(names.keys() - {*p.table})) for p in parts]
-    return Part(str(path), pd.concat(tables)[[*names]] if tables else pd.DataFrame())
-
-
-def _packed(cells: pd.Series) -> pd.Series:
-    """Texts without gaps in the type of texts, which takes a fraction of the memory."""
-    is_text = pd.api.types.infer_dtype(cells, skipna=False) == "string"
-    return cells.astype("str") if is_text else cells
+    parts = read_parts(partial(path.open, "rb"), str(path), sys.maxsize)
+    part = next(parts, Part(str(path), pd.DataFrame()))
+    missing = [name for name in needed if name not in part.table]
+    remedy = f"the file needs the columns {', '.join(needed)}"
+    check(fault(path, "missing column", None, name, remedy) for name in missing)
+    return part
 
 
 def is_location(name: str) -> bool:
@@ -126,11 +104,7 @@ def is_location(name: str) -> bool:
 
 
 def files_of(location: str) -> list[tuple[Any, str]]:
-    """The files of a location, each with the file system that opens it; of a folder, by name.
-
-    Raises:
-        TstmetaError: nothing is there, nothing of it can be read, or a package is missing.
-    """
+    """The files of a location, each with the file system that opens it; of a folder, by name."""
     shown = conceal(location)
     try:
         system, path = fsspec.core.url_to_fs(location)
@@ -141,8 +115,7 @@ def files_of(location: str) -> list[tuple[Any, str]]:
         words = f"{shown} cannot be opened ({conceal(str(error))[:200]})"
         raise TstmetaError(f"{words}. Remedy: see the address, your rights to it, and that the "
                            "fsspec package for it is installed") from error  # fmt: skip
-    hidden = {name for name in listed if os.path.basename(name).startswith(("_", "."))} - {path}
-    read = [name for name in listed if name.lower().endswith(ENDINGS) and name not in hidden]
+    read = [name for name in listed if name.lower().endswith(ENDINGS)]
     if not read:
         raise TstmetaError(f"{shown}: no file ends in {', '.join(ENDINGS)}. Remedy: name one")
     for name in read if "file" in system.protocol else ():
@@ -157,11 +130,7 @@ def parts_of(location: str, size: int) -> Iterator[Part]:
 
 
 def read_parts(start: Callable[[], Any], path: str, size: int) -> Iterator[Part]:
-    """At most ``size`` rows at once, in order; ``start`` opens the file for bytes.
-
-    Raises:
-        DataError: the file cannot be read on.
-    """
+    """At most ``size`` rows at once, in order; ``start`` opens the file for bytes."""
     file, ending = conceal(path), path[path.rfind(".") :].lower()
     try:
         with start() as stream:
@@ -170,9 +139,8 @@ def read_parts(start: Callable[[], Any], path: str, size: int) -> Iterator[Part]
                 yield _part(file, batch)
     except OSError as error:
         what = f"the file cannot be read ({error.strerror or conceal(str(error))[:100]})"
-        raise DataError(
-            [fault(file, what, remedy="check its rights, or the connection")]
-        ) from error
+        remedy = "check its rights, or the connection"
+        raise DataError([fault(file, what, remedy=remedy)]) from error
 
 
 def _part(file: str, batch: Sequence[tuple[int, Mapping[str, Any]]]) -> Part:
@@ -218,7 +186,7 @@ def _csv(stream: Any, file: str, delimiter: str = ",") -> Iterator[tuple[int, di
     try:
         with _text(stream, "") as text:
             rows = csv.reader(text, delimiter=delimiter, strict=True)
-            names = _header(file, next(rows, None), delimiter)
+            names = _header(file, next(rows, []), delimiter)
             for number, cells in enumerate(rows, 1):
                 if len(cells) == len(names):
                     is_bare = False
@@ -234,12 +202,10 @@ def _csv(stream: Any, file: str, delimiter: str = ",") -> Iterator[tuple[int, di
         yield 0, dict.fromkeys(names)
 
 
-def _header(file: str, cells: Sequence[str] | None, delimiter: str) -> list[str]:
-    """Names of columns from the first row; none from an empty file."""
-    names = [name.strip() for name in cells or []]
+def _header(file: str, cells: Sequence[str], delimiter: str) -> list[str]:
+    """Names of columns from the first row."""
+    names = [name.strip() for name in cells]
     other = [mark for mark in _DELIMITERS if mark in "".join(names)]
-    if cells == []:
-        check([fault(file, "the first line is blank", remedy="name the columns there")])
     if len(names) == 1 and other:
         what = f"the columns are separated by {_DELIMITERS[other[0]]}"
         remedy = f"separate them with {_DELIMITERS[delimiter]} (.csv: commas, .tsv: tabs)"

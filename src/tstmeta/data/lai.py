@@ -34,17 +34,15 @@ _JSON = {
     "fluency": ("fluency", "none"),
 }
 _HUMAN = ("human_1", "human_2")
-#: Fields of ``SYSTEM.human.txt``, without header: survey, three texts, six ratings; of
-#: ``SYSTEM.content.src.txt``: these, six z-scores and eleven metrics, of which COMET is the first.
-_HUMAN_FIELDS, _CONTENT_FIELDS = range(10), range(27)
+#: Fields of ``SYSTEM.content.src.txt``, which has no header: survey, three texts, six ratings, six
+#: z-scores and eleven metrics.
+_FIELDS, SURVEY, COMET = range(27), 0, 16
 
 
 def load(root: Path) -> Dataset:
-    """Load ``chatgpt/*.json`` and what ``data/`` has beside them.
+    """Items: ``source_id-system``, of the sources ``I2F-00`` … ``F2I-79``.
 
-    Items: ``item_id`` is ``source_id-system``, ``source_id`` is ``I2F-00`` … ``F2I-79``;
-    ``references`` holds human reference 0 alone, as in the papers; the other three are labels and,
-    with the first, the references of the subset ``references4``.
+    Human reference 0 is the reference, as in the papers; the other three are labels.
     """
     files = {name: _read(root / "chatgpt" / f"{name}.json") for name in _JSON}
     first = files["content.src"]
@@ -58,9 +56,10 @@ def load(root: Path) -> Dataset:
         if basis != "reference"  # content.ref repeats the content ratings of content.src
         for slot, key in enumerate(_HUMAN, 1)
     }
-    forms = [root / "data" / "outputs" / f"{system.upper()}.human.txt" for system in SYSTEMS]
-    surveys = [read_tabs(path, _HUMAN_FIELDS)[0] for path in forms]
-    labels = {"survey": np.column_stack(surveys).ravel()}
+    outputs = root / "data" / "outputs"
+    paths = [outputs / f"{system.upper()}.content.src.txt" for system in SYSTEMS]
+    texts = pd.concat([read_tabs(path, _FIELDS) for path in paths]).sort_index(kind="stable")
+    labels = {"survey": texts[SURVEY]}
     for number in (1, 2, 3):
         lines = read_lines(root / "data" / "xformal" / f"fr.80.ref{number}")
         labels[f"reference{number}"] = np.repeat(lines, len(SYSTEMS))
@@ -77,7 +76,7 @@ def load(root: Path) -> Dataset:
         is_reference=first["system"] == REFERENCE,
         ratings=rated,
         labels=labels,
-        scores=_scores(root, files, ids),
+        scores=_scores(files, ids, texts[COMET], outputs / "INPUT.ppl-1.txt"),
     )
 
 
@@ -93,13 +92,14 @@ def _read(path: Path) -> pd.DataFrame:
     return table.astype(dict.fromkeys(table.columns[5:], float))
 
 
-def _scores(root: Path, files: Mapping[str, pd.DataFrame], ids: pd.Series) -> list[pd.DataFrame]:
+def _scores(
+    files: Mapping[str, pd.DataFrame], ids: pd.Series, comet: pd.Series, perplexities: Path
+) -> list[pd.DataFrame]:
     """Every automatic and ChatGPT score that was released, one row an item and metric."""
 
-    def table(values, metric: str, dimension: str, basis: str, **fields: str) -> pd.DataFrame:
-        facts = {"metric": f"released:{metric}", "dimension": dimension, "basis": basis}
-        fields = {"dimension": dimension, "from": "lai2023", **fields}
-        return scores_table(NAME, ids, values, **facts, fields=fields)
+    def table(values, metric: str, dimension: str, basis: str, **more: str) -> pd.DataFrame:
+        fields = {"dimension": dimension, "from": "lai2023", **more}
+        return scores_table(NAME, ids, values, f"released:{metric}", dimension, basis, fields)
 
     tables = [
         table(files[name][key], key.replace("_multi", "-multi"), dimension, basis)
@@ -107,15 +107,9 @@ def _scores(root: Path, files: Mapping[str, pd.DataFrame], ids: pd.Series) -> li
         for key in files[name].columns[5:]
         if key not in _HUMAN and (name, key) != ("content.ref", "chatgpt")  # no reference was shown
     ]
-    folder = root / "data" / "outputs"
-    paths = [folder / f"{system.upper()}.content.src.txt" for system in SYSTEMS]
-    comet = [floats(read_tabs(path, _CONTENT_FIELDS)[16]) for path in paths]
-    both = np.column_stack(comet).ravel()
-    tables.append(table(both, "comet-20-both", "content", "source", file="txt"))
-    source = floats(read_tabs(folder / "INPUT.ppl-1.txt", ("text", "ppl"))["ppl"])
-    source = np.repeat(source, len(SYSTEMS))
-    tables.append(table(source, "source-gpt2_ppl", "fluency", "none", file="txt"))
-    return tables
+    tables.append(table(floats(comet), "comet-20-both", "content", "source", file="txt"))
+    source = np.repeat(floats(read_tabs(perplexities, ("text", "ppl"))["ppl"]), len(SYSTEMS))
+    return [*tables, table(source, "source-gpt2_ppl", "fluency", "none", file="txt")]
 
 
 def _references4(dataset: Dataset) -> Dataset:
@@ -125,16 +119,11 @@ def _references4(dataset: Dataset) -> Dataset:
     return replace(dataset, items=dataset.items.assign(references=[*map(list, lists)]))
 
 
-#: Subset -> systems that are left out.  The 640 items of pauli2025 are seven systems and the
-#: reference, without ``yi``; ``-references`` keeps the reference alone.
-_WITHOUT = {
-    "pauli2025": ("yi",),
-    "pauli2025-systems": ("yi", REFERENCE),
-    "pauli2025-references": tuple(system for system in SYSTEMS if system != REFERENCE),
-    "lai2023": (),
-    "lai2023-systems": (REFERENCE,),
-}
 SUBSETS: Subsets = {
-    **{name: without_systems(*systems) for name, systems in _WITHOUT.items()},
+    "pauli2025": without_systems("yi"),
+    "pauli2025-systems": without_systems("yi", REFERENCE),
+    "pauli2025-references": without_systems(*{*SYSTEMS} - {REFERENCE}),
+    "lai2023": without_systems(),
+    "lai2023-systems": without_systems(REFERENCE),
     "references4": _references4,
 }

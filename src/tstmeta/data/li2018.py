@@ -34,8 +34,6 @@ HUMAN = "Human"
 #: Questions of the form -> dimension, in the order of their answers.
 QUESTIONS = {"grammaticality": "fluency", "sentiment": "style", "topic": "content"}
 _ANSWER = " ".join(f"{question}=([1-5])" for question in QUESTIONS)
-
-
 _SENTIMENT = {"0": ("neg2pos", "positive"), "1": ("pos2neg", "negative")}
 _CAPTIONS = {"0": ("factual2romantic", "romantic"), "1": ("factual2humorous", "humorous")}
 #: Corpus -> ending of files -> direction, raters' word for the style.
@@ -46,11 +44,9 @@ FILES |= {"captions": ("imagecaption", "target")}
 
 
 def load(root: Path) -> Dataset:
-    """Load all three corpora as one data set (label ``corpus``); each is also a subset.
+    """Items: ``corpus-direction-number-system``; a text that no system wrote ends in ``rated-k``.
 
-    Items: ``item_id`` is ``corpus-direction-number-system``, ``source_id`` the same without the
-    system.  A rated text that no system wrote is ``…-rated-k``, the k-th of its row.  The reference
-    is the human rewrite, also for the system ``Human``.
+    The reference is the human rewrite, also for the system ``Human``.
     """
     tables, rated = [], []
     for name, directions in DIRECTIONS.items():

@@ -44,27 +44,24 @@ def chosen(names: Sequence[str], everything: bool = False) -> list[str]:
     """The data sets meant by names (a subset stands for its data set) or by "all"."""
     public = list(dict.fromkeys(entry.dataset for entry in manifest()))
     wanted = [*(name.partition("@")[0] for name in names), *(public if everything else [])]
-    if strange := sorted({*wanted} - {*public}):
-        words = f"{strange[0]!r} cannot be fetched; why: tstmeta data show {strange[0]}"
-        raise TstmetaError(f"{words}. These can be: {', '.join(public)}")
-    if not wanted:
-        raise TstmetaError(f"name a data set, or say --all. There are: {', '.join(public)}")
+    what = "" if wanted else "name a data set, or say --all"
+    for strange in {*wanted} - {*public}:
+        what = f"{strange!r} cannot be fetched; why: tstmeta data show {strange}"
+    if what:
+        raise TstmetaError(f"{what}. These can be: {', '.join(public)}")
     return list(dict.fromkeys(wanted))
 
 
 def verdict(entry: Entry, contents: Sequence[bytes]) -> str:
-    """Compare contents with an entry: ok, missing, wrong size or wrong hash."""
+    """Compare contents with an entry: ok, missing or wrong hash."""
     if not contents:
         return "missing"
-    size = sum(map(len, contents))
-    if entry.bytes is not None and size != entry.bytes:
-        return "wrong size"
     digest = hashlib.sha256(contents[0]).hexdigest()
     if entry.packed:
         digests = sorted(hashlib.sha256(content).hexdigest() for content in contents)
         digest = hashlib.sha256("".join(f"{line}\n" for line in digests).encode()).hexdigest()
     elif not entry.sha256:
-        digest = hashlib.sha1(b"blob %d\0" % size + contents[0]).hexdigest()
+        digest = hashlib.sha1(b"blob %d\0" % len(contents[0]) + contents[0]).hexdigest()
     return "ok" if digest == (entry.sha256 or entry.git_blob) else "wrong hash"
 
 
@@ -89,10 +86,9 @@ def state(entry: Entry) -> str:
 
 
 def check(names: Sequence[str] | None = None) -> pd.DataFrame:
-    """Whether the files of the manifest are where loaders look, with the right size and hash.
+    """A row a file: dataset, path, bytes (of the manifest, <NA> if not known), state.
 
-    Gives a row a file: dataset, path, bytes (of the manifest, <NA> if not known), state; of the
-    data sets named, or else of those of which at least one file is here.
+    Of the data sets named, or else of those of which at least one file is here.
     """
     if names is None:
         names = [entry.dataset for entry in manifest() if located(entry)]

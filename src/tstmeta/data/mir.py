@@ -37,10 +37,7 @@ RATINGS = {
 
 
 def load(root: Path) -> Dataset:
-    """Load the outputs and the released mean ratings.
-
-    Items: ``item_id`` is ``source_id-system``, ``source_id`` is ``neg2pos-0`` … ``pos2neg-243``.
-    """
+    """Items: ``source_id-system``, of the sources ``neg2pos-0`` … ``pos2neg-243``."""
     sources = _texts(root / "data", "")
     folder = root / "transfer_model_outputs"
     outputs = [_texts(folder / name.replace("_", "/", 1), ".tsf") for name in SYSTEMS]
@@ -48,17 +45,17 @@ def load(root: Path) -> Dataset:
     names = [f"{way}-{number}" for number, way in enumerate(direction)]
     rows = pd.DataFrame({"source_id": names, "source": sources, "direction": direction})
     rows = rows.merge(pd.Series(SYSTEMS, name="system"), how="cross")
-    means = {}
-    for dimension in RATINGS:
-        columns = [_means(root, dimension, system) for system in SYSTEMS]
-        means[dimension, MEAN_RATER] = np.column_stack(columns).ravel()
+    means = {
+        (name, MEAN_RATER): np.column_stack([_means(root, name, system) for system in SYSTEMS])
+        for name in RATINGS
+    }
     return assemble(
         NAME,
         rows,
         item_id=rows["source_id"] + "-" + rows["system"],
         style=rows["direction"].map(STYLES),
         output=[text for texts in zip(*outputs, strict=True) for text in texts],
-        ratings=means,
+        ratings={rated: values.ravel() for rated, values in means.items()},
     )
 
 
@@ -69,13 +66,10 @@ def _texts(folder: Path, suffix: str) -> list[str]:
 
 
 def _means(root: Path, dimension: str, system: str) -> np.ndarray:
-    """Mean ratings of one system, shape [244], between 1 and 5; NaN where it was not rated.
-
-    An ``.npz`` also holds an array of Python objects, which is never unpickled.
-    """
+    """Mean ratings of one system, shape [244], between 1 and 5; NaN where it was not rated."""
     if dimension == "fluency" and system in NOT_NATURAL:
         return np.full(2 * HALF, np.nan)
     folder, ending = RATINGS[dimension]
     path = root / "evaluations" / "human" / folder / f"{system}.{ending}"
-    values = np.load(path, allow_pickle=False)
+    values = np.load(path, allow_pickle=False)  # an .npz also holds objects of Python
     return values["absolute"] if ending == "npz" else values

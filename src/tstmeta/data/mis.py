@@ -38,11 +38,9 @@ _TEXTS = ["source", "direction", "style", "system", "output"]
 
 
 def load(root: Path) -> Dataset:
-    """Load both collections (label ``collection``).
+    """Items: ``source_id-system``, with ``-2`` for another text of that system, of ``civil-s1`` ….
 
-    Items: ``item_id`` is ``source_id-system``, with ``-2`` for another text of that system;
-    ``source_id`` is ``civil-s1`` …, ``yelp-s1`` … by first appearance.  Texts of one line of
-    ``yelp`` were not released.  Who compared is not known: all comparisons have one rater.
+    Texts of one line of ``yelp`` were not released.  Who compared is not known: it is one rater.
     """
     civil, ratings = _civil(root / _FOLDER / "f1659626_annon.csv")
     yelp, preferences = _yelp(root / _FOLDER / "textual-transfer-pairwise-comparison")

@@ -21,24 +21,19 @@ FILES = {
 }
 #: ``task`` in the sentiment files -> (direction, target style).
 TASKS = {"pos_to_neg": ("pos2neg", "negative"), "neg_to_pos": ("neg2pos", "positive")}
+TASKS |= {"detoxify": ("", "non-toxic")}
 
 
 def load(root: Path) -> Dataset:
-    """Load the outputs of five files.
-
-    Items: ``item_id`` is ``study-language-row`` (rows count from 1), ``source_id`` is
-    ``study-language-s1`` … by first appearance of the source; the system is the methodology.
-    """
+    """Items: ``study-language-1`` … by row, of the sources ``study-language-s1`` …."""
     items = pd.concat([_items(root / path, *key) for key, path in FILES.items()], ignore_index=True)
     return assemble(NAME, items, labels={"study": items["item_id"].str.partition("-")[0]})
 
 
 def _items(path: Path, study: str, language: str) -> pd.DataFrame:
     table = read_csv(path)
-    towards = [("", "non-toxic")] * len(table)
-    if study == "sentiment":
-        towards = [TASKS[task] for task in table["task"]]
-    direction, style = zip(*towards, strict=True)
+    tasks = table["task"] if study == "sentiment" else ["detoxify"] * len(table)
+    direction, style = zip(*map(TASKS.__getitem__, tasks), strict=True)
     stem = f"{study}-{language}"
     sources = {text: f"{stem}-s{n}" for n, text in enumerate(table["src"].unique(), 1)}
     return items_table(

@@ -15,11 +15,7 @@ REWRITES = ["neutral1", "neutral2", "neutral3"]
 
 
 def load(root: Path) -> Dataset:
-    """Load the human rewrites.
-
-    Items: ``item_id`` is ``source_id-number`` with the number of the rewrite, ``source_id`` is
-    ``detox-1`` …, the row of the file.  ``references`` are all rewrites of the source.
-    """
+    """Items: ``detox-1-1`` …, by row and rewrite; all rewrites of a source are its references."""
     table = read_csv(root / "paradetox" / "paradetox.tsv", sep="\t")
     table["source_id"] = [f"detox-{row}" for row in range(1, len(table) + 1)]
     table["references"] = [[t for t in texts if t] for texts in table[REWRITES].to_numpy()]

@@ -24,11 +24,10 @@ SUBSETS = by_label("task", TASKS)
 
 
 def load(root: Path) -> Dataset:
-    """Load the six files ``data/syntest_anno1.csv`` … ``6``.
+    """Items: ``task-sample_id-intention``; the system is the intention.
 
-    Items: ``item_id`` is ``task-sample_id-intention``, ``source_id`` is ``task-sample_id``, the
-    system is the intention.  Raters are r1 to r5, the same person under the same name in all tasks;
-    three of them rated each task.  Label ``step``: the text between source and output.
+    Raters are r1 to r5, the same person under the same name in all tasks; three of them rated each
+    task.  Label ``step``: the text between source and output.
     """
     files = [root / "data" / f"syntest_anno{number}.csv" for number in range(1, 7)]
     raw = pd.concat(map(_read, files, TASKS), ignore_index=True).fillna("")

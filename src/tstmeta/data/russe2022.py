@@ -59,6 +59,6 @@ def load(root: Path) -> Dataset:
 
 
 def _scores(ids: pd.Series, name: str, values: pd.Series, dimension: str, basis: str):
-    facts = {"metric": f"released:{name.lower()}", "dimension": dimension, "basis": basis}
     fields = {"dimension": dimension, "from": "protasov2025"}
-    return scores_table(NAME, ids, floats(values), **facts, fields=fields)
+    name = f"released:{name.lower()}"
+    return scores_table(NAME, ids, floats(values), name, dimension, basis, fields)

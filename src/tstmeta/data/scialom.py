@@ -26,7 +26,7 @@ def load(root: Path) -> Dataset:
 
 
 def _rated_by(dataset: Dataset, number: int) -> pd.Series:
-    """Whether each item has that many ratings of every dimension, shape [items]."""
+    """Whether items have that many ratings of every dimension, shape [items]."""
     counts = pd.crosstab(dataset.ratings["item_id"], dataset.ratings["dimension"])
     counts = counts.reindex(dataset.items["item_id"], columns=[*DIMENSIONS[:3]], fill_value=0)
     return (counts >= number).all(axis=1).to_numpy()

@@ -1,10 +1,8 @@
 """Numbers without texts: what the project passes on of a data set whose licence allows it.
 
-``data/ratings/<set>`` holds Parquet files: the items without their texts (ids, source, system,
-style, direction, language, number of references, lengths, whether the output is a copy, and a
-digest of the texts), ratings, labels, preferences, and scores with their signatures: those that
-came with the data set and our own.  Where the raw files are not, the data set is loaded from here,
-and each text is missing (NaN); :func:`tstmeta.score` finds the scores.
+``data/ratings/<set>`` holds Parquet files: the items with lengths and a digest in the place of
+their texts, ratings, labels, preferences, and scores, a file a metric.  Where the raw files are
+not, the data set is loaded from here, and each text is missing (NaN).
 """
 
 from functools import lru_cache
@@ -48,12 +46,9 @@ def load(name: str) -> Dataset:
 
 
 def scores(data: Dataset, metric: str, basis: str, signature: str = "") -> pd.DataFrame:
-    """The shipped scores of a metric for these items, with the columns of the scores table.
+    """The shipped scores of a metric (an empty signature takes any) for these items.
 
     Where an item's texts are here, they must be those that were scored.
-
-    Args:
-        signature: of the metric; empty takes any.
     """
     name, stem = data.name.partition("@")[0], metric.partition(":")[0]
     if stem == "released" or (table := _by_metric(name, stem).get((metric, basis))) is None:

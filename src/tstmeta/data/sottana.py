@@ -31,10 +31,9 @@ QUESTIONS: dict[str, tuple[str, dict[str, str]]] = {
 
 
 def load(root: Path) -> Dataset:
-    """Load both tasks (label ``task``).
+    """Items: ``source_id-system``, of ``simplification-1`` …, ``gec-1`` …, as in GPT-4's files.
 
-    Items: ``item_id`` is ``source_id-system``, ``source_id`` is ``simplification-1`` … in the order
-    of GPT-4's file.  ``gold_reference`` is an item, and the reference of the others of its source.
+    ``gold_reference`` is an item, and the reference of the others of its source.
     """
     table = pd.DataFrame([row for task in TASKS for row in _answers(root / FOLDER, task)])
     table["item_id"] = table["source_id"] + "-" + table["system"]
@@ -46,9 +45,9 @@ def load(root: Path) -> Dataset:
         people, judge = rows[rows["rater"] != JUDGE], rows[rows["rater"] == JUDGE]
         columns = dimension, people["rater"], people["value"]
         ratings.append(long_ratings(NAME, people["item_id"], [columns]))
-        facts = {"metric": f"released:{JUDGE}", "dimension": dimension, "basis": "source"}
+        facts = (f"released:{JUDGE}", dimension, "source")
         fields = {"dimension": dimension, "from": "sottana2023"}
-        scores.append(scores_table(NAME, judge["item_id"], judge["value"], fields=fields, **facts))
+        scores.append(scores_table(NAME, judge["item_id"], judge["value"], *facts, fields))
     first = table.drop_duplicates("item_id")
     return assemble(
         NAME,

@@ -43,10 +43,9 @@ _PAIR = ["task", "system", "source", "output"]
 
 
 def load(root: Path) -> Dataset:
-    """Load the batches of ratings and the lists of verdicts.
+    """Items: ``source_id-system``, with ``-2`` for a second output, of the sources ``task-s1`` ….
 
-    Items: ``item_id`` is ``source_id-system``, with ``-2`` for a second output; ``source_id`` is
-    ``task-s1`` … by first appearance.  Where a worker rated an output again, that is a new rater.
+    Where a worker rated an output again, that is a new rater.
     """
     answers, verdicts = _read(root / "mturk_evals")
     items = answers.drop_duplicates(_PAIR)[_PAIR].merge(verdicts, on=_PAIR, how="left")
@@ -62,10 +61,9 @@ def load(root: Path) -> Dataset:
     raters = people + answers.groupby([ids, people]).cumcount().map(lambda n: " again" * n)
     content, fluency = zip(*answers["answer"].map(ANSWERS), strict=True)
     ratings = long_ratings(NAME, ids, [("content", raters, content), ("fluency", raters, fluency)])
-    facts = {"metric": "released:style-classifier", "dimension": "style", "basis": "none"}
-    aimed, fields = items[origin != ""], {"from": "krishna2020"}
-    values = aimed["verdict"].map(VERDICTS)
-    scores = scores_table(NAME, aimed["item_id"], values, fields=fields, **facts)
+    aimed, facts = items[origin != ""], ("released:style-classifier", "style", "none")
+    values, fields = aimed["verdict"].map(VERDICTS), {"from": "krishna2020"}
+    scores = scores_table(NAME, aimed["item_id"], values, *facts, fields)
     return assemble(NAME, items, ratings=ratings, labels=dict(items[["task"]]), scores=[scores])
 
 

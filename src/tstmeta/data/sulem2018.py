@@ -31,10 +31,9 @@ QUESTIONS = ("fluency", "content", "style", "structure")
 
 
 def load(root: Path) -> Dataset:
-    """Load the ratings, and the texts of ``alva`` where its files lie beside these.
+    """Items: ``source_id-system``, of the sources 0 … as in ``alva``.
 
-    Items: ``item_id`` is ``source_id-system``, ``source_id`` is the number of the test sentence,
-    from 0 as in ``alva``.  A text that is not here is None.
+    The texts are those of ``alva``, where its files lie beside these; one that is not here is None.
     """
     sheet = pd.read_excel(root / RATINGS, engine="calamine", header=None, skiprows=2)
     keys = [(number, system) for system in SYSTEMS for number in range(SENTENCES)]

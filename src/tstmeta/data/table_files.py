@@ -6,8 +6,6 @@ data set is called after the file.  A file ``mine.csv.toml`` beside ``mine.csv``
 (``scale.content = [1, 5]``), ``ratings`` (a file with ``item_id, dimension, rater, value``),
 ``preferences`` (a file with ``item_a, item_b, dimension, rater, value``), ``title``, ``task``,
 ``licence``, and ``examples`` (whether sentences may be printed).
-
-Ratings and scores may stand in other files, one value a row.
 """
 
 import difflib
@@ -43,7 +41,7 @@ from ..schema import (
 )
 from ..secrecy import conceal
 from .base import Card, Dataset
-from .files import BROKEN, Part, check_rows, read_part, read_rows, read_text
+from .files import Part, check_rows, read_part, read_rows, read_text
 from .tables import assemble, items_table, rename_raters
 
 #: Dimension -> (lowest, highest) possible rating.
@@ -78,9 +76,7 @@ _CHECKS: dict[str, Any] = {
     ),
     "references": cell_check(
         lambda cell: (
-            isinstance(cell, list)
-            and all(isinstance(text, str) and text.strip() for text in cell)
-            and not BROKEN.search("".join(cell))  # JSON may spell what the file itself may not hold
+            isinstance(cell, list) and all(isinstance(text, str) and text.strip() for text in cell)
         ),
         'write ["first", "second"], none of them empty, or use columns reference_1, reference_2',
     ),
@@ -101,42 +97,43 @@ class _Facts(BaseModel, extra="forbid"):
 
 
 class _Roles(NamedTuple):
-    """Columns of references, of ratings (with dimension and rater) and of labels."""
-
     references: list[str]
-    ratings: dict[str, tuple[str, str]]
+    ratings: dict[str, tuple[str, str]]  # with dimension and rater
     labels: list[str]
 
 
-def read(path: Path | str) -> Dataset:
+def read(path: Path | str, card: Card | None = None) -> Dataset:
     """Read a data set of your own from CSV, TSV, JSONL or Parquet.
 
     Defaults: ``item_id`` is the row number, ``source_id`` is the same for equal sources,
     ``language`` is ``en``.  Raters ``r1``, ``r2``, ... and ``mean`` keep their names; any other
     becomes the next free ``r<number>`` in order of first appearance.
 
+    Args:
+        card: with title and scale; by default those of the file beside it.
+
     Raises:
         DataError: everything that is wrong with the file, or else with those beside it.
     """
     path = Path(path)
     name, facts = path.stem, _facts(path)
-    scale, file = facts.setdefault("scale", {}), facts.pop("ratings", "")
-    compared = None
+    file, compared = facts.pop("ratings", ""), None
     if beside := facts.pop("preferences", ""):
         other = path.parent / beside
         compared = read_rows(other).assign(dataset=name)
         compared = schema.validate(compared, "preferences", str(other))
-    table, roles = _checked(read_part(path), scale, file)
+    card = card or Card(name, facts.get("title", name), {"name": name, **facts})
+    table, roles = _checked(read_part(path), card.scale, file)
     ratings: Any = {rated: table[column] for column, rated in roles.ratings.items()}
     if file:
-        ratings = _read_ratings(path.parent / file, name, table["item_id"], scale)
+        ratings = _read_ratings(path.parent / file, name, table["item_id"], card.scale)
     return assemble(
         name,
         **_columns(table, roles),
         ratings=ratings,
         labels=dict(table[roles.labels]),
         preferences=compared,
-        card=Card(name, facts.get("title", name), {"name": name, **facts}),
+        card=card,
     )
 
 
@@ -152,17 +149,11 @@ def by_hand(path: Path) -> Dataset:
         raise MissingData(
             f"{path} is not here. Whom to ask, and what it holds, {form}: tstmeta data show {name}"
         )
-    return replace(read(path), card=Card.read(name))
+    return read(path, Card.read(name))
 
 
 def items(part: Part, name: str) -> pd.DataFrame:
-    """The items of a part of a file, as :func:`read` takes them; its ratings are checked, too.
-
-    Equal ids and sources are looked for in the part alone.
-
-    Raises:
-        DataError: everything that is wrong with the part.
-    """
+    """The items of a part of a file, as :func:`read` takes them; its ratings are checked, too."""
     return items_table(name, **_columns(*_checked(part, {})))
 
 
@@ -202,10 +193,10 @@ def _facts(path: Path) -> dict[str, Any]:
     raise DataError(fault(file, what, None, key, remedy) for key, what in faults)
 
 
-def _roles(columns: Sequence[str]) -> tuple[_Roles, list[tuple[str, str, str]]]:
-    """The roles of columns; and the column, the fault and the remedy of those that have none."""
-    roles, faults = _Roles([], {}, []), []
-    for column in columns:
+def _roles(part: Part, ratings_file: str) -> _Roles:
+    """The roles of the columns; a DataError names those that have none."""
+    roles, faults = _Roles([], {}, []), list[tuple[str, str, str]]()
+    for column in part.table:
         dimension, _, rater = column.partition(".")
         if column in _ITEM or column == "dataset":
             continue
@@ -227,29 +218,25 @@ def _roles(columns: Sequence[str]) -> tuple[_Roles, list[tuple[str, str, str]]]:
         else:
             roles.labels.append(column)
     for column, texts in (("source", "original texts"), ("output", "rewrites")):
-        if column not in columns:
+        if column not in part.table:
             faults.append((column, "missing column", f"name the column of {texts} {column!r}"))
-    if roles.references and "references" in columns:
+    if roles.references and "references" in part.table:
         remedy = f"keep 'references' or {roles.references[0]!r}"
         faults.append(("references", "references in two forms", remedy))
-    roles.references.sort(key=lambda column: int(re.sub(r"\D", "", column) or 0))
-    return roles, faults
-
-
-def _checked(part: Part, scale: Scale, ratings_file: str = "") -> tuple[pd.DataFrame, _Roles]:
-    """The cells of a part without a fault, ratings as floats, with ``item_id`` and ``source_id``.
-
-    Raises:
-        DataError: every fault of the columns, or else of the cells.
-    """
-    check_rows(part)
-    table = part.table.copy(deep=False)
-    roles, faults = _roles([*table])
     if roles.ratings and ratings_file:
         what, remedy = f"ratings here and in {ratings_file}", "keep them in one place"
         faults.append((next(iter(roles.ratings)), what, remedy))
     check(fault(part.file, what, None, column, remedy) for column, what, remedy in faults)
     _check_mixed(roles.ratings.values(), part.file)
+    roles.references.sort(key=lambda column: int(re.sub(r"\D", "", column) or 0))
+    return roles
+
+
+def _checked(part: Part, scale: Scale, ratings_file: str = "") -> tuple[pd.DataFrame, _Roles]:
+    """The cells without a fault, ratings as floats, with ``item_id`` and ``source_id``."""
+    check_rows(part)
+    table = part.table.copy(deep=False)
+    roles = _roles(part, ratings_file)
     for column in table.columns.intersection(_NAMES):
         table[column] = table[column].map(_text)
     if "is_reference" in table:
@@ -260,10 +247,12 @@ def _checked(part: Part, scale: Scale, ratings_file: str = "") -> tuple[pd.DataF
         table[column] = table[column].fillna("")
     if "item_id" not in table:
         table["item_id"] = table.index.astype(str)
-    objects = [name for name in roles.labels if table[name].dtype == object]
-    table[objects] = table[objects].map(_label)
+    table[roles.labels] = table[roles.labels].map(
+        lambda cell: str(cell).lower() if isinstance(cell, bool) else _text(cell)
+    )
+    lists = [name for name in roles.labels if table[name].map(type).eq(list).any()]
     checks = {column: check for column, check in _CHECKS.items() if column in table}
-    checks |= dict.fromkeys(roles.references, _QUOTED) | dict.fromkeys(objects, _TEXT)
+    checks |= dict.fromkeys(roles.references, _QUOTED) | dict.fromkeys(lists, _TEXT)
     for column, (dimension, _) in roles.ratings.items():
         checks[column] = numeric(*scale.get(dimension, ()), optional=True)
     table = checked(table, checks, part.file, unique=["item_id"])
@@ -296,16 +285,8 @@ def _list(cell: Any) -> Any:
     return [] if cell is None or cell == "" else cell
 
 
-def _label(cell: Any) -> Any:
-    """A label's value as text; a missing one is empty, which means: no such label."""
-    if isinstance(cell, list | str):
-        return cell
-    text = "" if cell is None else str(cell)
-    return text.lower() if isinstance(cell, bool) else text
-
-
 def _long(path: Path, table: str, needed: Sequence[str]) -> pd.DataFrame:
-    """A file with one value a row as columns of a table of ours; texts where it has no numbers."""
+    """A file with one value a row, with the columns of a table of ours."""
     columns = schema.columns(table)
     frame = read_rows(path, needed).reindex(columns=columns)
     texts = [name for name in columns if name not in ("sample", "value")]
@@ -313,7 +294,6 @@ def _long(path: Path, table: str, needed: Sequence[str]) -> pd.DataFrame:
 
 
 def _item_in(ids: Iterable[str]) -> Any:
-    """A check of the ids of items."""
     known = {*ids}
     return cell_check(
         lambda cell: isinstance(cell, str) and cell in known, "use an item_id of the data set"
@@ -348,7 +328,7 @@ def _check_mixed(rated: Iterable[tuple[str, str]], file: Path | str) -> None:
 
 
 def read_scores(path: Path, dataset: Dataset) -> pd.DataFrame:
-    """Scores that were computed elsewhere, from CSV, TSV, JSONL or Parquet, as a ``scores`` table.
+    """Scores that were computed elsewhere, as a ``scores`` table.
 
     Required columns: ``item_id, metric, value``; optional, also cell by cell: ``dimension``
     (content), ``basis`` (source), ``signature``, ``sample`` (0), ``status`` (ok), ``detail``.

@@ -18,8 +18,7 @@ _NEUTRAL = re.compile(rf"r[1-9][0-9]{{0,3}}|{schema.MEAN_RATER}")
 def rater_names(raters: Iterable[str]) -> dict[str, str]:
     """Rater in a file -> rater in our tables, so that no name or id of a person is stored.
 
-    ``r1``, ``r2``, ... and ``mean`` stay; any other name, which may be a person's, becomes the next
-    free ``r<number>`` in order of first appearance.
+    ``r1``, ``r2``, ... and ``mean`` stay; others become the next free ``r<number>`` as they appear.
     """
     raters = list(dict.fromkeys(raters))
     names = {rater: rater for rater in raters if _NEUTRAL.fullmatch(rater)}
@@ -35,11 +34,9 @@ def rename_raters(*tables: pd.DataFrame) -> None:
 
 
 def items_table(dataset: str, frame: pd.DataFrame | None = None, **columns: Any) -> pd.DataFrame:
-    """An items table from columns, each a sequence or one value for all rows.
+    """An items table from columns, each a sequence or one value for all rows, or from ``frame``.
 
-    Those of ``frame`` that an items table has count where no other is given.  What is not given:
-    ``language`` is ``en``, ``references`` are empty lists, ``is_reference`` is False, texts are
-    empty.
+    Defaults: language ``en``, no references, ``is_reference`` False, empty texts.
     """
     known = schema.columns("items")
     if frame is not None:
@@ -67,13 +64,7 @@ def assemble(
     card: Card | None = None,
     **columns: Any,
 ) -> Dataset:
-    """A data set from the rows and columns of its items, see :func:`items_table`.
-
-    Args:
-        ratings: a table, or a column [items] a (dimension, rater), see :func:`ratings_table`.
-        labels: a column [items] a label, see :func:`labels_table`.
-        scores: tables, one below the other.
-    """
+    """A data set from its items, see :func:`items_table`, and other tables, or their columns."""
     items = items_table(name, frame, **columns)
     if not isinstance(ratings, pd.DataFrame):
         ratings = ratings_table(name, items["item_id"], ratings or {})
@@ -93,10 +84,7 @@ def assemble(
 def long_ratings(
     dataset: str, item_ids: Iterable[str], columns: Iterable[tuple[Any, Any, Any]]
 ) -> pd.DataFrame:
-    """Ratings, column by column, from triples of dimension, rater and values, shape [items] each.
-
-    One text stands for all rows; NaN = not rated.
-    """
+    """Ratings, column by column, from triples of dimension, rater and values; NaN = not rated."""
     facts, tables = {"dataset": dataset, "item_id": list(item_ids)}, []
     for dimension, rater, value in columns:
         rating = {"dimension": dimension, "rater": rater, "value": value}
@@ -128,30 +116,29 @@ def scores_table(
     dataset: str,
     item_ids: Iterable[str],
     values: Any,
-    *,
+    metric: str,
+    dimension: str,
+    basis: str,
     fields: Mapping[str, object],
-    **facts: str,
 ) -> pd.DataFrame:
-    """Scores that somebody released, shape [items]; NaN = ``invalid``.
+    """Scores that somebody released, shape [items]; ``fields`` are of the signature.
 
-    Args:
-        fields: go into the signature.
-        facts: ``metric``, ``dimension`` and ``basis``.
+    NaN = ``invalid``.
     """
     numbers = np.asarray(values, dtype=float)
     known = np.isfinite(numbers)
-    signature = schema.Signature.of(facts["metric"], {"basis": facts["basis"], **fields})
+    facts = {"dataset": dataset, "metric": metric, "dimension": dimension, "basis": basis}
+    signature = schema.Signature.of(metric, {"basis": basis, **fields})
     rows = {
         "item_id": list(item_ids),
         "value": np.where(known, numbers, np.nan),
         "status": np.where(known, str(schema.Status.OK), str(schema.Status.INVALID)),
         "detail": np.where(known, "", "no value was released"),
     }
-    return pd.DataFrame(rows).assign(dataset=dataset, signature=str(signature), sample=0, **facts)
+    return pd.DataFrame(rows).assign(**facts, signature=str(signature), sample=0)
 
 
-#: Columns of a corpus of single sentences.  ``value`` is a mean human rating of the style, NaN
-#: where there is none; ``style`` and ``split`` are empty where the files know of none.
+#: Columns of a corpus of single sentences; ``value`` is a mean human rating of the style, or NaN.
 CORPUS = ("text", "style", "split", "value")
 
 

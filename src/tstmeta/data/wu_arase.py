@@ -22,11 +22,10 @@ SUBSETS = by_label("collection", COLLECTIONS)
 
 
 def load(root: Path) -> Dataset:
-    """Load the rewrites, their ratings (r1 to r3 are slots) and the labels.
+    """Items: ``collection-number-model``; ``turk`` and ``asset`` share the sources ``turk-number``.
 
-    Items: ``item_id`` is ``collection-number-model``; ``source_id`` is ``turk-number``, also of
-    ``asset``, which has the same sentences, or ``simpa-number``.  Labels: ``collection`` and, where
-    errors were looked for, ``errors``: names in small letters, joined by ``; ``, or ``no error``.
+    Raters are slots.  Label ``errors``, where they were looked for: names in small letters, joined
+    by ``; ``, or ``no error``.
     """
     table = _read(root, "likert")
     first = table["source_file"].replace("asset", "turk") + "-" + table["number"]

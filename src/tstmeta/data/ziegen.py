@@ -30,10 +30,9 @@ OPTIONS = 5
 
 
 def load(root: Path) -> Dataset:
-    """Load the rewrites and, if its file is there, the ratings (with a warning: unverified form).
+    """Items: ``source_id_system`` as in the file; the human rewrite is the reference, and an item.
 
-    Items: ``item_id`` is ``source_id_system`` as in the file.  ``references`` holds the human
-    rewrite of the source, which is an item too.  Labels: ``issue`` (the topic) and ``batch``.
+    Labels: ``issue`` (the topic) and ``batch``.
     """
     table = read_csv(root / ITEMS)
     table[["number", "_", "system"]] = table["id"].str.partition("_")
@@ -61,18 +60,15 @@ def load(root: Path) -> Dataset:
 def answers(
     path: Path, dataset: str, questions: Mapping[str, str], texts: tuple[str, ...] = ()
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """A results file of this group, one row a judgement, and the ratings in it.
+    """A results file, one row a judgement, with the ``texts`` in its dict literal; and its ratings.
 
-    The answers stand in a Python dict literal: ``questions`` are its keys for each dimension, in
-    the order of the page, see :data:`QUESTIONS`, and ``texts`` are keys whose texts are joined to
-    the rows.  Who judged an item a second time counts as another rater there.
+    ``questions`` are in the order of the page.  Who judged an item again is another rater there.
     """
     table = read_csv(path)
     results = pd.DataFrame([ast.literal_eval(cell) for cell in table["result"]])
     judges = table.groupby(["post_id", "user_id"]).cumcount().astype(str) + " " + table["user_id"]
-    columns = []
-    for place, (key, dimension) in enumerate(questions.items()):
-        options = {f"other{place * OPTIONS + value}": value for value in range(1, OPTIONS + 1)}
-        columns.append((dimension, judges, [float(options[answer]) for answer in results[key]]))
-    ratings = long_ratings(dataset, table["post_id"], columns)
-    return table.join(results[list(texts)]), ratings
+    rated = [
+        (dimension, judges, results[key].str.removeprefix("other").astype(float) - OPTIONS * place)
+        for place, (key, dimension) in enumerate(questions.items())
+    ]
+    return table.join(results[list(texts)]), long_ratings(dataset, table["post_id"], rated)

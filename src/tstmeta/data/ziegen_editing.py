@@ -22,11 +22,9 @@ SOURCE, OUTPUT = "post_inappropriate_part", "post_rewritten_part"
 
 
 def load(root: Path) -> Dataset:
-    """Load the edits and their ratings.
+    """Items: ``argument_system_number`` as in the file, of the sources ``argument-1`` ….
 
-    Items: ``item_id`` is the file's ``post_id`` (``argument_system_number``), ``source_id`` is
-    ``argument-1`` … by first appearance of the marked part.  Labels: ``context`` (the whole
-    sentence) and ``issue`` (the topic).
+    Labels: ``context`` (the whole sentence) and ``issue`` (the topic).
     """
     table, ratings = answers(root / RESULTS, NAME, QUESTIONS, (SOURCE, OUTPUT))
     table = table.drop_duplicates("post_id")
