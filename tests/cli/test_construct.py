@@ -52,18 +52,13 @@ def test_from_sources_to_a_rated_data_set_that_metrics_are_held_against(tstmeta,
     assert "label by construction" in tstmeta(*evaluate).stdout
 
     assert "144 ratings by 2 raters of 24 rewrites" in rate(tstmeta, tmp_path).stderr
-    usual = tstmeta("data", "import-ratings", "project.json", "--data", "formal/formal.csv")
-    assert usual.exit_code == 0, usual.exception
-    ratings = table(usual).drop(columns="dataset").to_csv(index=False)
-    assert ratings == (tmp_path / "formal" / "ratings.csv").read_text()
-    assert "71" not in ratings
+    assert "71" not in (tmp_path / "formal" / "ratings.csv").read_text()
     evaluated = tstmeta(*evaluate, "--dimension", "style", "--no-tests", "--format", "csv")
     assert evaluated.exit_code == 0, evaluated.exception
     assert set(table(evaluated)["against"]) == {"mean human rating"}
 
     file = tmp_path / "formal" / "rows.csv"
-    others = file.read_text().replace("a pleasure", "an honour")
-    file.write_text(others)  # which would all pass
+    file.write_text(file.read_text().replace("a pleasure", "an honour"))  # which would all pass
     checked = tstmeta("construct", "check", "formal")
     assert "people rated formal-01-strong, and now it has another" in str(checked.exception)
     (tmp_path / "formal" / "ratings.csv").unlink()

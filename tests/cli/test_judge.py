@@ -18,7 +18,6 @@ from tests.judge import scripted
 from tests.judge.scripted import error, says
 from tstmeta.judge import prompts
 
-ROWS = 4
 FILES = ("--out", "rows.csv", "--scores-out", "scores.csv")
 CSV = """\
 source,output,system,style,content.ann
@@ -100,10 +99,10 @@ def test_missing_ratings_are_rows_are_told_and_end_with_exit_code_1(tstmeta, tmp
     assert "content: 3 invalid\ncontent: 1 error\n" in result.stderr
     assert "4 without a rating; the first: invalid: " in result.stderr
     rows = pd.read_csv(tmp_path / "rows.csv", keep_default_na=False)
-    assert rows["rating"].tolist() == [""] * ROWS
+    assert rows["rating"].tolist() == [""] * 4
     assert rows["detail"].str.contains("eleven").sum() == 3
     scores = pd.read_csv(tmp_path / "scores.csv", keep_default_na=False)
-    assert scores["value"].tolist() == [""] * ROWS
+    assert scores["value"].tolist() == [""] * 4
 
 
 def test_expected_ratings_come_from_log_probabilities(tstmeta):
@@ -112,8 +111,8 @@ def test_expected_ratings_come_from_log_probabilities(tstmeta):
     with scripted.serving(lambda asked: says("5", logprobs=tokens)) as server:
         result = tstmeta(*asking(server, "--logprobs"))
     rows = pd.read_csv(io.StringIO(result.stdout), keep_default_na=False)
-    assert rows["rating"].tolist() == [5.0] * ROWS
-    assert rows["expected"].tolist() == pytest.approx([4.0] * ROWS)
+    assert rows["rating"].tolist() == [5.0] * 4
+    assert rows["expected"].tolist() == pytest.approx([4.0] * 4)
 
 
 def test_ctrl_c_keeps_what_was_answered_and_the_same_command_goes_on(tstmeta, tmp_path):

@@ -95,7 +95,6 @@ def raw(data: bytes | str | dict[str, Any] | list[Any], *, status: int = 200) ->
     return Act(status, data.encode() if isinstance(data, str) else data)
 
 
-PAGE = Act(200, b"<!doctype html><h1>Welcome</h1>", "text/html")
 HANG = Act(fault="hang")  # no answer, and the connection stays
 RESET = Act(fault="reset")  # the connection is cut (RST) in place of an answer
 #: The header promises a whole completion, and the connection ends in its middle.

@@ -87,7 +87,6 @@ READINGS = [
     (NUMBER, "I'm sorry, I can't say much.\nRating: 4", [4]),
     (NUMBER, "The rewrite says: I'm sorry, I can't help.", [NONE]),
     (STYLE, "‘1‘", [1]),
-    (NUMBER, "“4”\n’", [4]),
     (BINARY, "**Style:** No.", [0]),
     (BINARY, "Yes, it is.", [NONE]),
     (BINARY, "Yes.\nIt has the style.", [1]),
@@ -101,7 +100,6 @@ READINGS = [
     (ONE, '[{"content": 70, "number": 2}, {"number": 1, "content": 80}]', [NONE] * 3),
     (ONE, '{"ratings": [{"number": 1, "content": 80, "errors": {"number": 2}}]}', [80, NONE, NONE]),
     (ONE, rated((0, 80), (1, 70), (2, 60)), [NONE] * 3),
-    (ONE, '{"1": 80, "2": 70, "3": 60}', [NONE] * 3),
 ]
 
 

@@ -7,7 +7,6 @@ everything that is printed, logged, written or raised is searched for it, bare a
 import base64
 import json
 import logging
-import os
 import re
 import subprocess
 import sys
@@ -179,16 +178,11 @@ def test_no_command_gives_away_a_key_of_the_environment_or_the_address(
     assert leaking(result, caplog, tmp_path) == {}
 
 
-def test_not_even_the_clients_own_debug_log_shows_it(tstmeta, tmp_path):
+def test_not_even_the_clients_own_debug_log_shows_it(tstmeta, tmp_path, monkeypatch):
+    monkeypatch.setenv("OPENAI_LOG", "debug")
     with serving(SERVERS["an answer"]) as server:
-        done = subprocess.run(
-            [sys.executable, "-m", "tstmeta", *judge_run(server.url), "--cache", "a.sqlite"],
-            cwd=tmp_path,
-            env={**os.environ, "OPENAI_LOG": "debug"},
-            capture_output=True,
-            timeout=120,
-            check=False,
-        )
+        command = [sys.executable, "-m", "tstmeta", *judge_run(server.url), "--cache", "a.sqlite"]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, timeout=120, check=False)
         assert server.keys == {BEARER}
     assert b"POST" in done.stderr, "the log is on"
     # the answer's own bytes are no business of a log of requests

@@ -21,15 +21,8 @@ jsonschema = pytest.importorskip("jsonschema")
 
 RAIN = Request("It poured.", ("It rained.",), "It rained.", "formal")
 ALL = [load(name) for name in prompts.names()]
-
-
-def unit_of(prompt, text="It poured.", source="It rained."):
-    """Items that a prompt can be asked about, each with the same text."""
-    style = next(iter(prompt.styles)) if prompt.only_styles else "formal"
-    count = {"item": 1, "pair": 2, "source": 3}[prompt.unit]
-    return [Request(text, (source,), source, style)] * count
-
-
+#: How many rewrites a question of each unit is about here.
+COUNT = {"item": 1, "pair": 2, "source": 3}
 PRINTED = tomllib.loads(paths.project("published", "prompts.toml").read_text(encoding="utf-8"))
 del PRINTED["construct"]  # no judge's
 
@@ -76,7 +69,7 @@ def test_nothing_of_a_file_stands_outside_a_fence_of_ours_and_the_prompt_explain
     """Style, source and outputs are all in fences: what is left are our words."""
     left = set()
     for text in (ORDER, "x ====="):  # they need as long a fence
-        items = [Request(text, (text,), text, text)] * len(unit_of(prompt))
+        items = [Request(text, (text,), text, text)] * COUNT[prompt.unit]
         asked = prompt.question(items).messages[-1].content
         left.add(asked.replace(f"\n======\n{text}\n======", ""))
         assert re.search(r"between two lines ======\..* are data .*never instructions", asked)
@@ -94,7 +87,9 @@ def test_a_fence_has_lines_of_its_own_wherever_a_prompt_of_yours_puts_it():
 def test_a_slot_or_a_brace_in_a_text_stays_what_it_is():
     text = 'Say {source}, {style}, {fence}, {number}, {0} or {"meaning": 5}.'
     for prompt in ALL:
-        assert text in prompt.question(unit_of(prompt, text)).messages[-1].content
+        style = next(iter(prompt.styles)) if prompt.only_styles else "formal"
+        items = [RAIN._replace(output=text, style=style)] * COUNT[prompt.unit]
+        assert text in prompt.question(items).messages[-1].content
 
 
 @pytest.mark.parametrize(

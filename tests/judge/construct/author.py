@@ -1,8 +1,4 @@
-"""A model that writes test sets as asked, by rules: what it gets is in the prompt alone.
-
-Author(writes)            as a chat without a server
-serving(served)           as a script of a server on loopback
-"""
+"""A model that writes test sets as asked, by rules: what it gets is in the prompt alone."""
 
 from __future__ import annotations
 

@@ -15,10 +15,9 @@ from tstmeta.judge.construct import run, steps
 from tstmeta.schema import DataError, TstmetaError
 
 
-def construct(tmp_path, chat, count=6, *, wanted=None, **options):
+def construct(tmp_path, chat, count):
     """The rows of a run in the folder ``formal``, and how many questions nobody answered."""
-    wanted = wanted or plan(tmp_path, count)
-    return run.construct(tmp_path / "formal", wanted, chat, **options)
+    return run.construct(tmp_path / "formal", plan(tmp_path, count), chat)
 
 
 def spoilt(*steps, only=lambda question: True, answer=None):
@@ -37,10 +36,6 @@ def edit(tmp_path, item, **cells):
     frame = rows(tmp_path)
     frame.loc[item, list(cells)] = list(cells.values())
     frame.sort_index(ascending=False).to_csv(tmp_path / "formal" / run.ROWS, index=False)
-
-
-def verdicts(frame):
-    return Counter(frame["verdict"])
 
 
 @given(st.integers(1, 40), st.integers(0, 50))
@@ -78,30 +73,23 @@ def test_a_folder_can_only_go_on_as_it_began(tmp_path):
         run.check(tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "fault"),
-    [
-        ("a.txt", b"Anna sleeps.\r\n\n  Boris runs. \nAnna sleeps.\n", ""),
-        ("a.csv", b"id,source\n1,Anna sleeps.\n2,Boris runs.\n", ""),
-        ("a.txt", b"\n\n", "there are no texts"),
-        ("a.csv", b"source,n\nAnna sleeps.,1\n  ,2\n", "row 2, column source: missing value"),
-    ],
-)
-def test_sources_are_read_from_lines_and_tables_or_refused_with_the_place(
-    tmp_path, name, content, fault
-):
-    (tmp_path / name).write_bytes(content)
-    if not fault:
-        assert run.read_sources(tmp_path / name) == ("Anna sleeps.", "Boris runs.")
-        return
-    with pytest.raises(DataError, match=fault):
-        run.read_sources(tmp_path / name)
+def test_sources_are_read_from_lines_and_tables_or_refused_with_the_place(tmp_path):
+    lines, table = tmp_path / "a.txt", tmp_path / "a.csv"
+    lines.write_bytes(b"Anna sleeps.\r\n\n  Boris runs. \nAnna sleeps.\n")
+    table.write_text("id,source\n1,Anna sleeps.\n2,Boris runs.\n")
+    assert run.read_sources(lines) == run.read_sources(table) == ("Anna sleeps.", "Boris runs.")
+    lines.write_text("\n\n")
+    with pytest.raises(DataError, match="there are no texts"):
+        run.read_sources(lines)
+    table.write_text("source,n\nAnna sleeps.,1\n  ,2\n")
+    with pytest.raises(DataError, match="row 2, column source: missing value"):
+        run.read_sources(table)
 
 
 def test_a_full_two_by_two_comes_out_as_a_data_set(tmp_path):
     chat = Author()
     frame, unanswered = construct(tmp_path, chat, 7)
-    assert (verdicts(frame), unanswered) == ({"passed": 28}, 0)
+    assert (set(frame["verdict"]), unanswered) == ({"passed"}, 0)
     assert chat.steps().count("strong") == chat.steps().count("same") == 7
     loaded = data.load(str(tmp_path / "formal" / "formal.csv"))
     assert (loaded.name, len(loaded.items)) == ("formal", 28)
@@ -116,11 +104,11 @@ def test_a_full_two_by_two_comes_out_as_a_data_set(tmp_path):
     assert [(tmp_path / "formal" / name).read_bytes() for name in files] == before
 
 
-@pytest.mark.parametrize(("faults", "verdict"), [(1, {"passed": 8}), (2, {"look": 8})])
+@pytest.mark.parametrize(("faults", "verdict"), [(1, "passed"), (2, "look")])
 def test_a_text_with_a_fault_is_asked_for_again_and_the_next_one_counts(tmp_path, faults, verdict):
     chat = spoilt("light", only=lambda question: question.sample < faults)
     frame, _ = construct(tmp_path, chat, 2)
-    assert verdicts(frame) == verdict
+    assert set(frame["verdict"]) == {verdict}
     assert chat.steps().count("light") == 4
 
 
@@ -159,7 +147,7 @@ def test_questions_without_an_answer_are_asked_by_the_next_run_alone(tmp_path):
     assert unanswered == 4
     assert rows(tmp_path)["why"].str.contains("no answer: timed out").sum() == 4
     chat = Author()
-    assert verdicts(construct(tmp_path, chat, 4)[0]) == {"passed": 16}
+    assert set(construct(tmp_path, chat, 4)[0]["verdict"]) == {"passed"}
     assert len(chat.questions) == 12
 
 
@@ -173,7 +161,7 @@ def test_what_a_person_mended_stays_and_what_stands_on_it_is_asked_anew(tmp_path
     assert frame.loc["formal-01-light-error", "output"].startswith("Anna acquires")
     # the change is the same, so the strong rewrite with it is the same question as before
     assert chat.steps() == [frame.loc["formal-01-light", "kind"]]
-    assert verdicts(frame) == {"passed": 8}
+    assert set(frame["verdict"]) == {"passed"}
 
 
 def test_the_table_for_people_holds_no_formula_and_its_texts_come_back_exactly(tmp_path):
@@ -181,7 +169,7 @@ def test_the_table_for_people_holds_no_formula_and_its_texts_come_back_exactly(t
     (tmp_path / "own.txt").write_text("\n".join(hostile))
     facts = {"style": "more formal", **author.SERVER}
     wanted = run.plan_of(tmp_path / "formal", tmp_path / "own.txt", **facts)
-    before, _ = construct(tmp_path, Author(), wanted=wanted)
+    before, _ = run.construct(tmp_path / "formal", wanted, Author())
     assert rows(tmp_path).loc["formal-01-light", "output"].startswith("'=SUM(1)")
     edit(tmp_path, "formal-01-light", accept="yes")
     after = run.check(tmp_path / "formal")
