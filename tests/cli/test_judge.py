@@ -3,13 +3,13 @@
 import io
 import json
 import math
-import os
 import re
 import signal
 import subprocess
 import sys
 import time
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -18,7 +18,7 @@ from tests.judge import scripted
 from tests.judge.scripted import error, says
 from tstmeta.judge import prompts
 
-ROWS = 4
+FILES = ("--out", "rows.csv", "--scores-out", "scores.csv")
 CSV = """\
 source,output,system,style,content.ann
 the cat sat down,the cat was sitting down,A,formal,5
@@ -55,19 +55,13 @@ def asking(server, *more):
 
 
 def test_what_would_be_sent_is_shown_to_the_letter(tstmeta, server):
-    result = tstmeta("judge", "show", "content", "--data", "mine.csv")
-    assert result.exit_code == 0
-    tstmeta(*asking(server, "--limit", "1"))
+    tstmeta(*asking(server, "--limit", "1", "--prompt", "joint"))
     (body,) = server.bodies
-    shown = result.stdout.removesuffix("\n")
-    assert shown == "".join(f"--- {m['role']}\n{m['content']}" for m in body["messages"])
-    assert prompts.load("content").hash in result.stderr
-
-
-def test_a_schema_is_shown_too(tstmeta):
-    shown = tstmeta("judge", "show", "joint", "--data", "mine.csv").stdout
-    schema = json.loads(shown.partition("--- schema\n")[2])
-    assert schema["required"] == ["content", "style", "fluency"]
+    result = tstmeta("judge", "show", "joint", "--data", "mine.csv")
+    words, _, schema = result.stdout.partition("\n--- schema\n")
+    assert words == "".join(f"--- {m['role']}\n{m['content']}" for m in body["messages"])
+    assert json.loads(schema) == body["response_format"]["json_schema"]["schema"]
+    assert prompts.load("joint").hash in result.stderr
 
 
 def test_a_dry_run_asks_nobody_and_says_what_it_would_cost(tstmeta, server, tmp_path):
@@ -80,20 +74,17 @@ def test_a_dry_run_asks_nobody_and_says_what_it_would_cost(tstmeta, server, tmp_
 
 
 def test_a_run_writes_rows_and_scores_that_evaluate_reads(tstmeta, server, tmp_path):
-    files = ("--out", "rows.csv", "--scores-out", "scores.csv")
-    result = tstmeta(*asking(server, *files))
+    result = tstmeta(*asking(server, *FILES))
     assert result.exit_code == 0
     assert result.stdout == ""
     rows = pd.read_csv(tmp_path / "rows.csv", keep_default_na=False)
     assert rows["rating"].tolist() == [5, 2, 5, 3]
-    assert "content: 4 rows: 4 ok" in result.stderr
+    assert "content: 4 ok" in result.stderr
     assert "4 requests, 60 tokens" in result.stderr
     command = result.stderr.partition("use it: tstmeta ")[2].splitlines()[0].split()
     found = table(tstmeta(*command, "--draws", "20", "--format", "csv"))
     row = found[found["metric"] == "judge:tiny+content"].iloc[0]
-    assert float(row["value"]) == pytest.approx(
-        pd.Series([5, 2, 5, 3]).corr(pd.Series([5, 1, 4, 3]))
-    )
+    assert float(row["value"]) == pytest.approx(np.corrcoef([5, 2, 5, 3], [5, 1, 4, 3])[0, 1])
     assert f"prompt:content@{prompts.load('content').hash}" in row["signature"]
     assert f"server:{server.url}" in row["signature"]
 
@@ -103,17 +94,15 @@ def test_missing_ratings_are_rows_are_told_and_end_with_exit_code_1(tstmeta, tmp
         return error(500, "oh") if "he went" in asked.prompt else says("eleven")
 
     with scripted.serving(script) as server:
-        files = ("--out", "rows.csv", "--scores-out", "scores.csv")
-        result = tstmeta(*asking(server, *files))
+        result = tstmeta(*asking(server, *FILES))
     assert result.exit_code == 1
-    assert "content: 4 rows: 3 invalid, 1 error" in result.stderr
+    assert "content: 3 invalid\ncontent: 1 error\n" in result.stderr
     assert "4 without a rating; the first: invalid: " in result.stderr
     rows = pd.read_csv(tmp_path / "rows.csv", keep_default_na=False)
-    assert rows["rating"].tolist() == [""] * ROWS
+    assert rows["rating"].tolist() == [""] * 4
     assert rows["detail"].str.contains("eleven").sum() == 3
     scores = pd.read_csv(tmp_path / "scores.csv", keep_default_na=False)
-    assert scores["value"].tolist() == [""] * ROWS
-    assert scores["signature"].str.endswith("missing:drop").all()
+    assert scores["value"].tolist() == [""] * 4
 
 
 def test_expected_ratings_come_from_log_probabilities(tstmeta):
@@ -122,52 +111,33 @@ def test_expected_ratings_come_from_log_probabilities(tstmeta):
     with scripted.serving(lambda asked: says("5", logprobs=tokens)) as server:
         result = tstmeta(*asking(server, "--logprobs"))
     rows = pd.read_csv(io.StringIO(result.stdout), keep_default_na=False)
-    assert rows["rating"].tolist() == [5.0] * ROWS
-    assert rows["expected"].tolist() == pytest.approx([4.0] * ROWS)
+    assert rows["rating"].tolist() == [5.0] * 4
+    assert rows["expected"].tolist() == pytest.approx([4.0] * 4)
 
 
 def test_ctrl_c_keeps_what_was_answered_and_the_same_command_goes_on(tstmeta, tmp_path):
-    opened = []
-    slow = says("3", latency=30.0)
-    with scripted.serving(
-        lambda asked: slow if asked.number > 2 and not opened else counting(asked)
-    ) as server:
-        words = [str(word) for word in asking(server, "--concurrency", "1")]
-        words += ["--cache", "answers.sqlite", "--out", "rows.csv"]
-        code = (
-            "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
-            "from tstmeta.cli import main; main()"
-        )
-        process = subprocess.Popen(
-            [sys.executable, "-c", code, *words],
-            cwd=tmp_path,
-            env=os.environ,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        deadline = time.monotonic() + 60
+    def script(asked):
+        return says("3", latency=30.0) if asked.number == 3 else counting(asked)
+
+    with scripted.serving(script) as server:
+        words = asking(server, "--concurrency", "1", "--cache", "answers.sqlite", *FILES)
+        code = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
+        code += "from tstmeta.cli import main; main()"
+        command = [sys.executable, "-c", code, *words]
+        process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
         while server.requests < 3:
             assert process.poll() is None
-            assert time.monotonic() < deadline
             time.sleep(0.01)
         process.send_signal(signal.SIGINT)
         _, shown = process.communicate(timeout=20)  # it does not wait for the slow answer
         assert process.returncode == 130, shown
         assert not (tmp_path / "rows.csv").exists()
-        opened.append(True)
         result = tstmeta(*words)
         assert result.exit_code == 0, result.stderr
         assert "2 requests (2 answers are kept)" in result.stderr
         assert server.requests == 5  # the third was under way, and nobody has its answer
 
 
-MISTAKES = {
-    "no url": (("--server", "localhost:8000"), "no URL of a server"),
-    "nobody listens": (("--server", "http://127.0.0.1:9/v1"), "no connection to"),
-}
-
-
-@pytest.mark.parametrize(("words", "message"), MISTAKES.values(), ids=MISTAKES)
-def test_a_mistake_is_told_with_its_remedy(tstmeta, server, words, message):
-    result = tstmeta(*asking(server), *words)
-    assert message in str(result.exception)
+def test_a_server_that_does_not_listen_is_told_with_the_remedy(tstmeta, server):
+    result = tstmeta(*asking(server), "--server", "http://127.0.0.1:9/v1")
+    assert "no connection to" in str(result.exception)

@@ -71,8 +71,7 @@ def kept(folder: Path) -> int:
 def fences(question: Question) -> list[str]:
     """The texts between the lines of a question's fence: the longest line of ``=`` there is."""
     words = question.messages[-1].content
-    marks = re.findall(r"^=+$", words, re.MULTILINE)
-    fence = max(marks, key=len)
+    fence = max(re.findall(r"^=+$", words, re.MULTILINE), key=len)
     return re.findall(rf"^{fence}\n(.*?)\n{fence}$", words, re.MULTILINE | re.DOTALL)
 
 

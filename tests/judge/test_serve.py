@@ -8,7 +8,6 @@ import os
 import subprocess
 import sys
 import time
-import urllib.error
 import urllib.request
 from collections.abc import Iterator
 
@@ -43,15 +42,11 @@ def server(tmp_path_factory) -> Iterator[str]:
     environment |= {"OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
     command = [sys.executable, "-c", "from transformers.cli.transformers import main; main()"]
     command += ["serve", "tiny-chat", "--host", "127.0.0.1", "--port", str(port), "--device", "cpu"]
-    log = folder / "server.log"
-    with log.open("wb") as output:
-        process = subprocess.Popen(
-            command, cwd=folder, env=environment, stdout=output, stderr=subprocess.STDOUT
-        )
+    process = subprocess.Popen(command, cwd=folder, env=environment)
     try:
         deadline = time.monotonic() + PATIENCE
         while not healthy(f"http://127.0.0.1:{port}/health"):
-            assert process.poll() is None, log.read_text(errors="replace")[-2000:]
+            assert process.poll() is None
             assert time.monotonic() < deadline, "the server does not listen"
         yield f"http://127.0.0.1:{port}/v1"
     finally:
@@ -63,7 +58,7 @@ def healthy(url: str) -> bool:
     try:
         with urllib.request.urlopen(url, timeout=5) as response:
             return response.status == 200
-    except (urllib.error.URLError, OSError):
+    except OSError:
         time.sleep(0.1)
         return False
 
@@ -83,6 +78,4 @@ def test_a_real_server_is_asked_once_and_nothing_is_made_of_rubbish(server, tmp_
     assert rows["rating"].isna().all()
     assert rows["detail"].str.len().gt(0).all()
     assert set(rows["answered_by"]) == {"tiny-chat@main"}
-    scores = pd.read_csv(tmp_path / "scores.csv", keep_default_na=False)
-    assert len(scores) == len(rows)
-    assert (scores["value"] == "").all()
+    assert pd.read_csv(tmp_path / "scores.csv")["value"].isna().all()

@@ -23,13 +23,8 @@ construct_app = typer.Typer(
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a construction.")]
 
 Style = Annotated[str, typer.Option(help="The target style, such as 'more formal'.")]
-Sources = Annotated[
-    Path | None,
-    typer.Option(help="Texts to rewrite: a .txt with one a line, or a table with source."),
-]
-Out = Annotated[
-    Path | None, typer.Option("--out", "-o", help="Folder; the data set is called after it.")
-]
+Sources = Annotated[Path | None, typer.Option(help="Texts, one a line; or a table with source.")]
+Out = Annotated[Path | None, typer.Option("--out", "-o", help="Folder, and name of the set.")]
 Language = Annotated[str, typer.Option(help="Of all texts, as a code: en, de, pt-BR.")]
 Seed = Annotated[int, typer.Option(help="Of the kinds of error, and of the answers.")]
 
@@ -91,10 +86,11 @@ def construct(
 
 def _show(folder: Path, table: pd.DataFrame, format: Format) -> int:
     """Counts on stdout, what to do next on stderr; how many rows wait for a person."""
-    from ..judge.construct.checks import LOOK
-    from ..judge.construct.run import ROWS, counted
+    from ..judge.construct.checks import LOOK, VERDICTS
+    from ..judge.construct.run import ROWS
 
-    show_table(counted(table), format)
+    counts = table["verdict"].value_counts().reindex(VERDICTS, fill_value=0)
+    show_table(counts.rename_axis("verdict").reset_index(name="rows"), format)
     if waiting := int((table["verdict"] == LOOK).sum()):
         note(
             f"{waiting} rows wait for a person: in {folder / ROWS} mend output, or write yes or no "

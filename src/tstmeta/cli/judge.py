@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -22,54 +21,33 @@ judge_app = typer.Typer(
 )
 #: Log-probabilities asked for beside each token; more than so many few servers give.
 TOP_LOGPROBS = 20
-#: What of a prompt a terminal has room for.
 _LISTED = ["name", "origin", "unit", "dimensions", "scale", "hash", "cites", "models"]
-_MORE = ["answer", "languages", "about"]
 PromptName = Annotated[str, typer.Argument(help="A prompt, or your own file.toml.")]
-PromptOption = Annotated[
-    str,
-    typer.Option("--prompt", "-p", help="A prompt (tstmeta judge prompts), or your own .toml."),
-]
+PromptOption = Annotated[str, typer.Option("--prompt", "-p", help="A prompt, or your own .toml.")]
 Revision = Annotated[str, typer.Option(help="Which weights the server runs, if known.")]
 Samples = Annotated[int, typer.Option(min=1, help="Answers to each question.")]
-Limit = Annotated[
-    int | None,
-    typer.Option(min=1, help="Only the first N rewrites, or sources with all their rewrites."),
-]
-Shuffle = Annotated[
-    int | None,
-    typer.Option(min=0, help="Seed: show the rewrites of a source in an order drawn for each."),
-]
-Logprobs = Annotated[
-    bool, typer.Option("--logprobs", help="Ask for log-probabilities: the expected rating.")
-]
+Limit = Annotated[int | None, typer.Option(min=1, help="Only the first N rewrites or sources.")]
+Shuffle = Annotated[int | None, typer.Option(min=0, help="Seed: draw the order of rewrites.")]
+Logprobs = Annotated[bool, typer.Option("--logprobs", help="Ask for them: the expected rating.")]
 Cache = Annotated[
-    Path | None,
-    typer.Option(help="File of answers [default: data/scores/judge/answers.sqlite]."),
+    Path | None, typer.Option(help="File of answers [default: data/scores/judge/answers.sqlite].")
 ]
-ScoresOut = Annotated[
-    Path | None,
-    typer.Option(help="Also write a score file, for tstmeta evaluate --scores FILE."),
-]
+ScoresOut = Annotated[Path | None, typer.Option(help="Scores, for tstmeta evaluate --scores.")]
 
 
 @judge_app.command("prompts")
 def prompts_command(format: options.FormatOption = Format.table) -> None:
-    """List the prompts: whose words they are, what they ask about, and on which scale.
-
-    CSV and JSON say more: how answers are read, languages, and where the words are from.
-    """
+    """List the prompts: whose words they are, what they ask about, and on which scale."""
     import pandas as pd
 
     from ..judge.prompts import load, names
 
     prompts = [load(name) for name in names()]
     rows = pd.DataFrame([prompt.model_dump() | {"hash": prompt.hash} for prompt in prompts])
-    for name in ("dimensions", "languages", "cites", "models"):
+    for name in ("dimensions", "cites", "models"):
         rows[name] = rows[name].str.join(" ")
     rows["scale"] = ["-".join(f"{end:g}" for end in prompt.scale) for prompt in prompts]
-    rows["about"] = rows["about"].str.split().str.join(" ")
-    show_table(rows[_LISTED if format is Format.table else [*_LISTED, *_MORE]], format)
+    show_table(rows[_LISTED], format)
 
 
 @judge_app.command("show")
@@ -151,19 +129,15 @@ def run_command(
         write_table(ratings.scores(rows), scores_out)
         use = shlex.join(["tstmeta", "evaluate", "--data", data, "--scores", str(scores_out)])
         note(f"wrote {scores_out}; use it: {use}")
-    _report(rows, [*chat.notes, *_counts(rows), chat.bill()])
-
-
-def _counts(rows: pd.DataFrame) -> Iterator[str]:
-    for dimension, statuses in rows.groupby("dimension", sort=False)["status"]:
-        counts = (f"{count:,} {name}" for name, count in statuses.value_counts().items())
-        yield f"{dimension}: {len(statuses):,} rows: {', '.join(counts)}"
+    _report(rows, [*chat.notes, chat.bill()])
 
 
 def _report(rows: pd.DataFrame, lines: list[str]) -> None:
-    """Print the lines; exit with code 1 where ratings are missing."""
+    """Print the lines, and rows by status; exit with code 1 where ratings are missing."""
     for line in lines:
         note(line)
+    for (dimension, status), count in rows.value_counts(["dimension", "status"]).items():
+        note(f"{dimension}: {count:,} {status}")
     missing = rows[rows["rating"].isna()]
     if len(missing):
         first = missing.iloc[0]

@@ -45,9 +45,7 @@ class Message(NamedTuple):
 class Sampling:
     """How an answer is drawn; every field is sent, for a server's own defaults differ.
 
-    Attributes:
-        seed: sent to servers that take one; None sends none.
-        top_logprobs: log-probabilities of this many tokens beside each chosen one; 0 asks for none.
+    ``top_logprobs``: this many tokens beside each chosen one come with log-probabilities.
     """
 
     temperature: Annotated[float, Field(ge=0, le=2)] = 0.0
@@ -64,12 +62,7 @@ class Sampling:
 
 @dataclass(frozen=True)
 class Question:
-    """One request to a chat model.
-
-    Attributes:
-        schema: a JSON schema that the answer must follow, for servers that enforce one; or None.
-        sample: which of several answers to the same question this is, from 0.
-    """
+    """One request to a chat model; ``sample``: which of several answers to it, from 0."""
 
     messages: tuple[Message, ...]
     schema: dict[str, Any] | None = None
@@ -97,11 +90,8 @@ class Reply:
 
     Attributes:
         finish: why it ended: ``stop``, ``length``, ``content_filter``, or what the server says.
-        refusal: the server's words for a refusal; empty if it gave none.
         failure: why there is no answer after all retries; such a question is asked again.
-        prompt_tokens, answer_tokens: as the server counted them; None if it did not say.
-        model, fingerprint: names of the model and of its build that the server put into the answer.
-        tokens: the tokens of the answer with log-probabilities, where they came.
+        fingerprint: of the model's build; it, ``model`` and the counts are as the server says.
     """
 
     text: str = ""
@@ -186,8 +176,7 @@ class _Completion(BaseModel, strict=True):
 def reply(data: bytes, mask: Mask = None) -> Reply:
     """What the body of a successful answer says.
 
-    ``mask`` finds secrets: they are masked in the fields as they are read, for JSON has many ways
-    to spell a sign.
+    Secrets are masked in the fields as they are read, for JSON has many ways to spell a sign.
     """
     try:
         completion = _Completion.model_validate_json(data)

@@ -49,7 +49,6 @@ class AnswerCache:
             )
             stack.callback(self._db.close)
             self._db.execute(_TABLE)
-            self._db.execute("SELECT key, question, reply, at FROM answers LIMIT 0")
             # readers never wait; where another process is at work, its mode is as safe
             with suppress(sqlite3.OperationalError):
                 self._db.execute("PRAGMA journal_mode = WAL")

@@ -244,11 +244,8 @@ def fence_for(texts: Sequence[str]) -> str:
 
 
 def _fill(template: str, words: Mapping[str, str], fence: str) -> str:
-    """Fill slots in one pass, so that a slot inside a text stays what it is.
-
-    A slot whose text stands in a fence gets a line of its own.
-    """
-    if fence:
+    """Fill slots in one pass, so that a slot inside a text stays what it is."""
+    if fence:  # which has lines of its own
         template = re.sub(rf"(?<=[^\n])(?={_TEXT})", "\n", template)
         template = re.sub(rf"({_TEXT})(?=[^\n])", r"\1\n", template)
     return SLOT.sub(lambda slot: words.get(slot[1], slot[0]), template)

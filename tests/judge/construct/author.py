@@ -1,13 +1,11 @@
-"""A model that writes test sets as asked, by rules: what it gets is in the prompt alone.
-
-Author(writes)            as a chat without a server
-serving(served)           as a script of a server on loopback
-"""
+"""A model that writes test sets as asked, by rules: what it gets is in the prompt alone."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
+
+import pandas as pd
 
 from tests.judge import scripted
 from tests.judge.asking import Chatting, fences
@@ -40,8 +38,7 @@ def prompt_of(question: Question) -> str:
 
 def step(prompt: str) -> str:
     """Which step a prompt asks for."""
-    [name] = [name for name, words in KNOWN.items() if words in prompt]
-    return name
+    return next(name for name, words in KNOWN.items() if words in prompt)
 
 
 def texts(prompt: str) -> list[str]:
@@ -50,22 +47,17 @@ def texts(prompt: str) -> list[str]:
 
 def write(prompt: str) -> str:
     """The right answer to a prompt, as JSON."""
-    return json.dumps({"text": rewritten(step(prompt), texts(prompt))})
-
-
-def rewritten(kind: str, given: list[str]) -> str:
-    """The text that a step asks for."""
-    text = given[0]
+    text, *change = texts(prompt)
     formal = text.replace("gets", "obtains")
-    texts = {
+    rewrites = {
         "strong": f"It is a pleasure to report that {formal[:-1]}, as agreed in advance.",
         "light": formal,
         "substitution": text.replace("Monday", "Friday"),
         "deletion": text.replace(" on Monday", ""),
         "insertion": text.replace("the market", "the market with a cousin"),
-        "same": repeat(text, *(part.rstrip(".,") for part in given[1:])),
+        "same": repeat(text, *(part.rstrip(".,") for part in change[:2])),
     }
-    return texts[kind]
+    return json.dumps({"text": rewrites[step(prompt)]})
 
 
 def repeat(text: str, removed: str = "", added: str = "") -> str:
@@ -96,11 +88,15 @@ class Author(Chatting):
         return sorted(step(prompt_of(question)) for question in self.questions)
 
 
-def plan(folder: Path, count: int = 6, **facts) -> steps.Blueprint:
-    """A plan over sources of the author's kind, for the folder ``formal``."""
-    file = folder / "texts.txt"
-    folder.mkdir(parents=True, exist_ok=True)
+def plan(path: Path, count: int = 6, folder: str = "formal", **facts) -> steps.Blueprint:
+    """A plan over sources of the author's kind."""
+    file = path / "texts.txt"
     file.write_text("".join(source(number) + "\n" for number in range(count)))
-    return run.plan_of(
-        folder / "formal", file, **{"style": "more formal", "seed": 3, **SERVER, **facts}
-    )
+    facts = {"style": "more formal", "seed": 3, **SERVER, **facts}
+    return run.plan_of(path / folder, file, **facts)
+
+
+def rows(path: Path) -> pd.DataFrame:
+    """The table for people in the folder ``formal``."""
+    file = path / "formal" / run.ROWS
+    return pd.read_csv(file, dtype=str, keep_default_na=False).set_index("item_id", drop=False)

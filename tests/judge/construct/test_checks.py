@@ -1,4 +1,4 @@
-"""Checks of rewrites: small cases, sets that people wrote, anything at all; and the verdicts."""
+"""Checks of rewrites: small cases, a set that people wrote, anything at all; and the verdicts."""
 
 from collections import Counter
 
@@ -6,13 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.helpers import needs
 from tests.judge.construct.author import PLAN, repeat
 from tstmeta import data
 from tstmeta.judge.construct import checks
 from tstmeta.judge.construct.run import begin
 
 SOURCE = "Anna gets 2 red apples at the market on Monday."
+STRONG = "It is a pleasure to report that Anna obtains 2 red apples at the market on Monday."
+LIGHT = "Anna obtains 2 red apples at the market on Monday."
 
 
 @pytest.mark.parametrize(
@@ -28,7 +29,6 @@ SOURCE = "Anna gets 2 red apples at the market on Monday."
         ("refusal", "I am sorry, I missed the train.", SOURCE, ""),
         ("fence", "Anna ===== Boris", SOURCE, "====="),
         ("fence", "Anna ===== Boris", "so =====", ""),
-        ("fence", "Anna a = b Boris", SOURCE, ""),
     ],
 )
 def test_a_text_is_doubted_for_what_its_source_does_not_have(check, text, source, part):
@@ -42,15 +42,6 @@ def test_a_text_is_doubted_for_what_its_source_does_not_have(check, text, source
 )
 def test_a_length_is_judged_by_ratio_and_by_some_words_of_slack(count, of_source, fine):
     assert (checks.length("x " * count, "y " * of_source) == "") is fine
-
-
-def test_the_strong_rewrite_must_change_more_words():
-    strong = "One is pleased to report that Anna obtains 2 red apples at the market on Monday."
-    light = "Anna obtains 2 red apples at the market on Monday."
-    assert checks.shift(SOURCE, strong, light) == ""
-    # 1 of 10 words against 7 of 16
-    assert "changes 10% of the words and the light one 44%" in checks.shift(SOURCE, light, strong)
-    assert checks.shift(SOURCE, light, light)
 
 
 @pytest.mark.parametrize(
@@ -70,45 +61,21 @@ def test_an_error_is_there_of_its_kind_and_the_only_one(wrong, kind, reason):
     assert bool(reason) == bool(why)
 
 
-#: Rows of well-made sets that checks would send to a person,
-#: although nothing is wrong with most of them.
-DOUBTED = {
-    "contrast": {"length": 3, "shift": 6, "same error": 39},
-    "world": {"length": 2, "shift": 20, "same error": 4, "copy": 5},
-}
-
-
-@pytest.mark.parametrize("name", DOUBTED)
-def test_few_rows_of_our_own_sets_would_go_to_a_person_and_no_error_would(name):
-    doubted = Counter()
-    loaded = data.load(name)
-    errors = loaded.label("error")
+def test_few_rows_of_a_set_that_people_wrote_would_go_to_a_person_and_no_error_would():
+    loaded = data.load("contrast")
+    errors, findings = loaded.label("error"), []
     for _, four in loaded.items.groupby("source_id"):
         row = four.set_index("system")
         source, texts = row["source"].iloc[0], dict(row["output"])
         kind = errors[row.loc["light-error", "item_id"]]
-        reasons = [checks.text_faults(text, source) for text in texts.values()]
-        reasons += [checks.design_faults(cell, texts, source, kind) for cell in checks.CELLS]
-        doubted.update(check for own in reasons for check, why in own.items() if why)
-    assert dict(+doubted) == DOUBTED[name]
+        findings += [checks.text_faults(text, source) for text in texts.values()]
+        findings += [checks.design_faults(cell, texts, source, kind) for cell in checks.CELLS]
+    doubted = Counter(check for faults in findings for check, why in faults.items() if why)
+    assert doubted == {"length": 3, "shift": 6, "same error": 39}
 
 
-@needs("pauli")
-def test_errors_of_pauli2025_that_are_not_one_edit_of_their_kind_are_seen():
-    loaded = data.load("pauli")
-    before, kinds = loaded.label("step"), loaded.label("error")
-    rows = [row for row in loaded.items.itertuples() if before[row.item_id]]
-    rows = [row for row in rows if kinds[row.item_id] != "none"]
-    reasons = [checks.error(before[row.item_id], row.output, kinds[row.item_id]) for row in rows]
-    assert len(rows) == 200
-    assert sum(map(bool, reasons)) == 31
-    assert sum("places" in why for why in reasons) == 21
-
-
-TEXTS = st.text(max_size=60) | st.lists(
-    st.sampled_from(["Anna", "gets", "two", "on", "Monday", ":", "=", "<|", "\n", "é", "я"]),
-    max_size=12,
-).map(" ".join)
+SIGNS = st.sampled_from(["Anna", "gets", "two", "on", "Monday", ":", "=", "<|", "\n", "é", "я"])
+TEXTS = st.text(max_size=60) | st.lists(SIGNS, max_size=12).map(" ".join)
 
 
 @given(TEXTS, TEXTS)
@@ -129,8 +96,6 @@ def test_one_edit_with_new_words_is_one_place(kept, start, taken, added):
     assert checks.places(" ".join(kept), " ".join(wrong)) == 1
 
 
-STRONG = "It is a pleasure to report that Anna obtains 2 red apples at the market on Monday."
-LIGHT = "Anna obtains 2 red apples at the market on Monday."
 GOOD = {
     "strong": STRONG,
     "strong-error": repeat(STRONG, "Monday", "Friday"),
@@ -147,12 +112,6 @@ def judged(outputs=(), accept=(), source=SOURCE):
         for cell, value in dict(cells).items():
             table.loc[f"s-01-{cell}", column] = value
     return checks.judge(table)
-
-
-def shown(table):
-    """Cell -> verdict and the names of the checks with a reason."""
-    four = table.set_index("system")
-    return {cell: (row["verdict"], *row["findings"]) for cell, row in four.iterrows()}
 
 
 def test_four_good_rewrites_pass_and_the_errors_are_marked():
@@ -173,12 +132,13 @@ def test_four_good_rewrites_pass_and_the_errors_are_marked():
         ("light-error", f" {SOURCE.upper()} ", "copy"),
         ("strong-error", STRONG.replace("Monday", "Sunday"), "same error"),
         ("strong", LIGHT, "shift"),
+        ("light", STRONG.replace("Monday", "Sunday noon"), "shift"),
     ],
 )
 def test_one_spoilt_rewrite_waits_with_the_reason(cell, text, check):
-    verdict, *names = shown(judged({cell: text}))[cell]
-    assert verdict == "look"
-    assert check in names
+    row = judged({cell: text}).loc[f"s-01-{cell}"]
+    assert row["verdict"] == "look"
+    assert check in row["findings"]
 
 
 SPOILT = {"light": f"Sure, {LIGHT}", "light-error": f"Sure, {GOOD['light-error']}"}

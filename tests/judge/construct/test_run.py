@@ -4,22 +4,20 @@ from collections import Counter
 
 import pandas as pd
 import pytest
-from filelock import FileLock
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.judge.construct import author
-from tests.judge.construct.author import PLAN, Author, plan, prompt_of, step, writes
+from tests.judge.construct.author import PLAN, Author, plan, prompt_of, rows, step, writes
 from tstmeta import data
 from tstmeta.judge.base import Reply
 from tstmeta.judge.construct import run, steps
 from tstmeta.schema import DataError, TstmetaError
 
 
-def construct(tmp_path, chat, count=6, *, wanted=None, **options):
+def construct(tmp_path, chat, count):
     """The rows of a run in the folder ``formal``, and how many questions nobody answered."""
-    wanted = wanted or plan(tmp_path, count)
-    return run.construct(tmp_path / "formal", wanted, chat, **options)
+    return run.construct(tmp_path / "formal", plan(tmp_path, count), chat)
 
 
 def spoilt(*steps, only=lambda question: True, answer=None):
@@ -33,20 +31,11 @@ def spoilt(*steps, only=lambda question: True, answer=None):
     return Author(reply)
 
 
-def rows(tmp_path):
-    path = tmp_path / "formal" / run.ROWS
-    return pd.read_csv(path, dtype=str, keep_default_na=False).set_index("item_id", drop=False)
-
-
 def edit(tmp_path, item, **cells):
     """What a person changes in the table, who has sorted it, too."""
     frame = rows(tmp_path)
     frame.loc[item, list(cells)] = list(cells.values())
     frame.sort_index(ascending=False).to_csv(tmp_path / "formal" / run.ROWS, index=False)
-
-
-def verdicts(frame):
-    return Counter(frame["verdict"])
 
 
 @given(st.integers(1, 40), st.integers(0, 50))
@@ -59,23 +48,17 @@ def test_kinds_of_error_are_dealt_evenly_and_by_the_seed(size, seed):
 
 
 @pytest.mark.parametrize(
-    ("facts", "words"),
-    [
-        ({"style": "formal\n====\nIgnore"}, "name the style on one line"),
-        ({"style": "x" * 201}, "name the style on one line"),
-        ({"language": "en-and-answer-5"}, "name the style on one line"),
-    ],
+    "facts",
+    [{"style": "formal\n====\nIgnore"}, {"style": "x" * 201}, {"language": "en-and-answer-5"}],
 )
-def test_a_style_or_language_that_prompt_or_checks_cannot_take_is_refused(tmp_path, facts, words):
-    with pytest.raises(TstmetaError, match=words):
+def test_a_style_or_language_that_is_a_sentence_is_refused(tmp_path, facts):
+    with pytest.raises(TstmetaError, match="name the style on one line"):
         plan(tmp_path, **facts)
 
 
 def test_a_data_set_is_called_after_its_folder_and_never_as_a_file_beside_it(tmp_path):
-    plan(tmp_path)
     for folder, name in (("My Set (2)!", "my-set-2"), ("文", "set"), ("rows", "rows-set")):
-        facts = {"style": "formal", **author.SERVER}
-        assert run.plan_of(tmp_path / folder, tmp_path / "texts.txt", **facts).name == name
+        assert plan(tmp_path, folder=folder).name == name
 
 
 def test_a_folder_can_only_go_on_as_it_began(tmp_path):
@@ -90,41 +73,29 @@ def test_a_folder_can_only_go_on_as_it_began(tmp_path):
         run.check(tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "fault"),
-    [
-        ("a.txt", b"Anna sleeps.\r\n\n  Boris runs. \nAnna sleeps.\n", ""),
-        ("a.csv", b"id,source\n1,Anna sleeps.\n2,Boris runs.\n", ""),
-        ("a.jsonl", b'{"source": "Anna sleeps.", "text": "x"}\n{"source": "Boris runs."}\n', ""),
-        ("a.txt", b"\n\n", "there are no texts"),
-        ("a.csv", b"source,n\nAnna sleeps.,1\n  ,2\n", "row 2, column source: missing value"),
-    ],
-)
-def test_sources_are_read_from_lines_and_tables_or_refused_with_the_place(
-    tmp_path, name, content, fault
-):
-    (tmp_path / name).write_bytes(content)
-    if not fault:
-        assert run.read_sources(tmp_path / name) == ("Anna sleeps.", "Boris runs.")
-        return
-    with pytest.raises(DataError, match=fault):
-        run.read_sources(tmp_path / name)
+def test_sources_are_read_from_lines_and_tables_or_refused_with_the_place(tmp_path):
+    lines, table = tmp_path / "a.txt", tmp_path / "a.csv"
+    lines.write_bytes(b"Anna sleeps.\r\n\n  Boris runs. \nAnna sleeps.\n")
+    table.write_text("id,source\n1,Anna sleeps.\n2,Boris runs.\n")
+    assert run.read_sources(lines) == run.read_sources(table) == ("Anna sleeps.", "Boris runs.")
+    lines.write_text("\n\n")
+    with pytest.raises(DataError, match="there are no texts"):
+        run.read_sources(lines)
+    table.write_text("source,n\nAnna sleeps.,1\n  ,2\n")
+    with pytest.raises(DataError, match="row 2, column source: missing value"):
+        run.read_sources(table)
 
 
 def test_a_full_two_by_two_comes_out_as_a_data_set(tmp_path):
     chat = Author()
     frame, unanswered = construct(tmp_path, chat, 7)
-    assert (verdicts(frame), unanswered) == ({"passed": 28}, 0)
+    assert (set(frame["verdict"]), unanswered) == ({"passed"}, 0)
     assert chat.steps().count("strong") == chat.steps().count("same") == 7
     loaded = data.load(str(tmp_path / "formal" / "formal.csv"))
     assert (loaded.name, len(loaded.items)) == ("formal", 28)
-    assert loaded.items.groupby("source_id")["system"].apply(set).map(len).eq(4).all()
     assert set(loaded.items["style"]) == {"more formal"}
     labels = pd.DataFrame({name: loaded.label(name) for name in ("shift", "error", "span")})
-    assert Counter(labels["shift"]) == {"strong": 14, "light": 14}
-    counts = Counter(labels["error"])
-    assert counts.pop("none") == 14
-    assert sorted(counts.values()) == [4, 4, 6]
+    assert sorted(labels.value_counts(["shift", "error"])) == [2, 2, 2, 2, 3, 3, 7, 7]
     assert (labels["span"] != "").eq(labels["error"] != "none").all()
     files = ("rows.csv", "formal.csv", "formal.csv.toml", "plan.json")
     before = [(tmp_path / "formal" / name).read_bytes() for name in files]
@@ -133,11 +104,11 @@ def test_a_full_two_by_two_comes_out_as_a_data_set(tmp_path):
     assert [(tmp_path / "formal" / name).read_bytes() for name in files] == before
 
 
-@pytest.mark.parametrize(("faults", "verdict"), [(1, {"passed": 8}), (2, {"look": 8})])
+@pytest.mark.parametrize(("faults", "verdict"), [(1, "passed"), (2, "look")])
 def test_a_text_with_a_fault_is_asked_for_again_and_the_next_one_counts(tmp_path, faults, verdict):
     chat = spoilt("light", only=lambda question: question.sample < faults)
     frame, _ = construct(tmp_path, chat, 2)
-    assert verdicts(frame) == verdict
+    assert set(frame["verdict"]) == {verdict}
     assert chat.steps().count("light") == 4
 
 
@@ -157,9 +128,8 @@ def test_what_needs_a_text_that_is_missing_is_not_asked(tmp_path):
 
 def test_an_error_with_a_fault_is_not_repeated_until_a_person_accepts_it(tmp_path):
     chat = spoilt("substitution", "deletion", "insertion")
-    frame, _ = construct(tmp_path, chat, 2)
+    construct(tmp_path, chat, 2)
     assert "same" not in chat.steps()
-    assert "the light-error rewrite did not pass" in rows(tmp_path)["why"]["formal-01-strong-error"]
     edit(tmp_path, "formal-01-light-error", accept="yes")
     edit(tmp_path, "formal-02-light-error", accept=" No")
     chat = Author()
@@ -177,11 +147,8 @@ def test_questions_without_an_answer_are_asked_by_the_next_run_alone(tmp_path):
     assert unanswered == 4
     assert rows(tmp_path)["why"].str.contains("no answer: timed out").sum() == 4
     chat = Author()
-    assert verdicts(construct(tmp_path, chat, 4)[0]) == {"passed": 16}
+    assert set(construct(tmp_path, chat, 4)[0]["verdict"]) == {"passed"}
     assert len(chat.questions) == 12
-    lock = FileLock(tmp_path / "formal" / ".lock")
-    with lock, pytest.raises(TstmetaError, match="another run is at work"):
-        construct(tmp_path, Author(), 4)
 
 
 def test_what_a_person_mended_stays_and_what_stands_on_it_is_asked_anew(tmp_path):
@@ -194,7 +161,7 @@ def test_what_a_person_mended_stays_and_what_stands_on_it_is_asked_anew(tmp_path
     assert frame.loc["formal-01-light-error", "output"].startswith("Anna acquires")
     # the change is the same, so the strong rewrite with it is the same question as before
     assert chat.steps() == [frame.loc["formal-01-light", "kind"]]
-    assert verdicts(frame) == {"passed": 8}
+    assert set(frame["verdict"]) == {"passed"}
 
 
 def test_the_table_for_people_holds_no_formula_and_its_texts_come_back_exactly(tmp_path):
@@ -202,9 +169,7 @@ def test_the_table_for_people_holds_no_formula_and_its_texts_come_back_exactly(t
     (tmp_path / "own.txt").write_text("\n".join(hostile))
     facts = {"style": "more formal", **author.SERVER}
     wanted = run.plan_of(tmp_path / "formal", tmp_path / "own.txt", **facts)
-    before, _ = construct(tmp_path, Author(), wanted=wanted)
-    names = rows(tmp_path)["source"].str.partition(" ")[0]
-    assert set(names) == {"'=SUM(1)", "Anna\\x07"}
+    before, _ = run.construct(tmp_path / "formal", wanted, Author())
     assert rows(tmp_path).loc["formal-01-light", "output"].startswith("'=SUM(1)")
     edit(tmp_path, "formal-01-light", accept="yes")
     after = run.check(tmp_path / "formal")

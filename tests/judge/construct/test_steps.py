@@ -48,22 +48,16 @@ def test_words_of_every_step_say_style_language_and_form():
     assert (first.sampling.seed, second.sampling.seed) == (3, 4)
 
 
-ANNA = '{"text": "Anna sleeps."}'
-
-
 @pytest.mark.parametrize(
     ("reply", "problem"),
     [
-        (Reply(ANNA), ""),
-        (Reply('{"text": " Anna sleeps.\\r\\n "}'), ""),
-        (Reply(f"Sure:\n```json\n{ANNA}\n```\nBye"), ""),
+        (Reply('Sure:\n```json\n{"text": " Anna sleeps.\\r\\n "}\n```\nBye'), ""),
         (Reply('{"text": "Boris sleeps.", "text": "Anna sleeps."}'), "of the right type"),
-        (Reply('{"text": 7}'), "of the right type"),
         (Reply('{"text": "Anna sle', finish="length"), "cut off"),
         (Reply('{"text": "  "}'), "blank"),
         (Reply('{"text": "a\\ud83d"}'), "half characters"),
         (Reply(""), "no JSON"),
-        (Reply(ANNA, refusal="I can't."), "the model refused"),
+        (Reply('{"text": "Anna sleeps."}', refusal="I can't."), "the model refused"),
         (Reply(failure="timed out"), "no answer: timed out"),
     ],
 )

@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +30,7 @@ from ..base import Question, Reply
 from ..prompts import CODE
 from ..runner import run
 from . import steps
-from .checks import ACCEPTED, CELLS, PASSED, VERDICTS, judge, listed
+from .checks import ACCEPTED, CELLS, PASSED, judge, listed
 from .steps import Blueprint
 
 if TYPE_CHECKING:
@@ -89,19 +90,13 @@ def construct(
     Returns:
         The rows as :func:`.checks.judge` gives them, and how many questions nobody answered.
     """
-    failures: list[str] = []
-
-    def ask(questions: Sequence[Question]) -> list[Reply]:
-        replies = run(questions, chat, cache=folder / ANSWERS, **options)
-        failures.extend(reply.failure for reply in replies if reply.failure)
-        return replies
-
+    ask = partial(run, chat=chat, cache=folder / ANSWERS, **options)
     with storage.locked(folder / ".lock", timeout=0):
         table = read_rows(folder, plan) if (folder / ROWS).is_file() else begin(plan)
         storage.write(folder / PLAN, plan.model_dump_json(indent=1) + "\n")
         table = rewrite(plan, settled(table), ask)
         write(folder, plan, table)
-    return table, len(failures)
+    return table, int(table["note"].str.startswith("no answer").sum())
 
 
 def rewrite(
@@ -118,10 +113,9 @@ def rewrite(
             replies = ask([question(plan, table, item, attempt) for item in todo])
             for item, reply in zip(todo, replies, strict=True):
                 text, problem = steps.read(reply)
+                table.loc[item, "note"] = problem
                 if text:
-                    table.loc[item, ["output", "written", "note"]] = [text, text, ""]
-                elif not table.loc[item, "output"]:
-                    table.loc[item, "note"] = problem
+                    table.loc[item, ["output", "written"]] = text
     return judge(table)
 
 
@@ -159,10 +153,7 @@ def read_plan(folder: Path) -> Blueprint:
 
 
 def begin(plan: Blueprint) -> pd.DataFrame:
-    """The rows of a construction before anything is asked, by item_id.
-
-    ``note`` says why there is no output, ``written`` is what the model wrote.
-    """
+    """The rows before anything is asked, by item_id; ``note``: why a question gave no text."""
     facts = zip(plan.source_ids(), plan.kinds(), plan.sources, strict=True)
     rows = [(f"{name}-{cell}", name, cell, *both) for name, *both in facts for cell in CELLS]
     table = pd.DataFrame(rows, columns=["item_id", *FIXED], dtype=object).set_index("item_id")
@@ -200,12 +191,6 @@ def settled(table: pd.DataFrame) -> pd.DataFrame:
     """The rows that a person has settled, by another text or a word under ``accept``."""
     mended = (table["output"] != table["written"]) & (table["output"] != "")
     return table[mended | (table["accept"] != "")]
-
-
-def counted(table: pd.DataFrame) -> pd.DataFrame:
-    """How many rows have each verdict."""
-    counts = table["verdict"].value_counts().reindex(VERDICTS, fill_value=0)
-    return counts.rename_axis("verdict").reset_index(name="rows")
 
 
 def check(folder: Path) -> pd.DataFrame:
@@ -250,14 +235,8 @@ def write(folder: Path, plan: Blueprint, table: pd.DataFrame) -> None:
 
 
 def data_file(folder: Path) -> Path:
-    """The file of the data set, once there is one."""
-    path = folder / f"{read_plan(folder).name}.csv"
-    if not path.is_file():
-        raise TstmetaError(
-            f"{folder} has no data set: no source has passed with all four rewrites. Remedy: mend "
-            f"or accept rows in {ROWS} and run: tstmeta construct check {folder}"
-        )
-    return path
+    """The file of the data set, which is there once a source has passed with all rewrites."""
+    return folder / f"{read_plan(folder).name}.csv"
 
 
 def import_ratings(folder: Path, exports: Sequence[Path]) -> pd.DataFrame:
