@@ -32,7 +32,7 @@ from tstmeta.stats import (
     difference,
     draw,
     rank_sets,
-    resample_draws,
+    resample,
     simultaneous_p,
 )
 
@@ -64,7 +64,7 @@ def measured(case: Case, replicates: int, rng: Generator) -> list[Row]:
         if case.resample:
             resampled = case.resample(sample, case.plan, draws)
         else:
-            resampled = resample_draws(*sample, case.setting, case.plan, draws)
+            resampled = resample(*sample, case.setting, case.plan, draws)
         ours = intervals_of(case, resampled)
         naive = np.stack(case.naive(sample, resampled.estimates), axis=-1)
         limits.append(np.concatenate([naive, [(each.low, each.high) for each in ours]]))
@@ -120,7 +120,7 @@ def ranked(name: str, correlations: Sequence[float], replicates: int, rng: Gener
     truth, right, sizes = true_ranks(correlations), 0, []
     for draws in drawn(plan, shape, replicates, rng):
         sample = simulated.normal(rng, shape, correlations, Effects(0.5, 0.0, 0.5), between=0.5)
-        resampled = resample_draws(*sample, setting, plan, draws)
+        resampled = resample(*sample, setting, plan, draws)
         estimates, values, units = resampled.estimates, resampled.resampled, resampled.fewest
         p = simultaneous_p(estimates, values, units=units)
         sets = rank_sets(estimates, p)

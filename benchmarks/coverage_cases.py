@@ -18,7 +18,7 @@ import simulated
 from scipy import stats as scipy_stats
 from simulated import Array, Effects, Generator, Sample
 
-from tstmeta.stats import STATISTICS, Draws, Resample, ResamplingPlan, Setting, resample_draws
+from tstmeta.stats import STATISTICS, Draws, Resample, ResamplingPlan, Setting, resample
 from tstmeta.stats.resampling import Units
 from tstmeta.stats.ties import TieCalibrated, held_out, tie_calibrated
 
@@ -344,8 +344,8 @@ def _credited(group: str, shape: tuple[int, int], remark: str) -> Case:
     def fitted(sample: Sample) -> TieCalibrated:
         return tie_calibrated(sample[0], sample[1][0], rng=np.random.default_rng(0))
 
-    def resample(sample: Sample, plan: ResamplingPlan, draws: Draws) -> Resample:
-        return resample_draws(*sample, Setting(held_out([fitted(sample)]), "source"), plan, draws)
+    def cross_fitted(sample: Sample, plan: ResamplingPlan, draws: Draws) -> Resample:
+        return resample(*sample, Setting(held_out([fitted(sample)]), "source"), plan, draws)
 
     def naive(sample: Sample, estimates: Array) -> Limits:
         """All pairs as independent."""
@@ -362,4 +362,4 @@ def _credited(group: str, shape: tuple[int, int], remark: str) -> Case:
         Setting("acc_eq", "source"),
     )
     case = Case(name, group, shape, setting, _SOURCES, make, true, naive, error)
-    return case._replace(remark=remark, resample=resample)
+    return case._replace(remark=remark, resample=cross_fitted)

@@ -29,7 +29,7 @@ from tstmeta.stats import (
     Setting,
     correlate,
     draw,
-    resample_draws,
+    resample,
     simultaneous_p,
 )
 from tstmeta.stats.permutation import Units, permutation_test
@@ -166,7 +166,7 @@ def by_bootstrap(case: Case, data_sets: int) -> float:
     for number in range(data_sets):
         if number % SHARING == 0:
             draws = draw(plan, case.shape, rng)
-        drawn = resample_draws(*case.make(rng), case.setting, plan, draws)
+        drawn = resample(*case.make(rng), case.setting, plan, draws)
         gaps, units = (drawn.pairs.estimates, drawn.pairs.resampled), drawn.fewest
         parted += (
             simultaneous_p(drawn.estimates, drawn.resampled, units=units, gaps=gaps)[0, 1] <= LEVEL

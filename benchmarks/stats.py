@@ -175,7 +175,7 @@ def permutation(setting: Setting, value: Value, pairs: int) -> Callable[[Inputs,
 
         def ours() -> np.ndarray:
             tests = [
-                permutation_test(inputs.human, *two, setting, n=size, enumerate_up_to=0, rng=rng())
+                permutation_test(inputs.human, *two, setting, n=size, rng=rng())
                 for two in itertools.combinations(inputs.metrics, 2)  # those of the first lead
             ]
             return np.array([test.p for test in tests])

@@ -291,7 +291,7 @@ def choices(
     def limits(confidence: float) -> Interval:  # a normal's, of its own width on each side
         ratio = norm.ppf(0.5 + confidence / 2) / norm.ppf(0.975)
         low, high = (value + (end - value) * ratio for end in ends)
-        return Interval(low, high, 0, 0)
+        return Interval(low, high)
 
     what, n = f"{metric}, choices by {dimension}, {share}", int(row["comparisons"])
     return [Finding(what, value, limits, n, "sources resampled", _SOURCES)]
@@ -323,7 +323,7 @@ def transfer(
 
     def limits(confidence: float) -> Interval:
         low, high = t.interval(confidence, freedom, value, error)
-        return Interval(low, high, 0, 0)
+        return Interval(low, high)
 
     note, scope = f"Student's t, {freedom} degrees of freedom", "runs like these, these sources"
     return [Finding(" minus ".join(signs.index), value, limits, int(n.sum()), note, scope)]

@@ -83,12 +83,8 @@ def test_pooled_it_is_the_correlation_of_pandas_and_the_p_of_scipy(statistic):
     plain = plain.xs("human", level=1)["score"]
     np.testing.assert_allclose(rows["value"], plain[rows.index], atol=1e-12)
     good = PAIRS[PAIRS["metric"] == "good"]
-    functions = {
-        "pearson": scipy_stats.pearsonr,
-        "spearman": scipy_stats.spearmanr,
-        "kendall": scipy_stats.kendalltau,
-    }
-    expected = functions[statistic](good["human"], good["score"])
+    names = {"pearson": "pearsonr", "spearman": "spearmanr", "kendall": "kendalltau"}
+    expected = getattr(scipy_stats, names[statistic])(good["human"], good["score"])
     assert rows.loc["good", "p"] == pytest.approx(expected.pvalue)
     assert rows.loc["good", "n"] == len(DATA.items)
     assert rows["groups"].isna().all()
@@ -158,10 +154,6 @@ def test_beside_a_value_at_system_level_stands_what_one_system_does_to_it():
     two = wide[wide["system"].isin(["A", "B"])]  # nothing is left to compare without either
     row = tst.correlate(two, "kendall", "system").iloc[0]
     assert math.isnan(row["without_low"])
-    one_worst = wide.assign(human=(wide["system"] != "A").astype(float))
-    row = tst.correlate(one_worst, level="system").iloc[0]
-    assert row["without"] == "A"
-    assert row["without_low"] < row["without_high"]
     perfect = wide.assign(score=-3 * wide["human"])
     assert tst.correlate(perfect, level="system").iloc[0]["without"] == ""
 
@@ -184,10 +176,7 @@ def test_a_difference_is_paired_and_tested():
     gaps = limits.loc["good", "draws"] - limits.loc["poor", "draws"]
     low, high = np.quantile(gaps, [0.025, 0.975])
     assert row["low"] <= low < row["difference"] < high <= row["high"]
-    good = limits.loc["good"]
-    low, high = np.quantile(good["draws"], [0.025, 0.975])
-    assert good["low"] <= low < good["value"] < high <= good["high"]
-    assert row["difference"] == pytest.approx(good["value"] - limits.loc["poor", "value"])
+    assert row["difference"] == pytest.approx(np.subtract(*limits.loc[["good", "poor"], "value"]))
     assert 1 / 401 <= row["p"] < 0.01
     assert "exchangeability" in row["null"]
     [row] = tst.compare(PAIRS, "good", "poor", unit="both", draws=99).to_dict("records")
@@ -205,9 +194,6 @@ def test_a_difference_by_source_is_over_the_sources_where_both_have_a_value():
     assert row["difference"] == pytest.approx(expected["good"] - expected["poor"])
     assert row["n"] == 21  # swapping the others changes nothing
     assert row["note"].startswith("over the 21 groups where both have a value (alone over 21 and")
-    notes = tst.rank_sets(frame, "kendall", "source", draws=50).set_index("metric")["note"]
-    assert notes["poor"] == "compared with a metric over 21 of its 24 groups"
-    assert notes["good"] == ""
     holes = PAIRS.assign(score=PAIRS["score"].mask(flat))
     [row] = tst.compare(holes, "good", "poor", draws=50).to_dict("records")
     expected = tst.correlate(kept).set_index("metric")["value"]
@@ -286,19 +272,6 @@ def test_the_detectable_difference_of_two_rows_is_that_of_the_statistics():
     how = {"statistic": "acc_eq", "level": "source", "draws": 20}
     none = tst.evaluate(DATA, scores=scored(DATA, **NAMES), **how)
     assert np.isnan(detectable(none.analysis, 0, 1)), "its tie thresholds are fitted"
-
-
-def test_a_tie_threshold_is_fitted_once_a_metric(monkeypatch):
-    fits, fit = [], stats.tie_calibrated
-
-    def counted(*sides, **options):
-        fits.append(sides)
-        return fit(*sides, **options)
-
-    monkeypatch.setattr(stats, "tie_calibrated", counted)
-    own = {"statistic": "acc_eq", "level": "source", "draws": 20, "seed": 77}
-    tst.evaluate(DATA, scores=scored(DATA, **NAMES), **own)
-    assert len(fits) == len(NAMES)
 
 
 # ---------------------------------------------------------------------- with other dimensions held

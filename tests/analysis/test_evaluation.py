@@ -79,7 +79,7 @@ def test_clusters_follow_from_the_differences_of_all_pairs_in_the_same_resamples
     sides = own.drawn.estimates, own.drawn.resampled
     expected = stats.simultaneous_p(*sides, units=23)  # two strata
     np.testing.assert_allclose(own.p, expected)
-    clusters = stats.significance_clusters(own.drawn.estimates, own.p, 0.05)
+    clusters = stats.significance_clusters(own.drawn.estimates, own.p)
     assert own.frame["cluster"].tolist() == clusters.tolist()
     assert own.frame["cluster"][0] < own.frame["cluster"][3]
     rows = own.frame  # a line stands where the sets of ranks on its sides do not meet
@@ -110,24 +110,25 @@ def test_a_metric_with_gaps_does_not_change_the_items_of_the_others():
 
 
 @pytest.mark.parametrize(
-    ("statistic", "level", "how", "given"),
+    ("statistic", "how", "given"),
     [
-        ("kendall", "source", "kendall", "style"),
-        ("pearson", "within-task", "pearson", "style"),
-        ("pairwise-accuracy", "system", "spearman", "style (Spearman's rho)"),
+        ("kendall", "kendall", "style"),
+        ("pairwise-accuracy", "spearman", "style (Spearman's rho)"),
     ],
 )
-def test_given_another_dimension_is_the_statistic_at_its_level(statistic, level, how, given):
-    own = analyse(DATA, SCORES, statistic=statistic, level=level, **QUICK)
-    human, metrics, all_of_it = laid_out(level)
-    style = laid_out(level, ORDER[:1], "style")[0]
-    setting = stats.Setting(how, level, all_of_it.tasks)
-    expected = stats.partial_at(human, metrics, style[None], setting)
+def test_given_another_dimension_is_the_statistic_pooled(statistic, how, given):
+    own = analyse(DATA, SCORES, statistic=statistic, **QUICK)
+    human, metrics, _ = laid_out()
+    style = laid_out(order=ORDER[:1], dimension="style")[0]
+    expected = stats.partial(human, metrics, style[None], statistic=how)
     values = own.frame.set_index("metric")["partial"]
     np.testing.assert_allclose(values[ORDER[:-1]], expected)
     assert np.isnan(values["human-style"])
     assert set(own.frame["given"]) == {given}
     assert own.frame["partial_all"].isna().all()  # fluency was not rated
+    by_source = analyse(DATA, SCORES, statistic=statistic, level="source", **QUICK)
+    assert by_source.frame["partial"].isna().all()
+    assert set(by_source.frame["given"]) == {""}
 
 
 def test_acc_eq_fits_a_threshold_to_each_metric_on_other_data():

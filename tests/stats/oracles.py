@@ -20,6 +20,12 @@ def rng(*seed: int) -> np.random.Generator:
     return np.random.default_rng(seed or 0)
 
 
+def drawn_anew(human, metrics, setting, plan, random):
+    """Metrics in new draws of a plan."""
+    draws = stats.draw(plan, np.shape(human), random)
+    return stats.resample(human, metrics, setting, plan, draws)
+
+
 def noisy(seed, shape, noise):
     """Ratings ``[S, K]``, and metrics that see them through so much noise each ``[M, S, K]``."""
     random = rng(seed)

@@ -142,12 +142,7 @@ MANY = np.ones((40, 2, 1))
 NOBODY = {
     "no raters": (np.empty((40, 2, 0)), np.ones((40, 2)), "no single ratings"),
     "one rater": (MANY, np.ones((40, 2)), "no cell has ratings from two raters"),
-    "one source": (
-        np.ones((1, 40, 3)),
-        np.ones((1, 40)),
-        "no items to compare on",
-    ),
-    "few items": (np.ones((5, 2, 3)), np.ones((5, 2)), "10 items, fewer than 30"),
+    "one source": (np.ones((1, 40, 3)), np.ones((1, 40)), "no items to compare on"),
 }
 
 

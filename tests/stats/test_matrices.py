@@ -145,13 +145,3 @@ def test_draws_in_slices_give_the_same_as_all_at_once(monkeypatch, name, level):
     full = resampled(human, metrics, setting, draws)
     monkeypatch.setattr("tstmeta.stats.matrices._ROOM", 5 * metrics.size)
     assert resampled(human, metrics, setting, draws) == pytest.approx(full, abs=1e-12, nan_ok=True)
-
-
-def test_means_of_columns_do_not_depend_on_the_order_of_rows_to_the_last_bit():
-    rng = np.random.default_rng(8)
-    for scale in (1.0, 1e-9, 1e9):
-        column = rng.normal(size=300) * scale * 10.0 ** rng.integers(-6, 6, 300)
-        moved = [rng.permutation(column) for _ in range(40)]
-        table = np.stack([column, *moved], axis=1)
-        means, _ = kernels.column_means(table[None], table[None, None], np.ones((1, 300)))
-        assert len(set(means.ravel().tolist())) == 1

@@ -7,14 +7,14 @@ import pytest
 from scipy.stats import kendalltau, rankdata
 
 from tests.stats.oracles import repeated
-from tstmeta.stats import Draws, ResamplingPlan, Setting, draw, partial, partial_at
+from tstmeta.stats import Draws, ResamplingPlan, draw, partial
 
 NAN = math.nan
 STATISTICS = ("pearson", "spearman")
 
 
 def problems(seed: int, count: int, missing: float = 0.1, most: int = 3):
-    """Random small matrices, many with ties and missing cells: human, metrics, controls, tasks."""
+    """Random small matrices, many with ties and missing cells: human, metrics, controls."""
     rng = np.random.default_rng(seed)
     for _ in range(count):
         shape = int(rng.integers(3, 8)), int(rng.integers(2, 5))
@@ -24,12 +24,7 @@ def problems(seed: int, count: int, missing: float = 0.1, most: int = 3):
         if rng.random() < 0.6:
             values = np.round(values)
         values[rng.random(values.shape) < rng.choice([0.0, missing])] = NAN
-        yield (
-            values[0],
-            values[1 : 1 + metrics],
-            values[1 + metrics :],
-            rng.integers(0, 2, shape[0]),
-        )
+        yield values[0], values[1 : 1 + metrics], values[1 + metrics :]
 
 
 def residuals(side, controls):
@@ -38,13 +33,11 @@ def residuals(side, controls):
     return side - design @ np.linalg.lstsq(design, side, rcond=None)[0]
 
 
-def oracle(human, metric, controls, statistic="pearson", tasks=None) -> float:
+def oracle(human, metric, controls, statistic) -> float:
     """Residuals of one metric at a time; NaN where there are next to none."""
     sides = [human, metric, *controls]
     both = np.isfinite(np.stack(sides)).all(axis=0)
     columns = [side[both] for side in sides]
-    if tasks is not None:
-        columns = standardised(columns, np.broadcast_to(tasks[:, None], both.shape)[both])
     if statistic == "spearman":
         columns = [rankdata(side) for side in columns]
     if len(columns[0]) < len(controls) + 3:
@@ -58,27 +51,13 @@ def oracle(human, metric, controls, statistic="pearson", tasks=None) -> float:
     return float(np.corrcoef(left)[0, 1])
 
 
-def standardised(columns, labels):
-    """Within tasks; tasks where one of the first two is constant are left out."""
-    parts = []
-    for task in np.unique(labels):
-        part = [side[labels == task] for side in columns]
-        if all(np.ptp(side) > 0 for side in part[:2]):
-            parts.append([np.round((s - s.mean()) / (s.std() or 1.0), 12) for s in part])
-    if not parts:
-        return [np.empty(0) for _ in columns]
-    return [np.concatenate(side) for side in zip(*parts, strict=True)]
-
-
-@pytest.mark.parametrize("within", [False, True], ids=["pooled", "within tasks"])
 @pytest.mark.parametrize("statistic", STATISTICS)
-def test_partial_correlation_is_the_correlation_of_residuals(statistic, within):
+def test_partial_correlation_is_the_correlation_of_residuals(statistic):
     compared = 0
-    for human, metrics, controls, labels in problems(1, 160):
-        level, tasks = ("within-task", labels) if within else ("pooled", None)
-        result = partial_at(human, metrics, controls, Setting(statistic, level, tasks))
+    for human, metrics, controls in problems(1, 160):
+        result = partial(human, metrics, controls, statistic=statistic)
         for value, metric in zip(result, metrics, strict=True):
-            expected = oracle(human, metric, controls, statistic, tasks)
+            expected = oracle(human, metric, controls, statistic)
             compared += math.isfinite(expected)
             assert value == pytest.approx(expected, abs=1e-7, nan_ok=True)
     assert compared > 160
@@ -88,7 +67,7 @@ def test_partial_correlation_is_the_correlation_of_residuals(statistic, within):
 def test_a_draw_is_worth_its_repetitions(statistic):
     rng = np.random.default_rng(3)
     compared = 0
-    for human, metrics, controls, _ in problems(3, count=100, most=2):
+    for human, metrics, controls in problems(3, count=100, most=2):
         draws = draw(ResamplingPlan("both", 4), human.shape, rng)
         result = partial(human, metrics, controls, statistic=statistic, draws=draws)
         assert result.shape == (len(metrics), 4)
@@ -123,9 +102,8 @@ DEGENERATE = {
 def test_what_leaves_nothing_has_no_value(human, metric, controls, statistic):
     draws = Draws(np.ones((2, len(human))), np.ones((2, human.shape[1])))
     for weights in (None, draws):
-        assert np.isnan(
-            partial(human, [metric], controls, statistic=statistic, draws=weights)
-        ).all()
+        values = partial(human, [metric], controls, statistic=statistic, draws=weights)
+        assert np.isnan(values).all()
 
 
 def partial_tau(x, y, z) -> float:
@@ -138,36 +116,11 @@ def partial_tau(x, y, z) -> float:
 
 def test_partial_tau_is_kendalls_formula():
     seen = 0
-    for human, metrics, controls, _ in problems(5, 60, missing=0.0, most=2):
+    for human, metrics, controls in problems(5, 60, missing=0.0, most=2):
         values = partial(human, metrics, controls, statistic="kendall")
         for value, y in zip(values, metrics, strict=True):
             if math.isfinite(value):
                 z = controls.reshape(len(controls), human.size)
                 assert value == pytest.approx(partial_tau(human.ravel(), y.ravel(), z), abs=1e-9)
                 seen += len(controls)
-    assert seen > 50
-
-
-@pytest.mark.parametrize("statistic", ["pearson", "spearman", "kendall"])
-def test_the_value_at_a_level_is_the_mean_of_its_groups_or_that_of_means(statistic):
-    seen = 0
-    for human, metrics, controls, tasks in problems(6, 20, most=1):
-        for place, metric in enumerate(metrics):
-            sides = np.stack([human, metric, *controls])
-            groups = {
-                "source": [np.s_[:, [s], :] for s in range(len(human))],
-                "within-system": [np.s_[:, :, [k]] for k in range(human.shape[1])],
-            }
-            parts = {level: [sides[g] for g in of] for level, of in groups.items()}
-            full = np.where(np.isfinite(sides).all(axis=0), sides, NAN)
-            rated = full[:, :, np.isfinite(full[0]).any(axis=0)]
-            parts["system"] = [np.nanmean(rated, axis=1, keepdims=True)]
-            for level, inside in parts.items():
-                values = [partial(s[0], s[1:2], s[2:], statistic=statistic)[0] for s in inside]
-                expected = np.nanmean(values) if np.isfinite(values).any() else NAN
-                result = partial_at(human, metrics, controls, Setting(statistic, level, tasks))[
-                    place
-                ]
-                assert result == pytest.approx(expected, abs=1e-9, nan_ok=True), level
-                seen += math.isfinite(expected)
     assert seen > 50

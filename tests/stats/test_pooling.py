@@ -76,26 +76,3 @@ def test_fewer_than_three_values_are_not_pooled():
 def test_what_cannot_be_pooled_is_refused(v, y):
     with pytest.raises(ValueError, match="none missing or negative"):
         stats.pool(y, v)
-
-
-@pytest.mark.parametrize("tau", [0.0, 0.03, 0.08])
-def test_ten_families_give_back_mean_and_tau_and_cover_a_new_set(tau):
-    """Families have one to three sets, which err alike and differ a little in truth."""
-    rng, set_noise = np.random.default_rng(1), 0.25 * tau
-    means, squares, covered = [], [], []
-    for _ in range(400):
-        sizes = rng.integers(1, 4, 10)
-        of = np.repeat(np.arange(10), sizes)
-        error = rng.uniform(0.01, 0.05, len(of))
-        shared = np.sqrt(0.5) * (rng.normal(size=10)[of] + rng.normal(size=len(of)))
-        truth = 0.65 + tau * rng.normal(size=10)[of] + set_noise * rng.normal(size=len(of))
-        families = stats.family_means(truth + error * shared, error, of.tolist())
-        last = rng.uniform(0.01, 0.05)
-        new = 0.65 + math.hypot(tau, set_noise, last) * rng.normal()
-        result = stats.pool(*families[:2], new=last**2)
-        means.append(result.mean)
-        squares.append(result.tau**2)
-        covered.append(result.predict_low <= new <= result.predict_high)
-    assert np.mean(means) == pytest.approx(0.65, abs=0.005)
-    assert np.mean(squares) == pytest.approx(tau**2 * (1 + 0.25**2), abs=0.0004 + 0.1 * tau**2)
-    assert np.mean(covered) > 0.92

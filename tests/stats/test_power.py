@@ -7,13 +7,7 @@ import pytest
 from scipy import optimize, stats
 
 from tests.stats.oracles import noisy, rng
-from tstmeta.stats import (
-    ResamplingPlan,
-    Setting,
-    draw,
-    estimate,
-    resampled,
-)
+from tstmeta.stats import ResamplingPlan, Setting, draw, estimate, resampled
 from tstmeta.stats.power import detectable_difference, tilted
 
 

@@ -1,6 +1,5 @@
 """Held-out raters against loops over cells; alpha against its package."""
 
-import itertools
 import math
 
 import krippendorff
@@ -112,26 +111,10 @@ def test_what_has_no_ceiling_says_why(cube, reason, level):
     assert (result.n, result.reason) == (0, reason)
 
 
-def mean_reliability(share, raters):
-    """Spearman and Brown: reliability of the mean of so many raters."""
-    return raters * share / (1 + (raters - 1) * share)
-
-
-@pytest.mark.parametrize(("share", "raters"), itertools.product((0.3, 0.7), (2, 5)))
-def test_the_ceiling_of_simulated_raters_follows_from_their_reliability(share, raters):
-    rng = np.random.default_rng([raters, int(10 * share)])
-    truth = rng.normal(size=(2000, 4))
-    noise = rng.normal(size=(2000, 4, raters)) * math.sqrt(1 / share - 1)
-    rater_to_rest = math.sqrt(share * mean_reliability(share, raters - 1))
-    result = ceiling(truth[..., None] + noise, Setting())
-    assert result.value == pytest.approx(rater_to_rest, abs=0.02)
-
-
 SCALES = ("ordinal", "interval")
 #: matrix [items, raters], items with two ratings, raters who gave one of them, reason
 NO_ALPHA = {
     "no items": (np.empty((0, 3)), 0, 0, "no item has ratings from two raters"),
-    "one rater": ([[1], [2]], 0, 0, "no item has ratings from two raters"),
     "never two on one item": ([[1, NAN], [NAN, 2]], 0, 0, "no item has ratings from two raters"),
     "all equal": ([[2, 2], [2, 2]], 2, 2, "all ratings are equal"),
     "others only on single ratings": ([[2, 2], [1, NAN]], 1, 2, "all ratings are equal"),

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.stats.oracles import rng
-from tstmeta.stats import ResamplingPlan, Setting, confidence_intervals, draw, resample, resampling
+from tests.stats.oracles import drawn_anew, rng
+from tstmeta.stats import ResamplingPlan, Setting, confidence_intervals, draw, resampling
 from tstmeta.stats.resampling import jackknife
 
 UNITS = ("sources", "systems", "both")
@@ -45,10 +45,7 @@ def test_clusters_are_drawn_whole_and_strata_keep_their_number_of_clusters(label
     [
         (ResamplingPlan("rows"), "unknown unit 'rows'; known: sources, systems, both"),  # type: ignore[arg-type]
         (ResamplingPlan(clusters=[1, 2]), "clusters must be 3 labels"),
-        (
-            ResamplingPlan(clusters=[1, 1, 2], strata=[1, 2, 2]),
-            "a cluster lies in more than one stratum",
-        ),
+        (ResamplingPlan(clusters=[1, 1, 2], strata=[1, 2, 2]), "in more than one stratum"),
         (ResamplingPlan(clusters=[1, math.nan, 2]), "clusters must be 3 labels"),
         (ResamplingPlan(strata=["a", None, "b"]), "strata must be 3 labels"),
     ],
@@ -60,8 +57,8 @@ def test_plans_that_cannot_be_are_refused(plan, message):
 
 def test_clusters_are_left_out_whole():
     (result,) = jackknife(ResamplingPlan("sources", clusters=list("aba")), (3, 2))
-    assert result.sources.tolist() == [[0, 1, 0], [1, 0, 1]]
-    assert (result.systems == 1).all()
+    assert result.draws.sources.tolist() == [[0, 1, 0], [1, 0, 1]]
+    assert (result.draws.systems == 1).all()
 
 
 def test_of_very_many_clusters_none_is_left_out_and_limits_hardly_move(monkeypatch):
@@ -70,7 +67,7 @@ def test_of_very_many_clusters_none_is_left_out_and_limits_hardly_move(monkeypat
     results = []
     for many in (400, 399):
         monkeypatch.setattr(resampling, "_MANY", many)
-        results.append(resample(people, metrics, Setting(), ResamplingPlan(n=300), rng()))
+        results.append(drawn_anew(people, metrics, Setting(), ResamplingPlan(n=300), rng()))
     first, second = (confidence_intervals(result)[0][:2] for result in results)
     assert second == pytest.approx(first, abs=0.01)
     counts = [result.metrics.counts["sources"].tolist() for result in results]

@@ -122,21 +122,12 @@ def test_preference_is_the_area_under_the_curve_where_people_say_yes_or_no(size)
         human, metric = rng.permutation(np.arange(size) % 3 == 0), rng.integers(0, 6, size) / 3
         area = roc_auc_score(human, metric)
         assert STATISTICS["preference"](human, metric).value == pytest.approx(area, abs=1e-12)
-        draws = draw(ResamplingPlan("sources", 3), (size, 1), rng)
-        result = resampled(human[:, None], metric[None, :, None], Setting("preference"), draws)
-        for value, counts in zip(result[0], draws.sources, strict=True):
-            if 0 < counts @ human < counts.sum():
-                area = roc_auc_score(human, metric, sample_weight=counts)
-                assert value == pytest.approx(area, abs=1e-12)
 
 
 @pytest.mark.parametrize("name", STATISTICS)
 @given(
     st.lists(
-        st.tuples(
-            *[st.one_of(st.just(NAN), st.sampled_from([INF, -INF, 0.0]), st.floats(-1e100, 1e100))]
-            * 2
-        ),
+        st.tuples(*[st.sampled_from([NAN, INF, -INF, 0.0]) | st.floats(-1e100, 1e100)] * 2),
         max_size=8,
     )
 )
@@ -154,11 +145,9 @@ HALF = np.where(np.arange(5)[:, None] < 2, NORMAL, NAN)
 #: people, metric
 TABLES = {
     "nothing": (np.empty((0, 0)), np.empty((0, 0))),
-    "no system": (np.empty((5, 0)), np.empty((5, 0))),
     "one cell": (NORMAL[:1, :1], NORMAL[:1, :1]),
     "one system": (NORMAL[:, :1], NORMAL[:, 1:2]),
     "one source": (NORMAL[:1], NORMAL[1:2]),
-    "two sources and systems": (NORMAL[:2, :2], NORMAL[2:4, 1:3]),
     "a constant metric": (NORMAL, ZERO),
     "constant ratings": (ZERO, NORMAL),
     "all ties": (ZERO, ZERO),
@@ -214,10 +203,6 @@ def test_reasons_are_specific(human, metric, name, level, n, reason):
         (Setting("pearsons"), "unknown statistic 'pearsons'; known: pearson, spearman"),
         (Setting("pearson", "rows"), "unknown level 'rows'; known: pooled, source"),  # type: ignore[arg-type]
         (Setting("pearson", "within-task", [1, 2]), "tasks of level within-task must be 5 labels"),
-        (
-            Setting("pearson", "within-task", [1, 2, 1, 2, NAN]),
-            "tasks of level within-task",
-        ),
     ],
 )
 def test_settings_that_cannot_be_are_refused(setting, message):

@@ -7,14 +7,7 @@ import numpy as np
 import pytest
 
 from tests.stats import oracles
-from tstmeta.stats import (
-    ResamplingPlan,
-    Setting,
-    draw,
-    estimate,
-    resampled,
-    tie_calibrated,
-)
+from tstmeta.stats import ResamplingPlan, Setting, draw, estimate, resampled, tie_calibrated
 from tstmeta.stats.ties import held_out
 
 NAN = math.nan

@@ -45,7 +45,7 @@ def finding(low: float, high: float, what: str = "something", scope: str = SYSTE
 
     def limits(confidence: float) -> stats.Interval:
         more = wide if confidence > 0.95 else 0.0
-        return stats.Interval(low - more, high + more, 100, 0)
+        return stats.Interval(low - more, high + more)
 
     return Finding(what, (low + high) / 2, limits, 10, scope=scope)
 

@@ -16,9 +16,9 @@ import pandas as pd
 
 from .. import stats
 from ..schema import TstmetaError
-from ..stats import Correlation, Resample, ResamplingPlan, Setting, TieCalibrated
+from ..stats import Correlation, Draws, Resample, ResamplingPlan, Setting, TieCalibrated
 from ..stats.limits import FEW_UNITS
-from ..stats.resampling import clusters_of, jackknife
+from ..stats.resampling import clusters_of
 from ..stats.ties import held_out
 from .frame import corpus_metric
 from .matrices import Matrices, matrices
@@ -30,10 +30,7 @@ HEAD = ["dataset", "metric", "basis"]
 #: At level system: the lowest and highest value with one system left out, and whose absence moves
 #: the value most.
 WITHOUT = ["without_low", "without_high", "without"]
-_NOTHING_LEFT = (
-    "too few rewrites have all values, or ratings, scores or what is held fixed are all equal or"
-    " follow from one another"
-)
+_NOTHING_LEFT = "too few rewrites have all values, or some of these are all equal or collinear"
 
 
 class Analysis(NamedTuple):
@@ -159,13 +156,12 @@ def _row(analysis: Analysis, place: int, value: Correlation) -> dict[str, Any]:
 def _corpus_row(table: pd.DataFrame, statistic: str, level: str) -> dict[str, Any]:
     """The row of a corpus metric: its value over all outputs of a system beside the mean rating."""
     table = table[(table["statistics"] != "") & table["human"].notna()]
-    corpus, reason = corpus_metric(str(table["metric"].iloc[0])) if len(table) else None, ""
+    none = {"value": math.nan, "p": math.nan, "n": len(table), "groups": 0}
     if level != "system":
-        reason = "a metric of whole outputs: use level system"
-    elif corpus is None:
-        reason = "no statistics to add up"
-    if corpus is None or reason:
-        return {"value": math.nan, "p": math.nan, "n": len(table), "groups": 0, "reason": reason}
+        return none | {"reason": "a metric of whole outputs: use level system"}
+    corpus = corpus_metric(str(table["metric"].iloc[0])) if len(table) else None
+    if corpus is None:
+        return none | {"reason": "no statistics to add up"}
     systems = table[table["system"] != ""].groupby("system", sort=False, observed=True)
     # exact sums: systems with the same ratings have the same mean
     human = systems["human"].agg(fmean)
@@ -195,7 +191,7 @@ def _without(
     human: np.ndarray, metric: np.ndarray, setting: Setting, value: float, systems: Sequence[str]
 ) -> dict[str, Any]:
     """The columns :data:`WITHOUT`."""
-    [left_out] = jackknife(ResamplingPlan("systems"), human.shape)
+    left_out = Draws(np.ones(human.shape[::-1]), 1.0 - np.eye(len(systems)))
     used = np.isfinite(human + metric).any(axis=0)
     values = stats.resampled(human, metric[None], setting, left_out)[0, used]
     if not np.isfinite(values).any():
@@ -211,7 +207,8 @@ def resample(analysis: Analysis) -> Resample:
     setting = analysis.setting
     if analysis.fits:
         setting = setting._replace(statistic=held_out(analysis.fits))
-    return stats.resample(human, metrics, setting, analysis.plan, analysis.rng(DRAWS))
+    draws = stats.draw(analysis.plan, human.shape, analysis.rng(DRAWS))
+    return stats.resample(human, metrics, setting, analysis.plan, draws)
 
 
 def bootstrap(
@@ -251,18 +248,14 @@ def bootstrap(
     return pd.concat(tables[1:] or tables, ignore_index=True)
 
 
-def _threshold(fit: TieCalibrated) -> str:
-    """The fitted tie threshold, in words."""
-    return f"scores tie up to {fit.threshold:.3g} (folds differ by {fit.spread:.2g})"
-
-
 def intervals(analysis: Analysis, drawn: Resample) -> pd.DataFrame:
     """The columns of :func:`bootstrap` but for the draws."""
     rows = []
     for place, limit in enumerate(stats.confidence_intervals(drawn)):
         row = _row(analysis, place, agreement(analysis, place))
         if math.isfinite(row["value"]):
-            note = _threshold(analysis.fits[place]) if analysis.fits else ""
+            note = "scores tie up to {0.threshold:.3g} (folds differ by {0.spread:.2g})"
+            note = note.format(analysis.fits[place]) if analysis.fits else ""
             row["reason"] = joined(row["reason"], note, limit.reason)
         rows.append(row | {"low": limit.low, "high": limit.high})
     columns = ["value", "low", "high", "n", "groups", "reason", *WITHOUT]

@@ -13,9 +13,6 @@ from ..stats.intervals import pair_of
 from .agreement import DRAWS, HEAD, TESTS, Analysis, analyses, few_systems, joined, resample
 from .matrices import Matrices
 
-#: The level of all tests, corrected for all pairs.
-ALPHA = 1 - 0.95
-#: No swaps here: swapped cells would lose the noise that a source or a system shares.
 _NO_DIFFERENCE = "no difference for sources and systems like these (bootstrap of both)"
 
 
@@ -60,10 +57,11 @@ def compare(
         drawn = resample(analysis)
         gap = difference(drawn, 0, 1)
         p, n, null, reason = _tested(analysis, drawn)
-        few = few_systems(level, int(drawn.pairs.systems[0]))
-        note = joined(note, few, gap.reason, reason)
+        laid = analysis.matrices
+        systems = np.isfinite(laid.human + laid.metrics[0]).any(axis=0).sum()
+        note = joined(note, few_systems(level, int(systems)), gap.reason, reason)
         between = float(drawn.pairs.estimates[0])
-        name = analysis.matrices.heads["dataset"].iloc[0]
+        name = laid.heads["dataset"].iloc[0]
         rows.append((name, a, b, between, gap.low, gap.high, p, n, null, note))
     if not rows:
         known = ", ".join(pairs["metric"].drop_duplicates())
@@ -86,7 +84,7 @@ def _shared(analysis: Analysis) -> tuple[Analysis, str]:
 def _tested(analysis: Analysis, drawn: Resample) -> tuple[float, int, str, str]:
     """p of the two metrics, units, null hypothesis, and why there is no p."""
     plan, by_system = analysis.plan, analysis.plan.units == "systems"
-    if plan.units == "both":
+    if plan.units == "both":  # swapped cells would lose the noise that a source or system shares
         return float(p_of_pairs(drawn)[0, 1]), drawn.fewest, _NO_DIFFERENCE, ""
     first, second = analysis.matrices.metrics
     test = stats.permutation_test(
@@ -130,8 +128,7 @@ def rank_sets(
 
     Returns:
         Columns dataset, metric, basis, kind, value, rank, low, high (best and worst rank it could
-        have), cluster (1 is best), note (whether it is held against others over fewer groups).
-        Best first.
+        have), cluster (1 is best).  Best first.
 
     Raises:
         TstmetaError: as :func:`bootstrap`.
@@ -141,7 +138,6 @@ def rank_sets(
         drawn = resample(analysis)
         head = analysis.matrices.heads[[*HEAD, "kind"]].assign(value=drawn.estimates)
         table = pd.concat([head, ranks(drawn, p_of_pairs(drawn))], axis=1)
-        table = table.assign(note=notes(drawn))
         parts.append(table.sort_values("value", ascending=False, kind="stable"))
     if not parts:
         raise TstmetaError("there are no pairs, so there is nothing to rank")
@@ -161,7 +157,7 @@ def ranks(drawn: Resample, p: np.ndarray) -> pd.DataFrame:
     above = np.nan_to_num(estimates, nan=-np.inf)[:, None] > estimates[None, :] + 1e-12
     table = pd.DataFrame(stats.rank_sets(estimates, p), columns=["rank_low", "rank_high"])
     table.insert(0, "rank", 1 + above.sum(axis=0))
-    table["cluster"] = significance_clusters(estimates, p, alpha=ALPHA)
+    table["cluster"] = significance_clusters(estimates, p)
     table = table.astype("Int64")
     return table.mask(~np.repeat(np.isfinite(estimates)[:, None], 4, axis=1))
 
@@ -190,10 +186,8 @@ def differences(
 
 
 def detectable(analysis: Analysis, first: int, other: int) -> float:
-    """How much worse than the metric in row ``first`` that in row ``other`` would have to be for
-    these data to show it with 80 % power: see :func:`tstmeta.stats.detectable_difference`.
-
-    From at most 200 resamples.  NaN where tie thresholds are fitted to the scores (``acc_eq``).
+    """How much worse than ``first`` the other row would have to be to be found worse, from at most
+    200 resamples (:func:`tstmeta.stats.detectable_difference`); NaN of ``acc_eq``.
     """
     if analysis.setting.function.ties_fitted:
         return np.nan
@@ -201,15 +195,3 @@ def detectable(analysis: Analysis, first: int, other: int) -> float:
     sides = analysis.matrices.human, metrics[first], metrics[[other]]
     rng = analysis.rng(DRAWS)
     return float(stats.detectable_difference(*sides, analysis.setting, plan, rng, halves=0)[0][0])
-
-
-def notes(drawn: Resample) -> list[str]:
-    """For each metric, whether it meets another over fewer groups than it has a value in."""
-    has = drawn.groups.astype(int)
-    shared = has @ has.T
-    groups = shared.diagonal()
-    fewest = np.where(groups > 0, shared, groups[:, None]).min(axis=1, initial=has.shape[1])
-    return [
-        f"compared with a metric over {least:,} of its {n:,} groups" * bool(least < n)
-        for least, n in zip(fewest, groups, strict=True)
-    ]

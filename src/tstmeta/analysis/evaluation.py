@@ -13,7 +13,7 @@ from ..data import Dataset, load
 from ..metrics import Metric
 from ..schema import TstmetaError
 from . import choice, comparison
-from .agreement import Analysis, agreement, analyses, intervals, joined, resample
+from .agreement import Analysis, agreement, analyses, intervals, resample
 from .findings import Evaluation
 from .frame import METRIC, check_dimension, pairs, select_dimension
 from .people import people
@@ -60,9 +60,9 @@ def evaluate(
         (rewrites, or groups at a level of groups), without_low, without_high and without (at level
         system, see :func:`tstmeta.correlate`), rank, rank_low, rank_high (among all rows with a
         value, and the ranks it could have), cluster (1 is best, see :func:`tstmeta.rank_sets`),
-        partial and partial_all (the statistic at its level with given and given_all held fixed;
-        these name it where it is another, see :func:`tstmeta.stats.partial_at`), as_rater (the
-        metric in the place of a rater), against, note, signature.
+        partial and partial_all (at level pooled, the statistic with given and given_all held fixed;
+        these name it where it is another), as_rater (the metric in the place of a rater), against,
+        note, signature.
 
     Raises:
         TstmetaError: what does not exist or cannot be had from these data.
@@ -106,10 +106,8 @@ def _evaluated(
     ranks = comparison.ranks(drawn, p)
     human, in_place = people(data, dimension, laid, analysis.setting)
     table = intervals(analysis, drawn).rename(columns={"reason": "note"})
-    both = zip(table["note"], comparison.notes(drawn), strict=True)
     table = table.assign(
         n=table["groups"].fillna(table["n"]).astype(int),
-        note=[joined(*reasons) for reasons in both],
         better=np.where(laid.heads["flipped"], "lower", "higher"),
         as_rater=in_place,
         dimension=dimension,
@@ -139,18 +137,19 @@ def _evaluated(
 
 def _partials(analysis: Analysis, data: Dataset, dimension: str) -> pd.DataFrame:
     """The statistic, or Spearman's where it has no partial one, with dimensions held fixed."""
-    laid, setting = analysis.matrices, analysis.setting
+    laid, function = analysis.matrices, analysis.setting.function
     others = [name for name in _PARTED if name in data.judged and name != dimension]
-    others = others if dimension in _PARTED else []
+    others = others if dimension in _PARTED and analysis.setting.level == "pooled" else []
     label = ""
-    if not setting.function.has_partial:
-        setting = setting._replace(statistic="spearman")
-        label = f" ({setting.function.label})"
+    if not function.has_partial:
+        function = stats.STATISTICS["spearman"]
+        label = f" ({function.label})"
     table = pd.DataFrame(index=laid.heads.index)
     for suffix, held in (("", others[:1]), ("_all", others if len(others) > 1 else [])):
         values = np.full(len(laid.metrics), np.nan)
         if held:
-            values = stats.partial_at(laid.human, laid.metrics, laid.item_values(held), setting)
+            sides = laid.human, laid.metrics, laid.item_values(held)
+            values = stats.partial(*sides, statistic=function.name)
         table[f"partial{suffix}"] = values
         table[f"given{suffix}"] = ", ".join(held) + label * bool(held)
     return table

@@ -13,8 +13,9 @@ import pandas as pd
 
 from .. import stats
 from ..stats import Interval, Resample
+from ..stats.significance import ALPHA
 from .agreement import Analysis
-from .comparison import ALPHA, detectable, differences
+from .comparison import detectable, differences
 from .frame import METRIC, SENTINEL
 from .people import People
 from .render import TableFormat, draw, name_of, number, rendered, with_limits

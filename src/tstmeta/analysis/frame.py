@@ -68,22 +68,21 @@ def pairs(
                 " drop the repeated rows, or average samples first"
             )
         usable = table[table["status"].isin(USABLE)].set_index("item_id")
-        corpus = corpus_of(str(name), usable)
+        # those of a file have no statistics to add up
+        corpus = corpus_metric(str(name)) is not None and usable["detail"].ne("").all()
         usable = usable.reindex(data.items["item_id"])
         score = usable["value"].to_numpy(float)
         flipped = name in lower or lower_is_better(str(name), str(basis))
         columns = {"metric": name, "basis": basis, "kind": kind_of(str(name))}
         columns |= {"score": -score if flipped else score, "flipped": flipped}
-        if corpus is not None:
+        if corpus:
             columns |= {"score": np.nan, "statistics": usable["detail"].fillna("").to_numpy()}
         parts.append(items.assign(**columns, signature=signature))
     return pd.concat(parts, ignore_index=True) if parts else items.iloc[:0]
 
 
 def select_dimension(scores: pd.DataFrame, dimension: str) -> pd.DataFrame:
-    """The scores to compare with ratings of a dimension: no human style rating beside style, and of
-    a judge that rated several dimensions under one name the scores of this dimension.
-    """
+    """Without human style ratings beside style, and a judge's scores of other dimensions."""
     itself = scores["metric"].isin(ORACLES) & (dimension == "style")
     several = scores.groupby("metric")["dimension"].transform("nunique") > 1
     return scores[~itself & (~several | (scores["dimension"] == dimension))]
@@ -147,10 +146,3 @@ def corpus_metric(name: str) -> CorpusMetric | None:
     """The registered metric of that name if it is one of whole sets of outputs."""
     metric = registry.known(name)
     return metric if isinstance(metric, CorpusMetric) else None
-
-
-def corpus_of(name: str, usable: pd.DataFrame) -> CorpusMetric | None:
-    """The metric of usable scores if they are of whole outputs: those of a file have no statistics
-    to add up.
-    """
-    return corpus_metric(name) if usable["detail"].ne("").all() else None

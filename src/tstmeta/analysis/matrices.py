@@ -31,7 +31,6 @@ class Layout(NamedTuple):
     systems: list[str]  # of each column, alike; empty where it is not known
     row: np.ndarray  # of each item, -1 where it has no place
     column: np.ndarray
-    named: bool  # whether any item names its system
 
     @classmethod
     def of(cls, items: pd.DataFrame, level: str = "pooled") -> "Layout":
@@ -48,7 +47,7 @@ class Layout(NamedTuple):
         row[placed], row_keys = pd.factorize(rows[placed])
         column[placed], column_keys = pd.factorize(columns[placed])
         labels = sources[row_keys // times].tolist(), systems[column_keys // times].tolist()
-        return cls(*labels, row, column, bool(known.any()))
+        return cls(*labels, row, column)
 
     @property
     def names(self) -> list[str]:
@@ -120,7 +119,9 @@ class Matrices(NamedTuple):
         self, statistic: str = "pearson", level: str = "pooled", *, undefined: float = math.nan
     ) -> Setting:
         """A statistic at a level of these data."""
-        check(statistic, level)
+        for what, name, known in ("statistic", statistic, STATISTICS), ("level", level, LEVELS):
+            if name not in known:
+                raise TstmetaError(f"unknown {what} {name!r}; known: {', '.join(known)}")
         if level == "within-task" and self.tasks is None:
             raise TstmetaError(
                 f"level {level} needs tasks: the items do not name two tasks or more; give each"
@@ -135,23 +136,16 @@ class Matrices(NamedTuple):
         judged = np.isfinite(self.human).any(axis=0)
         systems = np.asarray(self.layout.systems, dtype=object)[judged]
         names = [name for name in dict.fromkeys(systems) if name]
+        if len(names) >= least:
+            return
         reason = "no item names its system: give the items a column `system`"
-        if self.layout.named:
+        if self.layout.names:
             only = f"only one system ({names[0]}) was judged" if names else "no system was judged"
             reason = f"{only}: add outputs of other systems"
-        if not self.layout.named or len(names) < least:
-            raise TstmetaError(
-                f"{what} compares systems, but {reason},"
-                " or use level pooled or source and resample sources"
-            )
-
-
-def check(statistic: str, level: str) -> None:
-    """Refuse unknown names."""
-    if statistic not in STATISTICS:
-        raise TstmetaError(f"unknown statistic {statistic!r}; known: {', '.join(STATISTICS)}")
-    if level not in LEVELS:
-        raise TstmetaError(f"unknown level {level!r}; known: {', '.join(LEVELS)}")
+        raise TstmetaError(
+            f"{what} compares systems, but {reason},"
+            " or use level pooled or source and resample sources"
+        )
 
 
 def matrices(frame: pd.DataFrame, level: str = "pooled") -> Matrices:

@@ -13,7 +13,7 @@ from ..data.base import RATING
 from ..schema import TstmetaError
 from ..stats import Setting
 from .frame import check_dimension, judged
-from .matrices import Matrices, check, cube, matrices
+from .matrices import Matrices, cube, matrices
 
 
 class People(NamedTuple):
@@ -71,7 +71,6 @@ def ceiling(
     Raises:
         TstmetaError: an unknown dimension, statistic or level.
     """
-    check(statistic, level)
     rows = []
     for dataset in [data] if isinstance(data, Dataset) else data:
         against = dataset.against(dimension)
@@ -86,8 +85,8 @@ def ceiling(
 
 
 def agreement_facts(data: Dataset) -> pd.DataFrame:
-    """Krippendorff's alpha of each dimension for reading: part (the dimension), what, value; of
-    intervals where the scale is more than ten points wide, else ordinal.
+    """Krippendorff's alpha for reading: part (dimension), what, value; of intervals where the scale
+    is more than ten points wide.
     """
     rows = []
     for dimension in data.dimensions:

@@ -4,10 +4,10 @@ Nothing here knows of texts, files or data sets.
 """
 
 from .alternative import alternative_annotator_test
-from .intervals import Resample, confidence_intervals, difference, resample, resample_draws
+from .intervals import Resample, confidence_intervals, difference, resample
 from .limits import Interval, percentile_intervals
 from .matrices import LEVELS, Setting, correlate, estimate, resampled
-from .partial_correlation import partial, partial_at
+from .partial_correlation import partial
 from .permutation import permutation_test
 from .pooling import family_means, pool
 from .power import detectable_difference

@@ -102,9 +102,7 @@ def alternative_annotator_test(
 
 
 def on_scale(ratings: Array, scores: Array, rng: np.random.Generator) -> tuple[Array, bool]:
-    """Scores ``[S, K]`` on the scale of ratings ``[S, K, R]``, NaN with fewer than two sources; and
-    whether every fold's map is flat.
-    """
+    """Scores on the scale of ratings, NaN with one source; and whether every fold's map is flat."""
     people, count = mean_of_ratings(ratings), np.isfinite(ratings).sum(axis=-1)
     scores = snapped(scores)  # scores equal but for rounding share a place on the scale
     both = np.isfinite(people) & np.isfinite(scores)
@@ -113,18 +111,13 @@ def on_scale(ratings: Array, scores: Array, rng: np.random.Generator) -> tuple[A
     for fold in np.array_split(sources, min(FOLDS, len(sources))) if flat else ():
         judged = np.isin(np.arange(len(scores)), fold)
         fit, use = both & ~judged[:, None], both & judged[:, None]
-        at, height = rising(scores[fit], people[fit], count[fit])
+        at, place = np.unique(scores[fit], return_inverse=True)  # equal scores share a knot
+        weight = np.bincount(place, count[fit])
+        mean = np.bincount(place, count[fit] * people[fit]) / weight
+        height = isotonic_regression(mean, weights=weight).x
         mapped[use] = np.interp(scores[use], at, height)
         flat &= bool(np.ptp(height) <= _EQUAL * np.abs(people[fit]).max())
     return mapped, flat
-
-
-def rising(scores: Array, people: Array, weights: Array) -> tuple[Array, Array]:
-    """Knots and heights of the rising map of least squares (scipy); equal scores share a knot."""
-    at, place = np.unique(scores, return_inverse=True)
-    weight = np.bincount(place, weights)
-    mean = np.bincount(place, weights * people) / weight
-    return at, np.asarray(isotonic_regression(mean, weights=weight).x)
 
 
 def _against(ratings: Array, scores: Array, rater: int, epsilon: float) -> RaterTest:

@@ -15,18 +15,16 @@ from numpy.typing import ArrayLike
 from .kernels import Array
 from .limits import Interval, interval
 from .matrices import Setting, resampled, with_value
-from .resampling import Draws, ResamplingPlan, clusters_of, draw, jackknife, systems_of
+from .resampling import Draws, ResamplingPlan, jackknife
 
 
 class Sampled(NamedTuple):
     """Values of metrics, or of differences of two: estimates ``[R]``, and in every draw ``[R, D]``.
 
     Attributes:
-        jackknives: values with one unit left out, ``[R, U]`` for each sample of units: sources (or
-            clusters) of each stratum, systems.
-        present: whether a row has a value of that unit, in the same shapes.
+        jackknives, present: values with one unit left out, and whether a row has a value of that
+            unit, ``[R, U]`` for each sample of units: sources (or clusters) of a stratum, systems.
         counts: kind of unit -> units ``[R]``, n - 1 fewer where there are n strata.
-        systems: systems that a row has a value of ``[R]``, drawn or not.
     """
 
     estimates: Array
@@ -34,7 +32,6 @@ class Sampled(NamedTuple):
     jackknives: tuple[Array, ...]
     present: tuple[Array, ...]
     counts: dict[str, Array]
-    systems: Array
 
 
 class Resample(NamedTuple):
@@ -51,7 +48,6 @@ class Resample(NamedTuple):
     groups: Array
     single: bool
     setting: Setting
-    plan: ResamplingPlan
 
     @property
     def estimates(self) -> Array:
@@ -72,8 +68,8 @@ class Resample(NamedTuple):
 
     @property
     def widened(self) -> bool:
-        """Whether quantiles are taken further out for the units being few.  Not for statistics of
-        order over single items: an item that is drawn twice makes no pair with itself.
+        """Whether quantiles are taken further out for few units.  Not for statistics of order over
+        single items: an item that is drawn twice makes no pair with itself.
         """
         return not (self.single and self.setting.function.ordinal)
 
@@ -83,16 +79,9 @@ def resample(
     metrics: ArrayLike,
     setting: Setting,
     plan: ResamplingPlan,
-    rng: np.random.Generator,
+    draws: Draws,
 ) -> Resample:
-    """Draw once for all metrics ``[M, S, K]`` and people ``[S, K]``."""
-    return resample_draws(human, metrics, setting, plan, draw(plan, np.shape(metrics)[-2:], rng))
-
-
-def resample_draws(
-    human: ArrayLike, metrics: ArrayLike, setting: Setting, plan: ResamplingPlan, draws: Draws
-) -> Resample:
-    """The same in draws at hand."""
+    """All metrics ``[M, S, K]`` against people ``[S, K]`` in the draws of a plan."""
     x, y = np.asarray(human, dtype=float), np.asarray(metrics, dtype=float)
     i, j = pairs = np.stack(np.triu_indices(len(y), 1))
 
@@ -111,8 +100,6 @@ def resample_draws(
             values = _wider(by_source, by_system)
         else:
             values = _crossed(estimates, values_in(draws), by_source, by_system, jackknives)
-    numbers = systems_of(plan, x.shape[1])
-    systems = (rated.any(axis=1) @ (numbers[:, None] == np.unique(numbers))).sum(axis=1)
     m = len(y)
     both = Sampled(
         estimates[m:],
@@ -120,14 +107,13 @@ def resample_draws(
         tuple(jackknife[m:] for jackknife in jackknives),
         tuple(units[i] | units[j] for units in present),
         {name: np.minimum(n[i], n[j]) for name, n in counts.items()},
-        np.minimum(systems[i], systems[j]),
     )
     alone = tuple(jackknife[:m] for jackknife in jackknives)
-    rows = Sampled(estimates[:m], values[:m], alone, present, counts, systems)
+    rows = Sampled(estimates[:m], values[:m], alone, present, counts)
     drawn_alone = plan.units != "both" and plan.clusters is None and plan.columns is None
     items = rated.sum(axis=2 if plan.units == "sources" else 1)
     single = setting.level == "system" or (drawn_alone and bool(items.max(initial=0) <= 1))
-    return Resample(rows, both, with_value(x, y, setting), single, setting, plan)
+    return Resample(rows, both, with_value(x, y, setting), single, setting)
 
 
 def _left_out(
@@ -137,22 +123,16 @@ def _left_out(
     jackknives: list[Array] = []
     present: list[Array] = []
     counts: dict[str, Array] = {}
-    for draws in jackknife(plan, rated.shape[1:]):
+    for kind, draws, labels, strata in jackknife(plan, rated.shape[1:]):
         values = values_in(draws)
-        if (draws.systems == 1).all():
-            name = "sources" if plan.clusters is None else "clusters"
-            labels, strata = clusters_of(plan, rated.shape[1])
-            units = _any(rated.any(axis=2), labels)  # [M, units]
-        else:
-            name, labels = "systems", systems_of(plan, rated.shape[2])
-            units, strata = _any(rated.any(axis=1), labels), np.zeros(len(draws), dtype=int)
+        units = _any(rated.any(axis=1 if kind == "systems" else 2), labels)  # [M, units]
         if len(draws) < len(strata):  # very many units have no jackknife
             values = np.full((len(values), len(strata)), np.nan)
         inside = [strata == stratum for stratum in np.unique(strata)]
         jackknives += [values[:, stratum] for stratum in inside]
         present += [units[:, stratum] for stratum in inside]
         free = [units[:, stratum].sum(axis=1) - 1 for stratum in inside]
-        counts[name] = np.maximum(free, 0).sum(axis=0, dtype=int) + units.any(axis=1)
+        counts[kind] = np.maximum(free, 0).sum(axis=0, dtype=int) + units.any(axis=1)
     return tuple(jackknives), tuple(present), counts
 
 
@@ -190,9 +170,7 @@ def _crossed(
 
 
 def _wider(sources: Array, systems: Array) -> Array:
-    """Draws ``[R, D]`` of sources or of systems, whichever vary more: at level system, draws of
-    both would count the noise of cells twice.
-    """
+    """Draws of sources or of systems, whichever vary more: both would count cells' noise twice."""
     first, second = (_variances(part, np.isfinite(part)) for part in (sources, systems))
     return np.where((first > second)[:, None], sources, systems)
 
@@ -212,9 +190,9 @@ def confidence_intervals(resample: Resample, *, confidence: float = 0.95) -> lis
 def pair_of(resample: Resample, first: int, second: int) -> tuple[Sampled, int, int]:
     """The rows, the row among them and its sign (0 of itself), of one metric minus another."""
     m = len(resample.estimates)
-    if not (-m <= first < m and -m <= second < m):
+    if not (0 <= first < m and 0 <= second < m):
         raise IndexError(f"there are {m} metrics, and no rows {first} and {second}")
-    if (first := first % m) == (second := second % m):
+    if first == second:
         return resample.metrics, first, 0
     i, j = sorted((first, second))
     return resample.pairs, i * (2 * m - i - 1) // 2 + j - i - 1, 1 if i == first else -1

@@ -89,10 +89,8 @@ def pair_total(
     weights: Array,
     tolerance: float = 0.0,
 ) -> Array:
-    """Weighted sum of a function over all pairs of different items.
-
-    The function takes the signs of the differences of x and of y as bytes, is symmetric, and gives
-    -1, 0 or 1 as bytes, or truth values.  Differences of y up to ``tolerance`` are ties.
+    """Weighted sum over all pairs of different items of a symmetric function of the signs of their
+    differences; those of y up to ``tolerance`` are ties.
     """
     n = x.shape[-1]
     if n > FEW:
@@ -153,9 +151,7 @@ def _blocks(function, x: Array, y: Array, weights: Array, tolerance: float) -> A
 
 
 def standings(x: Array, weights: Array) -> Array:
-    """The weight below each item minus the weight above it ``[..., D, n]``: average ranks, but for
-    a factor and a constant.
-    """
+    """The weight below each item minus that above it ``[..., D, n]``: ranks, but for the scale."""
     if x.shape[-1] > FEW:
         return _by_vector(_standings, (x,), weights)
     table = _signs(x[..., :, None], x[..., None, :])
@@ -174,9 +170,7 @@ def _standings(x: Array, weights: Array) -> Array:
 
 
 def _groups(x: Array, weights: Array) -> tuple[Array, Array, Array]:
-    """Groups of equal values of a vector ``[n]``: its order, in which they follow one another,
-    their sizes ``[G]`` and their weights ``[D, G]``.
-    """
+    """The order of a vector ``[n]``; sizes ``[G]`` and weights ``[D, G]`` of its equal values."""
     order = np.argsort(x, kind="stable")
     first = np.ones(len(x), dtype=bool)
     first[1:] = x[order][1:] != x[order][:-1]
@@ -252,9 +246,8 @@ def moments_by_row(
 ) -> tuple[Array, Array, Array]:
     """Sums of products about the mean under draws of rows and columns: xx, yy, xy, each ``[M, D]``.
 
-    The cells of a row are added up first, so a draw is a product with a few numbers a row.  With
-    fewer than ``least`` cells that have both values, or a constant side, all sums are 0.  From
-    ``[S, K]``, ``[M, S, K]`` (NaN where missing) and weights ``[D, S]`` and ``[D, K]``.
+    The cells of a row are added up first.  With fewer than ``least`` complete cells all sums are 0.
+    From ``[S, K]``, ``[M, S, K]`` and weights ``[D, S]`` and ``[D, K]``.
     """
     present = np.isfinite(x) & np.isfinite(y)
     if (present == present[:1]).all():  # all metrics miss the same cells: x is the same for all

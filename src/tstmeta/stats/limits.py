@@ -26,14 +26,12 @@ _ROUNDING = 1e-12
 
 
 class Interval(NamedTuple):
-    """Limits of a value, NaN where there are none; how many draws, and how many of them have no
-    value; ``reason`` says why there are no limits, or why they may cover less than they claim.
+    """Limits of a value, NaN where there are none; ``reason`` says why there are none, or why they
+    may cover less than they claim.
     """
 
     low: float
     high: float
-    draws: int
-    undefined: int
     reason: str = ""
 
 
@@ -68,25 +66,16 @@ def interval(
     widened: bool = True,
     bounds: tuple[float, float] = (-1.0, 1.0),
 ) -> Interval:
-    """The limits of one value.
+    """The limits of one value from draws ``[D]``, and values with one unit left out, ``[U]`` for
+    each independent sample of units.  Of the kinds of units the one with the fewest rules.
 
-    Undefined draws are never left out: each counts on both sides, and a limit that falls among them
-    is the end of the scale.
-
-    Args:
-        values: ``[D]``.
-        jackknives: values with one unit left out, ``[U]`` for each independent sample of units.
-        counts: kind of unit -> units (``systems``: 8); the fewest rule.
-        widened: whether quantiles are taken further out for the units being few.
-        bounds: ends of the scale.
+    An undefined draw counts on both sides; a limit that falls among them is the end of the scale.
     """
-    if not 0.0 < confidence < 1.0:
-        raise ValueError(f"confidence must lie between 0 and 1, not {confidence}")
     ordered = np.sort(values[np.isfinite(values)])
     draws, undefined = len(values), len(values) - len(ordered)
     name, n = min(counts.items(), key=lambda count: count[1])
     if reason := _no_limits(estimate, len(ordered), name, n):
-        return Interval(math.nan, math.nan, draws, undefined, reason)
+        return Interval(math.nan, math.nan, reason)
     z = _reach(jackknives, n, confidence, widened)
     shares = (float(special.ndtr(-z)), float(special.ndtr(z)))
     # undefined draws lie at the far end of either side
@@ -101,7 +90,7 @@ def interval(
         reasons.append(f"{n} {name}: over fewer than {FEW_UNITS} it can cover less than it claims")
     if undefined > SMALL_SHARE * draws:
         reasons.append(f"{undefined} of {draws} draws have no value and count on both sides")
-    return Interval(low, high, draws, undefined, "; ".join(reasons))
+    return Interval(low, high, "; ".join(reasons))
 
 
 def _no_limits(estimate: float, defined: int, name: str, n: int) -> str:
@@ -127,8 +116,7 @@ def _reach(jackknives: Sequence[Array], n: int, confidence: float, widened: bool
 def influence(jackknives: Sequence[Array], n: int) -> tuple[float, float]:
     """Degrees of freedom, and the factor by which quantiles are taken further out.
 
-    The influence of unit i of n is (n - 1) (mean of the jackknife - its value without i); squares
-    of independent samples are added up, n being Satterthwaite's (1946) number.
+    Squared influences of independent samples are added up; n is Satterthwaite's (1946) number.
     """
     squares = fair = spread = 0.0
     for left_out in jackknives:

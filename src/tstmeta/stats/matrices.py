@@ -241,7 +241,7 @@ def _flat(values: Array) -> Array:
 
 def within_tasks(x: Array, y: Array, setting: Setting, weights: Array) -> tuple[Array, Array]:
     """Both sides standardised within tasks, over the cells where both have values."""
-    labels = _tasks(setting, x.shape[-2])
+    labels = numbered(f"tasks of level {setting.level}", setting.tasks, x.shape[-2])
     shape = (*y.shape[:1], len(weights), *y.shape[2:])
     sides = np.full(shape, np.nan), np.full(shape, np.nan)
     for task in np.unique(labels):
@@ -251,7 +251,3 @@ def within_tasks(x: Array, y: Array, setting: Setting, weights: Array) -> tuple[
         for side, values in zip(sides, (a, b), strict=True):
             side[..., inside, :] = standardised(values, w)
     return sides
-
-
-def _tasks(setting: Setting, sources: int) -> Array:
-    return numbered(f"tasks of level {setting.level}", setting.tasks, sources)

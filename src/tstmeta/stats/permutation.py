@@ -22,10 +22,13 @@ Units = Literal["inputs", "systems", "both"]
 _ROUNDING = 1e-10
 #: Up to here a value may change when scores are standardised, which takes some digits.
 _OTHER = 0.01
+#: Of at most so many possible swaps all are made.
+EXACT = 4096
 #: The axis along which groups lie.
 _GROUPS = {"source": 0, "same-source": 0, "within-system": 1}
 #: Numbers held at once.
 _ROOM = 2**22
+_UNITS = {"inputs": "source", "systems": "system", "both": "cell"}
 _NULL = (
     "exchangeability: the two metrics' standardised scores have the same joint distribution when"
     " they are swapped in any"
@@ -36,14 +39,13 @@ class PermutationTest(NamedTuple):
     """The difference of two metrics and how often swapping gives one as large.
 
     Attributes:
-        difference: the first metric's value minus the second's, signs kept, over the cells that
-            have a human value and both scores, and groups where both have a value.
+        difference: the first metric's value minus the second's, over the cells that have a human
+            value and both scores, and groups where both have a value.
         p: two-sided, the share of swaps whose difference is at least as large.
         n: units swapped: sources (or clusters of them), systems or cells where the metrics differ.
         smallest: the smallest p that could have come out.
         null: the null hypothesis in words.
         reason: why there is no p, or why it can only be 1.
-        draws, exact: number of swaps, and whether these are all there are.
     """
 
     difference: float
@@ -52,8 +54,6 @@ class PermutationTest(NamedTuple):
     smallest: float
     null: str
     reason: str = ""
-    draws: int = 0
-    exact: bool = False
 
 
 def permutation_test(
@@ -66,17 +66,15 @@ def permutation_test(
     n: int = 1000,
     rng: np.random.Generator,
     clusters: ArrayLike | None = None,
-    enumerate_up_to: int = 4096,
 ) -> PermutationTest:
     """Two metrics ``[S, K]`` against people ``[S, K]``, NaN where missing.
 
     Args:
         units: what is swapped: ``inputs`` (sources), ``systems`` or ``both`` (single cells).
-        n: random swaps; p is then (b + 1) / (n + 1) with b swaps at least as large as observed
-            (Phipson and Smyth 2010).
+        n: random swaps; p is (b + 1) / (n + 1) with b swaps at least as large as observed (Phipson
+            and Smyth 2010).  Of few possible swaps all are made, and p is b over their number.
         clusters: labels of the sources ``[S]`` (of the columns ``[K]`` where systems are swapped):
             a cluster is one unit (with ``both``: its cells under one system).
-        enumerate_up_to: of at most so many possible swaps all are tried; p is b over their number.
     """
     x, both = finite(human), np.stack([finite(first), finite(second)])
     if x.shape != both.shape[1:]:
@@ -85,16 +83,18 @@ def permutation_test(
             f" got {x.shape} and {both.shape[1:]}"
         )
     shared = np.isfinite(x) & np.isfinite(both).all(axis=0)
-    swaps = _swaps(shared, units, clusters, n, enumerate_up_to, rng)
+    swaps = _swaps(shared, units, clusters, n, rng)
     flat = np.array([constant(side[shared]) for side in both])
     both, x = np.where(shared, both, np.nan), np.where(shared, x, np.nan)
     scores = both if flat.any() else _standardised(both)
     *raw, gap = estimate(x, both, setting, [(0, 1)])
     *values, observed = estimate(x, scores, setting, [(0, 1)])
     count, draws = _units_that_differ(x, scores, setting, swaps), len(swaps.flips)
-    null = f"{_NULL} {_unit(units, clusters is not None)}"
+    null = f"{_NULL} {_UNITS[units]}"
+    if clusters is not None and units != "systems":
+        null = f"{_NULL} cluster of {_UNITS[units]}s"
     if reason := _untestable(shared, flat, np.array([raw, values]), gap):
-        return PermutationTest(float(gap), np.nan, count, np.nan, null, reason, draws, swaps.exact)
+        return PermutationTest(float(gap), np.nan, count, np.nan, null, reason)
     after, random = _swapped(x, scores, setting, swaps), not swaps.exact
     # swaps after which a metric has no value count as large
     large = int((~(np.abs(after) < abs(observed) - _ROUNDING)).sum())
@@ -105,13 +105,7 @@ def permutation_test(
         reason = "the standardised scores are the same in every cell: p can only be 1"
     elif count == 1:
         reason = "the metrics differ in a single unit: p can only be 1"
-    return PermutationTest(float(gap), p, count, smallest, null, reason, draws, swaps.exact)
-
-
-def _unit(units: Units, clustered: bool) -> str:
-    """What is swapped, in words."""
-    unit = {"inputs": "source", "systems": "system", "both": "cell"}[units]
-    return f"cluster of {unit}s" if clustered and units != "systems" else unit
+    return PermutationTest(float(gap), p, count, smallest, null, reason)
 
 
 def _units_that_differ(x: Array, scores: Array, setting: Setting, swaps: "_Swaps") -> int:
@@ -124,9 +118,7 @@ def _units_that_differ(x: Array, scores: Array, setting: Setting, swaps: "_Swaps
 
 
 def _untestable(shared: Array, flat: Array, values: Array, gap: float) -> str:
-    """Why there is no p, from the cells with all values ``[S, K]``, whether all scores of a metric
-    are equal ``[2]``, values of raw and of standardised scores ``[2, 2]``, and the raw difference.
-    """
+    """Why there is no p; ``values [2, 2]`` are of the raw and of the standardised scores."""
     if not shared.any():
         return "no cell has a human value and both scores"
     if flat.any():
@@ -160,7 +152,6 @@ def _swaps(
     units: str,
     clusters: ArrayLike | None,
     n: int,
-    enumerate_up_to: int,
     rng: np.random.Generator,
 ) -> _Swaps:
     """Random swaps, or all if these are few, of units with a cell that is ``counted [S, K]``."""
@@ -178,7 +169,7 @@ def _swaps(
     known = np.unique(labels[units][counted])
     # units without a cell that counts share the number of their neighbour, which hurts nothing
     unit = np.minimum(np.searchsorted(known, labels[units]), max(len(known) - 1, 0))
-    exact = 2.0 ** min(len(known), 1000) <= enumerate_up_to
+    exact = 2.0 ** min(len(known), 1000) <= EXACT
     if exact:
         flips = np.arange(2 ** len(known))[:, None] >> np.arange(len(known)) & 1
     else:
@@ -188,9 +179,7 @@ def _swaps(
 
 
 def _standardised(scores: Array) -> Array:
-    """Two metrics ``[2, S, K]`` with variance 1 and one mean, counted from the lowest score of
-    either; scores equal but for rounding are equal.
-    """
+    """Two metrics ``[2, S, K]`` with variance 1 and one mean, without differences by rounding."""
     scores = scores / np.nanmax(np.abs(scores), axis=(1, 2), keepdims=True)  # squares are numbers
     mean, spread = (f(scores, axis=(1, 2), keepdims=True) for f in (np.nanmean, np.nanstd))
     result = (scores - mean) / spread
@@ -202,9 +191,8 @@ def _standardised(scores: Array) -> Array:
 def _swapped(x: Array, scores: Array, setting: Setting, swaps: _Swaps) -> Array:
     """First metric minus second after each swap ``[D]``, NaN where either has no value.
 
-    A swap is a weighting of the stacked scores of both metrics: 1 for the copy that stays with the
-    first and 0 for the other.  Where a level standardises within tasks, or single
-    cells are swapped within groups, the scores themselves are swapped.
+    A swap is a weighting of the stacked scores of both metrics.  Where a level standardises within
+    tasks, or single cells are swapped within groups, the scores themselves are swapped.
     """
     axis, unit = swaps.axis, swaps.unit
     if setting.level == "pooled" and axis != 0:  # no layout is needed: all in a column

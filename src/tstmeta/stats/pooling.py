@@ -8,7 +8,7 @@ Knapp (2001) with k - 1 degrees of freedom, never narrower than the usual one (K
 
     mean +- t(k - 2) sqrt(tau^2 + var(mean) + v_new)
 
-(Higgins, Thompson and Spiegelhalter 2009, section 4.2, with the sampling variance of the new set).
+(Higgins, Thompson and Spiegelhalter 2009, section 4.2).
 """
 
 import math
@@ -98,9 +98,7 @@ def pool(
 
 
 def _paule_mandel(y: Array, v: Array) -> float:
-    """The tau^2 at which the weighted squares about the mean are as many as their degrees of
-    freedom, 0 where they are fewer at once (DerSimonian and Kacker 2007, appendix 8).
-    """
+    """The tau^2 of as many squares as degrees of freedom (DerSimonian and Kacker 2007, app. 8)."""
     tau2 = 0.0
     while True:
         weights = 1.0 / (v + tau2)

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 from scipy.special import ndtri, stdtrit
 
-from .intervals import resample_draws
+from .intervals import resample
 from .kernels import Array, finite
 from .limits import FEW_UNITS
 from .matrices import Setting, estimate, resampled
@@ -67,7 +67,7 @@ def detectable_difference(
     """
     people, scores = finite(human), finite(np.concatenate([[first], others]))
     draws = draw(plan, people.shape, rng)
-    drawn = resample_draws(people, scores, setting, plan, draws)
+    drawn = resample(people, scores, setting, plan, draws)
     n, reach = drawn.fewest, float(ndtri(0.975))
     if drawn.widened and n > 1:
         reach = float(stdtrit(n - 1.0, 0.975)) * math.sqrt(n / (n - 1.0))
@@ -83,7 +83,7 @@ def detectable_difference(
             """The first metric less the tilted one in each draw ``[D]``."""
             sides = people, np.stack([scores[0], tilted(people, other, angle)]), setting
             if plan.units == "both" and len(draws) > 1:  # their variance has to be corrected
-                return resample_draws(*sides, plan, draws).pairs.resampled[0]
+                return resample(*sides, plan, draws).pairs.resampled[0]
             return resampled(*sides, draws, [(0, 1)])[2]
 
         value = rows[0, place] = _smallest(gaps, draws, 1.0, reach, power)
@@ -97,9 +97,7 @@ def detectable_difference(
 
 
 def tilted(people: Array, metric: Array, angle: float) -> Array:
-    """Scores ``[S, K]`` rotated by an angle towards human values, which they are at pi / 2, or
-    (below 0) away from them; their other part, and their unit, stay.
-    """
+    """Scores ``[S, K]`` rotated towards human values (at pi / 2), or away from them (below 0)."""
     both = np.isfinite(people) & np.isfinite(metric)
     unit = metric[both].std() / (people[both].std() or 1.0)
     return math.cos(angle) * metric + math.sin(angle) * unit * people

@@ -108,21 +108,31 @@ def numbered(what: str, labels: ArrayLike | None, n: int) -> np.ndarray:
     return np.unique(known, return_inverse=True)[1]
 
 
-def jackknife(plan: ResamplingPlan, shape: tuple[int, int]) -> list[Draws]:
-    """Weights that leave out each source (or cluster) once, and then each system; very many
-    clusters at once, so that there is no value.
-    """
+class LeftOut(NamedTuple):
+    """Draws without each unit in turn; the unit of each source or system, the stratum of a unit."""
+
+    kind: str
+    draws: Draws
+    units: np.ndarray
+    strata: np.ndarray
+
+
+def jackknife(plan: ResamplingPlan, shape: tuple[int, int]) -> list[LeftOut]:
+    """Sources (or clusters), then systems left out; very many clusters at once: without a value."""
     n_sources, n_columns = shape
     parts = []
     if plan.units != "systems":
         clusters, strata = clusters_of(plan, n_sources)
         cluster = np.arange(len(strata))[:, None]
         inside = clusters != cluster if len(strata) <= _MANY else np.zeros((1, n_sources))
-        parts.append(Draws(inside, np.ones((len(inside), n_columns))))
+        kind = "sources" if plan.clusters is None else "clusters"
+        draws = Draws(inside, np.ones((len(inside), n_columns)))
+        parts.append(LeftOut(kind, draws, clusters, strata))
     if plan.units != "sources":
         number = systems_of(plan, n_columns)
         inside = (number != np.arange(number.max(initial=-1) + 1)[:, None]).astype(float)
-        parts.append(Draws(np.ones((len(inside), n_sources)), inside))
+        draws = Draws(np.ones((len(inside), n_sources)), inside)
+        parts.append(LeftOut("systems", draws, number, np.zeros(len(inside), dtype=int)))
     return parts
 
 

@@ -10,6 +10,8 @@ from .kernels import Array
 
 #: Differences that spread less than this do not spread, and values closer than this are equal.
 _ROUNDING = 1e-12
+#: The level of all tests.
+ALPHA = 0.05 + _ROUNDING
 #: A pair without a value in a larger share of the draws cannot be told apart.
 _UNDEFINED = 0.025
 
@@ -31,11 +33,11 @@ def holm(p: ArrayLike) -> Array:
     return adjusted
 
 
-def significance_clusters(values: ArrayLike, p: ArrayLike, alpha: float = 0.05) -> Array:
+def significance_clusters(values: ArrayLike, p: ArrayLike) -> Array:
     """Clusters of metrics by value, 1 the best: ``[M]`` whole numbers.
 
     Sorted by value, a line is drawn between two neighbours only where every metric above differs
-    from every metric below (p at most alpha; NaN is no difference).  So metrics of different
+    from every metric below (p at most .05; NaN is no difference).  So metrics of different
     clusters always differ; metrics of the same one may differ.  Equal values share a cluster.
 
     Args:
@@ -45,7 +47,7 @@ def significance_clusters(values: ArrayLike, p: ArrayLike, alpha: float = 0.05) 
     numbers, table = np.asarray(values, dtype=float), np.asarray(p, dtype=float)
     known = np.flatnonzero(~np.isnan(numbers))
     order = known[np.argsort(-numbers[known], kind="stable")]
-    differ = table[np.ix_(order, order)] <= alpha
+    differ = table[np.ix_(order, order)] <= ALPHA
     clusters = np.zeros(len(numbers), dtype=int)
     for place, metric in enumerate(order):
         before = order[max(place - 1, 0)]
@@ -58,7 +60,7 @@ def simultaneous_p(
     estimates: ArrayLike,
     values: ArrayLike,
     *,
-    units: int | None = None,
+    units: int,
     gaps: tuple[ArrayLike, ArrayLike] | None = None,
 ) -> Array:
     """Two-sided p of the difference of every two metrics, corrected for all pairs ``[M, M]``.
@@ -72,8 +74,7 @@ def simultaneous_p(
 
     Args:
         estimates, values: ``[M]``, and ``[M, D]`` with NaN where a draw has no value.
-        units: how many units were drawn (the fewest of several kinds), to widen the bound as
-            intervals are.
+        units: how many were drawn (the fewest of several kinds); few widen the bound.
         gaps: differences of the pairs i < j ``[P]`` and their draws ``[P, D]`` where they are not
             those of estimates and values; one whose sign is not that of the estimates is none.
     """
@@ -86,14 +87,14 @@ def simultaneous_p(
     steady = np.isfinite(apart + centres) & ((~known).sum(axis=1) <= _UNDEFINED * draws)
     p, table = np.ones(len(first)), np.full((len(numbers),) * 2, np.nan)
     defined = drawn[np.ix_(steady, known[steady].all(axis=0))]
-    if defined.shape[1] > 1 and (units is None or units > 1):
+    if defined.shape[1] > 1 and units > 1:
         p[steady] = _max_t(centres[steady], defined, draws, units)
     p[~(apart * centres > 0)] = 1.0
     table[first, second] = table[second, first] = p
     return table
 
 
-def _max_t(centres: Array, defined: Array, draws: int, units: int | None) -> Array:
+def _max_t(centres: Array, defined: Array, draws: int, units: int) -> Array:
     """p of differences ``[P]`` from those of the ``draws`` that are defined ``[P, D]``."""
     spread = defined.std(axis=1, ddof=1)
     varies = spread > _ROUNDING
@@ -101,8 +102,8 @@ def _max_t(centres: Array, defined: Array, draws: int, units: int | None) -> Arr
         return np.ones(len(centres))
     scale = np.where(varies, spread, _ROUNDING)
     size = np.abs(centres) / scale
-    if units is not None:  # lower tails, where both functions keep their digits
-        size = -special.ndtri(special.stdtr(units - 1.0, -size * np.sqrt((units - 1.0) / units)))
+    # lower tails, where both functions keep their digits
+    size = -special.ndtri(special.stdtr(units - 1.0, -size * np.sqrt((units - 1.0) / units)))
     largest = np.zeros(defined.shape[1])
     for row, centre, step in zip(defined[varies], centres[varies], scale[varies], strict=True):
         np.maximum(largest, np.abs(row - centre) / step, out=largest)
@@ -123,6 +124,6 @@ def rank_sets(estimates: ArrayLike, p: ArrayLike) -> list[tuple[int, int]]:
     """
     values = np.asarray(estimates, dtype=float)
     ranked = np.isfinite(values)
-    above = (np.asarray(p) <= 0.05 + _ROUNDING) & (values[:, None] > values)
+    above = (np.asarray(p) <= ALPHA) & (values[:, None] > values)
     best, worst = 1 + above.sum(axis=0), ranked.sum() - above.sum(axis=1)
     return list(zip(*(np.where(ranked, rank, 0).tolist() for rank in (best, worst)), strict=True))

@@ -43,10 +43,8 @@ class Statistic:
         chance: value of a metric that knows nothing; 0 for correlations.
         peer: scipy's function of two vectors, where scipy has it.
         parts_by_row: quicker ``parts`` of all cells (:func:`.kernels.moments_by_row`).
-        ordinal: whether items are compared in pairs.
-        reranks: whether items are ranked in every draw anew.
-        has_partial: whether there is a partial correlation of it.
-        ties_fitted: whether a tie threshold is fitted (:mod:`tstmeta.stats.ties`).
+        ordinal, reranks: whether items are compared in pairs; ranked in every draw anew.
+        has_partial, ties_fitted: whether there is a partial correlation, a fitted tie threshold.
     """
 
     name: str
@@ -93,9 +91,7 @@ class Statistic:
         return f"no pair of {items} to compare"
 
     def sums(self, human: Array, metric: Array, weights: Array, least: int | None = None) -> Parts:
-        """The parts, without weight for missing values (NaN); zeros, which finish to NaN, where
-        fewer than ``least`` items have both values.
-        """
+        """The parts; zeros, which finish to NaN, where fewer than ``least`` items are complete."""
         present = np.isfinite(human) & np.isfinite(metric)
         if not present.all():
             human, metric = np.where(present, human, 0.0), np.where(present, metric, 0.0)

@@ -87,9 +87,7 @@ def tie_calibrated(
 
 
 def held_out(fits: Sequence[TieCalibrated]) -> Statistic:
-    """acc_eq of the fitted metrics ``[M, S, K]`` at level source: each source is judged with the
-    threshold of the other folds, which stays over the draws.
-    """
+    """acc_eq at level source: thresholds of the other folds, the same in all draws."""
 
     def parts(x: Array, y: Array, weights: Array) -> Parts:
         """Sums of each source: from ``[.., S, 1, K]`` and ``[M, S, 1, K]`` to ``[M, S, D]``."""
@@ -120,9 +118,7 @@ def _by_threshold(thresholds: Array) -> list[tuple[Array, Statistic]]:
 
 
 def _pairs(x: Array, y: Array) -> Array:
-    """Pairs of rewrites of a source ``[5, P]``, by gap: gap of scores, tied by people, in the same
-    order on both sides, weight (1 a source), source.
-    """
+    """Pairs by gap ``[5, P]``: of scores, tied by people, alike, weight (1 a source), source."""
     parts = [np.empty((5, 0))]
     for source, both in enumerate(np.isfinite(x) & np.isfinite(y)):
         first, second = np.triu_indices(both.sum(), 1)
