@@ -15,7 +15,7 @@ from functools import cache, partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urldefrag, urljoin, urlsplit
+from urllib.parse import unquote, urljoin, urlsplit
 
 import lxml.html
 import pytest
@@ -34,8 +34,6 @@ _FLAGS = [
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 ]
 _FACTS = """() => ({
-  ids: [...document.querySelectorAll('[id]')].map(one => one.id),
-  links: [...document.querySelectorAll('a[href]')].map(one => one.href),
   images: [...document.images].map(one => ({
     src: one.getAttribute('src').slice(0, 80), alt: one.getAttribute('alt') || '',
     loaded: one.complete && one.naturalWidth > 0, shown: one.getClientRects().length > 0})),
@@ -127,30 +125,18 @@ def kinds() -> frozenset[str]:
     return frozenset(written) - many
 
 
-def facts(visits: dict[str, Visit], address: str) -> dict[str, dict[str, list[str]]]:
-    """Anchors and links of all pages: of those that were opened as they were seen, of others as
-    they are written."""
-    known = {page: visit.facts for page, visit in visits.items()}
-    for page in pages():
-        if page not in known:
-            tree = lxml.html.parse(BOOK / page)
-            links = [urljoin(f"{address}/{page}", link) for link in tree.xpath("//a/@href")]
-            known[page] = {"ids": tree.xpath("//@id"), "links": links}
-    return known
+@cache
+def anchors(page: str) -> set[str]:
+    """The anchors of a page of the book."""
+    return set(lxml.html.parse(BOOK / page).xpath("//@id"))
 
 
-def chapters(visits: dict[str, Visit]) -> dict[str, Visit]:
-    """The visits to pages that somebody wrote."""
-    return {page: seen for page, seen in visits.items() if page not in MACHINERY}
-
-
-def faults(visits: dict[str, Visit], fault: str | Callable[[Visit], Any]) -> dict[str, Any]:
-    """What was noted under a name, or read off a visit, of all pages where there is something."""
-    seen = {
-        page: getattr(visit, fault) if isinstance(fault, str) else fault(visit)
-        for page, visit in visits.items()
-    }
-    return {page: what for page, what in seen.items() if what}
+@cache
+def links(page: str) -> set[tuple[str, str]]:
+    """Page and anchor of every link of a page that leads to the book."""
+    places = lxml.html.parse(BOOK / page).xpath("//a/@href")
+    urls = [urlsplit(urljoin(f"//book/{page}", place)) for place in places]
+    return {(unquote(u.path[1:]), unquote(u.fragment)) for u in urls if u.netloc == "book"}
 
 
 def chromium() -> str | None:
@@ -263,12 +249,3 @@ def settle(tab: Page, url: str) -> None:
     tab.evaluate("() => window.MathJax?.startup?.promise")
     tab.evaluate("() => document.fonts.ready.then(() => true)")
     tab.wait_for_timeout(100)
-
-
-def target(address: str, link: str) -> tuple[str, str] | None:
-    """Page and anchor of a link inside the book; None for a link to elsewhere."""
-    url, anchor = urldefrag(link)
-    if not url.startswith(address):
-        return None
-    path = unquote(urlsplit(url).path).lstrip("/")
-    return (path if path and not path.endswith("/") else f"{path}index.html", unquote(anchor))
