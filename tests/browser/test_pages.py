@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import expect
 
 from . import walk
 
@@ -17,11 +16,7 @@ LONGEST = 12_000
 
 
 def test_the_walk_sees_the_chapters(visits: walk.Visits) -> None:
-    wanted = {
-        "index.html",
-        *(f"book/{name}.html" for name in ("intro", "howto", "howto_judges", "api", "glossary")),
-    }
-    assert wanted <= set(visits)
+    assert {"index.html", "book/howto.html", "book/api.html", "genindex.html"} <= set(visits)
     assert visits["book/intro.html"].facts["formulas"] > 0
 
 
@@ -91,17 +86,3 @@ def test_no_file_of_the_book_names_a_folder_of_this_machine(place: Path) -> None
         if path.is_file() and f"{place}/".encode() in path.read_bytes()
     ]
     assert named == []
-
-
-def test_search_finds_a_word_from_the_search_box(browser: walk.Browser, address: str) -> None:
-    with walk.opened(browser, walk.DESKTOP) as tab:
-        walk.settle(tab, f"{address}/book/howto.html")
-        tab.keyboard.press("Control+k")
-        box = tab.locator(".search-button__search-container input[type=search], dialog input")
-        expect(box.first).to_be_visible()
-        box.first.fill("sentinels")
-        box.first.press("Enter")
-        results = tab.locator("ul.search li a")
-        expect(results.first).to_be_visible()
-        results.first.click()
-        expect(tab.locator("article")).to_contain_text("sentinel", ignore_case=True)

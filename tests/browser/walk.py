@@ -19,7 +19,7 @@ from urllib.parse import unquote, urljoin, urlsplit
 
 import lxml.html
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, Request, sync_playwright
+from playwright.sync_api import Browser, Page, Request, sync_playwright
 
 BOOK = Path(__file__).parents[2] / "book" / "_build" / "html"
 DESKTOP = (1280, 900)
@@ -70,15 +70,13 @@ _FACTS = """() => ({
 FAINT = """() => {
   const canvas = Object.assign(document.createElement('canvas'), {width: 1, height: 1});
   const pen = canvas.getContext('2d', {willReadFrequently: true});
-  const kept = new Map();
-  const once = (key, make) => kept.has(key) ? kept.get(key) : kept.set(key, make()).get(key);
-  const rgba = (colours) => once(colours.filter(c => c !== 'rgba(0, 0, 0, 0)').join(), () => {
+  const rgba = (colours) => {
     pen.clearRect(0, 0, 1, 1);
     for (const colour of colours) { pen.fillStyle = colour; pen.fillRect(0, 0, 1, 1); }
     return [...pen.getImageData(0, 0, 1, 1).data];
-  });
-  const ground = (one) => one ? once(one, () =>
-    [...ground(one.parentElement), getComputedStyle(one).backgroundColor]) : [];
+  };
+  const ground = (one) => one ?
+    [...ground(one.parentElement), getComputedStyle(one).backgroundColor] : [];
   const light = ([r, g, b]) => [r, g, b]
     .map(c => c / 255).map(c => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
     .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
@@ -185,15 +183,11 @@ def launched() -> Iterator[Browser]:
         yield browser
 
 
-def context(browser: Browser, size: tuple[int, int], **options: Any) -> BrowserContext:
-    """A reader who has never been here: no cookies, no storage, a window of that size."""
-    return browser.new_context(viewport={"width": size[0], "height": size[1]}, **options)
-
-
 @contextmanager
 def opened(browser: Browser, size: tuple[int, int], **options: Any) -> Iterator[Page]:
-    """One tab of such a reader."""
-    with context(browser, size, **options) as fresh:
+    """A tab of a reader who has never been here: no cookies, no storage, a window of that size."""
+    viewport: Any = {"width": size[0], "height": size[1]}
+    with browser.new_context(viewport=viewport, **options) as fresh:
         yield fresh.new_page()
 
 
