@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 import subprocess
@@ -36,7 +35,6 @@ def read(name: str) -> str:
 
 LOCKED = dict(re.findall(r"^([\w-]+)==(.+)$", read("requirements.lock"), re.MULTILINE))
 VERSION = PROJECT["project"]["version"]
-CITATION = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
 
 
 # ------------------------------------------------------------------------------------ versions
@@ -139,26 +137,6 @@ def test_a_file_that_says_otherwise_stops_the_release_and_is_named(tree, name, o
     [fault] = release.faults(f"v{VERSION}", tree)
     assert fault.startswith(f"{name} ")
     assert words in fault
-
-
-@pytest.mark.parametrize("words", [(), ("check",), ("notes", "7.7.7"), ("check", "main")])
-def test_the_script_stops_with_words_where_it_cannot_do_what_it_is_asked(words):
-    with pytest.raises(SystemExit) as stopped:
-        release.main(*words)
-    assert isinstance(stopped.value.code, str)
-
-
-def test_zenodo_is_given_what_the_citation_says():
-    zenodo = json.loads(read(".zenodo.json"))
-    same = {"title": "title", "keywords": "keywords", "description": "abstract"}
-    assert [zenodo[key] for key in same] == [CITATION[key] for key in same.values()]
-    authors = [author["name"] for author in CITATION["authors"]]
-    assert [creator["name"] for creator in zenodo["creators"]] == authors
-
-
-def test_what_users_install_is_a_range_and_never_one_version():
-    needs = [Requirement(text) for group in USERS for text in group]
-    assert [str(n) for n in needs if "==" in str(n.specifier) or ">=" not in str(n.specifier)] == []
 
 
 def test_everything_in_the_lock_is_asked_for_by_something():

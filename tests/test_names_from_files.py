@@ -49,16 +49,16 @@ def score_file(folder: Path, metric: str) -> Path:
 def test_a_score_file_runs_no_code(tmp_path, monkeypatch, mark):
     run = command_line(tmp_path, monkeypatch)
     scores = score_file(tmp_path, NAME)
-    words = ("--data", "mine.csv", "--scores", scores, "--draws", "20", "--lower", NAME)
-    found = run("evaluate", *words)
+    found = run("evaluate", "--data", "mine.csv", "--scores", scores, "--draws", "20")
     assert found.exit_code == 0, found.output
     assert "planted" in found.stdout
     assert not mark.exists()
 
 
-def test_the_same_name_typed_as_a_metric_is_computed(tmp_path, monkeypatch, mark):
+def test_the_same_function_typed_as_a_metric_is_computed(tmp_path, monkeypatch, mark):
     run = command_line(tmp_path, monkeypatch)
-    found = run("score", "--data", "mine.csv", "--metric", NAME, "--format", "csv")
+    name = "./planted/inner.py:function"
+    found = run("score", "--data", "mine.csv", "--metric", name, "--format", "csv")
     assert found.exit_code == 0, found.output
     assert mark.exists()
 

@@ -1,6 +1,5 @@
 """The notebooks of the book: how they are written, that they run, what they refuse."""
 
-import ast
 import os
 import re
 import subprocess
@@ -31,16 +30,6 @@ def each(paths: list[Path]) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("path", rows)
 
 
-def code(path: Path) -> list[nbformat.NotebookNode]:
-    """Code cells but the one of parameters."""
-    cells = nbformat.read(path, as_version=4).cells
-    return [
-        cell
-        for cell in cells
-        if cell.cell_type == "code" and "parameters" not in cell.metadata.get("tags", [])
-    ]
-
-
 # ------------------------------------------------------------------------ how they are written
 
 
@@ -55,26 +44,6 @@ def test_its_parameters_have_types_and_stand_first(path):
     assert {name: entry["inferred_type_name"] for name, entry in declared.items()} == {
         name: parameter.type for name, parameter in known.items()
     }
-
-
-#: What reaches for files, processes and the network.
-OUTSIDE = {
-    *("os", "io", "sys", "pathlib", "shutil", "subprocess", "socket", "urllib", "requests"),
-    *("open", "exec", "eval", "__import__", "importlib"),
-}
-
-
-@every_notebook
-def test_cells_reach_for_no_file_and_no_network(path):
-    used = set()
-    for node in (node for cell in code(path) for node in ast.walk(ast.parse(cell.source))):
-        if isinstance(node, ast.Import):
-            used |= {alias.name.partition(".")[0] for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            used.add((node.module or "").partition(".")[0])
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-            used.add(node.func.id)
-    assert used & OUTSIDE == set()
 
 
 # ------------------------------------------------------------------------------- that they run

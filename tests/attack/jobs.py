@@ -190,11 +190,11 @@ MINE = {"mine.csv": texts(ROWS)}
 STORE = "store/store.sqlite"
 SCORE = ["score", "--data", "mine.csv", "--basis", "source", "--store", "store", "--out", "out.csv"]
 SCORING = Job(
-    [*SCORE, "--metric", "slow.metric:logged"],
+    [*SCORE, "--metric", "./slow.py:logged"],
     rows(STORE, "scores"),
     logged,
     1,
-    {**MINE, "slow/__init__.py": "", "slow/metric.py": METRIC},
+    {**MINE, "slow.py": METRIC},
 )
 LIKELIHOOD = Job(
     [*SCORE, "--metric", "likelihood"], rows(STORE, "tokens"), logged, ROWS // 2, MINE, ANSWERS

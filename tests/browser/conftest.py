@@ -36,8 +36,7 @@ def visits(browser: walk.Browser, address: str, request: pytest.FixtureRequest) 
     ]
     nightly = request.config.option.markexpr != "not nightly"
     visits = {}
-    with walk.context(browser, walk.DESKTOP) as context:
-        tab = context.new_page()
+    with walk.opened(browser, walk.DESKTOP) as tab:
         for page in walk.pages() if nightly else sorted(walk.kinds() | walk.MACHINERY):
             visits[page] = walk.visit(tab, address, page, schemes)
     return visits

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
-from playwright.sync_api import Page
 
 from tests.analysis.many import rated, scored
 from tests.analysis.test_evaluation import analyse
@@ -36,25 +33,19 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> str:
     return report(OWN, DATA, tmp_path_factory.mktemp("report"))[-1].as_uri()
 
 
-@pytest.fixture(scope="module")
-def tab(browser: walk.Browser) -> Iterator[Page]:
-    with walk.opened(browser, walk.DESKTOP, offline=True) as tab:
-        yield tab
-
-
 @pytest.mark.parametrize("size", [walk.DESKTOP, walk.PHONE])
 def test_the_report_opens_from_the_disk_and_says_first_what_to_take(
-    tab: Page, address: str, size: tuple[int, int]
+    browser: walk.Browser, address: str, size: tuple[int, int]
 ) -> None:
     said: list[str] = []
     requests: list[str] = []
-    tab.set_viewport_size({"width": size[0], "height": size[1]})
-    tab.on("console", lambda message: said.append(message.text))
-    tab.on("pageerror", lambda error: said.append(str(error)))
-    tab.on("request", lambda request: requests.append(request.url))
-    tab.goto(address)
-    assert (said, requests) == ([], [address])
-    assert tab.evaluate("() => document.documentElement.scrollWidth") <= size[0]
-    assert tab.evaluate(CUT) == []
-    assert tab.locator(".answer strong").all_inner_texts() == [own.summary[0] for own in OWN]
-    assert max(tab.evaluate(BOXES)) < size[1], "the recommendation stands on the first screen"
+    with walk.opened(browser, size, offline=True) as tab:
+        tab.on("console", lambda message: said.append(message.text))
+        tab.on("pageerror", lambda error: said.append(str(error)))
+        tab.on("request", lambda request: requests.append(request.url))
+        tab.goto(address)
+        assert (said, requests) == ([], [address])
+        assert tab.evaluate("() => document.documentElement.scrollWidth") <= size[0]
+        assert tab.evaluate(CUT) == []
+        assert tab.locator(".answer strong").all_inner_texts() == [own.summary[0] for own in OWN]
+        assert max(tab.evaluate(BOXES)) < size[1], "the recommendation stands on the first screen"

@@ -15,11 +15,11 @@ from functools import cache, partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urldefrag, urljoin, urlsplit
+from urllib.parse import unquote, urljoin, urlsplit
 
 import lxml.html
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, Request, sync_playwright
+from playwright.sync_api import Browser, Page, Request, sync_playwright
 
 BOOK = Path(__file__).parents[2] / "book" / "_build" / "html"
 DESKTOP = (1280, 900)
@@ -34,8 +34,6 @@ _FLAGS = [
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 ]
 _FACTS = """() => ({
-  ids: [...document.querySelectorAll('[id]')].map(one => one.id),
-  links: [...document.querySelectorAll('a[href]')].map(one => one.href),
   images: [...document.images].map(one => ({
     src: one.getAttribute('src').slice(0, 80), alt: one.getAttribute('alt') || '',
     loaded: one.complete && one.naturalWidth > 0, shown: one.getClientRects().length > 0})),
@@ -72,15 +70,13 @@ _FACTS = """() => ({
 FAINT = """() => {
   const canvas = Object.assign(document.createElement('canvas'), {width: 1, height: 1});
   const pen = canvas.getContext('2d', {willReadFrequently: true});
-  const kept = new Map();
-  const once = (key, make) => kept.has(key) ? kept.get(key) : kept.set(key, make()).get(key);
-  const rgba = (colours) => once(colours.filter(c => c !== 'rgba(0, 0, 0, 0)').join(), () => {
+  const rgba = (colours) => {
     pen.clearRect(0, 0, 1, 1);
     for (const colour of colours) { pen.fillStyle = colour; pen.fillRect(0, 0, 1, 1); }
     return [...pen.getImageData(0, 0, 1, 1).data];
-  });
-  const ground = (one) => one ? once(one, () =>
-    [...ground(one.parentElement), getComputedStyle(one).backgroundColor]) : [];
+  };
+  const ground = (one) => one ?
+    [...ground(one.parentElement), getComputedStyle(one).backgroundColor] : [];
   const light = ([r, g, b]) => [r, g, b]
     .map(c => c / 255).map(c => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
     .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
@@ -127,30 +123,18 @@ def kinds() -> frozenset[str]:
     return frozenset(written) - many
 
 
-def facts(visits: dict[str, Visit], address: str) -> dict[str, dict[str, list[str]]]:
-    """Anchors and links of all pages: of those that were opened as they were seen, of others as
-    they are written."""
-    known = {page: visit.facts for page, visit in visits.items()}
-    for page in pages():
-        if page not in known:
-            tree = lxml.html.parse(BOOK / page)
-            links = [urljoin(f"{address}/{page}", link) for link in tree.xpath("//a/@href")]
-            known[page] = {"ids": tree.xpath("//@id"), "links": links}
-    return known
+@cache
+def anchors(page: str) -> set[str]:
+    """The anchors of a page of the book."""
+    return set(lxml.html.parse(BOOK / page).xpath("//@id"))
 
 
-def chapters(visits: dict[str, Visit]) -> dict[str, Visit]:
-    """The visits to pages that somebody wrote."""
-    return {page: seen for page, seen in visits.items() if page not in MACHINERY}
-
-
-def faults(visits: dict[str, Visit], fault: str | Callable[[Visit], Any]) -> dict[str, Any]:
-    """What was noted under a name, or read off a visit, of all pages where there is something."""
-    seen = {
-        page: getattr(visit, fault) if isinstance(fault, str) else fault(visit)
-        for page, visit in visits.items()
-    }
-    return {page: what for page, what in seen.items() if what}
+@cache
+def links(page: str) -> set[tuple[str, str]]:
+    """Page and anchor of every link of a page that leads to the book."""
+    places = lxml.html.parse(BOOK / page).xpath("//a/@href")
+    urls = [urlsplit(urljoin(f"//book/{page}", place)) for place in places]
+    return {(unquote(u.path[1:]), unquote(u.fragment)) for u in urls if u.netloc == "book"}
 
 
 def chromium() -> str | None:
@@ -199,15 +183,11 @@ def launched() -> Iterator[Browser]:
         yield browser
 
 
-def context(browser: Browser, size: tuple[int, int], **options: Any) -> BrowserContext:
-    """A reader who has never been here: no cookies, no storage, a window of that size."""
-    return browser.new_context(viewport={"width": size[0], "height": size[1]}, **options)
-
-
 @contextmanager
 def opened(browser: Browser, size: tuple[int, int], **options: Any) -> Iterator[Page]:
-    """One tab of such a reader."""
-    with context(browser, size, **options) as fresh:
+    """A tab of a reader who has never been here: no cookies, no storage, a window of that size."""
+    viewport: Any = {"width": size[0], "height": size[1]}
+    with browser.new_context(viewport=viewport, **options) as fresh:
         yield fresh.new_page()
 
 
@@ -263,12 +243,3 @@ def settle(tab: Page, url: str) -> None:
     tab.evaluate("() => window.MathJax?.startup?.promise")
     tab.evaluate("() => document.fonts.ready.then(() => true)")
     tab.wait_for_timeout(100)
-
-
-def target(address: str, link: str) -> tuple[str, str] | None:
-    """Page and anchor of a link inside the book; None for a link to elsewhere."""
-    url, anchor = urldefrag(link)
-    if not url.startswith(address):
-        return None
-    path = unquote(urlsplit(url).path).lstrip("/")
-    return (path if path and not path.endswith("/") else f"{path}index.html", unquote(anchor))

@@ -4,7 +4,6 @@ import ast
 import itertools
 import math
 from collections import Counter
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -13,12 +12,7 @@ from scipy import stats as scipy_stats
 from scipy.optimize import brentq
 from scipy.stats import norm
 
-from tests.combine import examples
-from tests.combine.examples import DIMENSIONS
 from tests.notebooks.cells import cells
-from tstmeta.combine import PRINTED, gm_scores, j, learned_gm
-from tstmeta.combine.gm import learn
-from tstmeta.data import Card
 
 
 def functions(name: str, *wanted: str, **space) -> dict:
@@ -69,35 +63,6 @@ def test_dropped_answers_at_random_leave_r_and_the_worst_rating_lowers_it():
     assert mean["where it is farthest off", "drop"] > whole
 
 
-def test_the_judge_that_repeats_a_rater_is_as_near_as_that_rater():
-    nearer = functions("lesson_9_judges", "nearer")["nearer"]
-    people = np.random.default_rng(0).normal(size=(10, 3, 4))
-    assert nearer(people, people[..., 1], 1) == (1, 1)
-
-
-def test_gm_and_j_in_the_open_are_those_of_the_library_and_learned_thresholds_order_pairs():
-    one = examples.rated(sources=40)
-    good = np.random.default_rng(3).uniform(size=120)
-    for dimension in DIMENSIONS:
-        one = examples.rating(one, 1 + 4 * good, dimension)
-    one = replace(one, card=Card("ours", facts={"scale": {key: [1, 5] for key in DIMENSIONS}}))
-    PP = 90 - 60 * good
-    values = {"Acc": good > 0.3, "Sim": 0.5 + good / 2, "PP": PP, "1/PP": 1 / PP}
-    table = pd.concat(examples.score(one, metric, of_it) for metric, of_it in values.items())
-    parts = {name: name for name in ("Acc", "Sim", "PP")}
-    wanted = ("splits", "gm", "whole", "choices", "in_the_open")
-    space = {"THREE": [*DIMENSIONS], "PARTS": parts, "learn": learn, "PRINTED": PRINTED}
-    space = functions("08_hybrids", *wanted, **space)
-    chosen = space["choices"](one)
-    ours = space["in_the_open"](one, table[table["metric"] != "1/PP"], chosen)
-    learned = learned_gm(replace(one, preferences=chosen), table, names=[*parts]).scores
-    theirs = {"GM": gm_scores(one, table, names=[*parts]), "GM, learned": learned}
-    theirs["J"] = j(one, table, acc="Acc", sim="Sim", fl="1/PP")
-    for name, scores in theirs.items():
-        assert ours[name] == pytest.approx(scores["value"].to_numpy(), abs=1e-12)
-    assert np.corrcoef(ours["GM, learned"], good)[0, 1] > 0.8
-
-
 def test_the_luckiest_of_many_metrics_of_noise_is_worth_nothing_on_the_other_half():
     rng, names = np.random.default_rng(0), [(f"m{place}", "none") for place in range(40)]
     index = pd.MultiIndex.from_product([range(60), range(3)], names=["source_id", "item_id"])
@@ -131,14 +96,13 @@ def world(rng, size, raters):
     return values[:2, :, None] + noise + rng.normal(size=(2, 1, raters)), values[2]
 
 
-def by_pairs_of_raters(ratings, metric, corrected=lambda i, j: True):
-    """From complete ratings: covariances of means, but across raters what is corrected."""
+def by_pairs_of_raters(ratings, metric):
+    """From complete ratings: covariances of ratings across raters, of means with the metric."""
     ratings = ratings - ratings.mean(axis=1, keepdims=True)
     covariance = np.cov([*ratings.mean(axis=2), metric], ddof=0)
     for i, k in itertools.product(range(len(ratings)), repeat=2):
         two = itertools.permutations(range(ratings.shape[2]), 2)
-        products = [(ratings[i, :, r] * ratings[k, :, s]).mean() for r, s in two]
-        covariance[i, k] = np.mean(products) if corrected(i, k) else covariance[i, k]
+        covariance[i, k] = np.mean([(ratings[i, :, r] * ratings[k, :, s]).mean() for r, s in two])
     return from_covariances(covariance)
 
 
@@ -161,20 +125,6 @@ def test_the_corrected_partial_correlation_is_that_of_covariances_across_raters(
     even = ratings - ratings.mean(axis=1, keepdims=True)  # levels are those of all ratings
     again = corrected(even[:, rows], metric[rows])
     assert corrected(ratings, metric, weights) == pytest.approx(again, abs=0.02)
-
-
-def test_with_noise_that_a_rater_shares_only_covariances_across_raters_are_right():
-    rng, truth, rounds = np.random.default_rng(2), from_covariances(TRUE), []
-    for _ in range(60):
-        ratings, metric = world(rng, 600, 3)
-        plain = by_pairs_of_raters(ratings, metric, corrected=lambda i, k: i == k)
-        means = by_pairs_of_raters(ratings, metric, corrected=lambda i, k: False)
-        rounds.append([corrected(ratings, metric), plain, means])
-    ours, plain, uncorrected = np.mean(rounds, axis=0) - truth
-    error = np.std(rounds, axis=0)[0] / math.sqrt(len(rounds))
-    assert abs(ours) < 3 * error < 0.03
-    assert plain > 0.08  # variances alone: it overshoots
-    assert uncorrected < -3 * error
 
 
 def test_many_raters_of_few_rewrites_leave_their_levels_in_as_noise():
@@ -283,23 +233,6 @@ def test_simulated_raters_have_the_signal_that_they_were_given(signal):
     assert (shared, again) == pytest.approx((0.3, signal), abs=0.05)
     accuracy = [space["perfect"](ratings, shared, again, raters)[0] for raters in (1, 30)]
     assert 0.7 < accuracy[0] < accuracy[1] < 1
-
-
-def test_a_choice_among_metrics_of_noise_is_worth_half_on_other_sources():
-    space = functions("18_choosing", "gaps", "right", "picked")
-    rng = np.random.default_rng(0)
-    item = pd.DataFrame({"source_id": np.repeat(range(300), 3), "item_id": range(900)})
-    item["human"] = rng.integers(0, 3, 900)
-    names = [f"m{place}" for place in range(30)]
-    own = [item.assign(metric=name, score=rng.integers(0, 9, 900)) for name in names]
-    each = space["right"](space["gaps"](pd.concat(own))).groupby("source_id")
-    credit, count = each.sum(), each.count()
-    half = np.array([rng.permutation(len(credit)) % 2 for _ in range(200)])
-    sides = [pd.DataFrame(take @ credit / (take @ count)) for take in (half, 1 - half)]
-    best, values = space["picked"](*sides)
-    assert (sides[0].to_numpy()[np.arange(200), best] == sides[0].max(axis=1)).all()
-    assert values.mean() == pytest.approx(0.5, abs=0.02)
-    assert (credit.sum() / count.sum()).max() > 0.53
 
 
 def test_weights_fitted_on_sums_are_those_of_least_squares_over_all_pairs():

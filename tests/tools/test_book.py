@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
-import os
+import runpy
 import shutil
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -69,22 +66,22 @@ def test_a_book_with_a_warning_is_not_put_in_place(home, capfd):
 # ---------------------------------------------------------------------------------- task graph
 
 
-def graph(tmp_path: Path, **variables: str) -> dict:
+def graph(folder: Path, **variables: str) -> dict:
     """The tasks of a copy of dodo.py in a folder of a few files, by name."""
-    (tmp_path / "dodo.py").write_text((ROOT / "dodo.py").read_text())
-    code = (
-        "import json, dodo\n"
-        "tasks = {}\n"
-        "for maker in (v for k, v in vars(dodo).items() if k.startswith('task_')):\n"
-        "    given = maker()\n"
-        "    for task in [given] if isinstance(given, dict) else given:\n"
-        "        name = maker.__name__[5:] + (':' + task['name'] if 'name' in task else '')\n"
-        "        tasks[name] = [task['file_dep'], task.get('targets', [])]\n"
-        "print(json.dumps(tasks))\n"
-    )
-    clean = {key: value for key, value in os.environ.items() if key != "TSTMETA_DATA"}
-    command = [sys.executable, "-c", code]
-    return json.loads(subprocess.check_output(command, cwd=tmp_path, env={**clean, **variables}))
+    (folder / "dodo.py").write_text((ROOT / "dodo.py").read_text())
+    tasks = {}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        patch.delenv("TSTMETA_DATA", raising=False)
+        for name, value in variables.items():
+            patch.setenv(name, value)
+        program = runpy.run_path(str(folder / "dodo.py"))
+        for maker in (name for name in program if name.startswith("task_")):
+            made = program[maker]()
+            for task in [made] if isinstance(made, dict) else made:
+                name = ":".join([maker.removeprefix("task_"), *filter(None, [task.get("name")])])
+                tasks[name] = (task["file_dep"], task.get("targets", []))
+    return tasks
 
 
 #: What a notebook reads in a folder of a few files.

@@ -70,17 +70,16 @@ def test_the_backbone_was_trained_with_todays_options_and_instructions():
     assert report["options"].items() <= options.items()
 
 
-@pytest.mark.parametrize("steps", [1, pytest.param(2, marks=pytest.mark.nightly)])
-def test_todays_code_begins_the_same_training_of_the_backbone(tmp_path, monkeypatch, steps):
-    """The tokenizer, and the first losses, whose last digits may differ between processors."""
+def test_todays_code_begins_the_same_training_of_the_backbone(tmp_path, monkeypatch):
+    """The tokenizer, and the first loss, whose last digits may differ between processors."""
     losses, step = [], Learner.step
     monkeypatch.setattr(Learner, "step", lambda *given: losses.append(step(*given)) or losses[-1])
     prompts = list(shipped().values())
     tokenizer = train.train_tokenizer(prompts, train.BACKBONE.vocabulary)
     monkeypatch.setattr(train, "train_tokenizer", lambda *given: tokenizer)
-    with killed(steps):
+    with killed(1):
         train.backbone(tmp_path, prompts)
-    assert losses == pytest.approx(read_report(EMBEDDED)["loss_curve"][:steps], abs=0.01)
+    assert losses == pytest.approx(read_report(EMBEDDED)["loss_curve"][:1], abs=0.01)
     embedded = json.loads((EMBEDDED / "tokenizer.json").read_text("utf-8"))
     assert json.loads(tokenizer.backend_tokenizer.to_str()) == embedded
     assert tokenizer.chat_template == (EMBEDDED / "chat_template.jinja").read_text("utf-8")

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.numpy import load_file, save_file
 from scipy.special import softmax
+from statsmodels.stats.proportion import proportion_confint
 
 from experiments.training.classifier import (
     beginning,
@@ -140,10 +141,8 @@ def test_quality_counts_each_style_taken_for_each_with_wilsons_interval():
     assert report["confusion"] == {"a": {"a": 8, "b": 0}, "b": {"a": 2, "b": 0}}
     assert (report["accuracy"], report["n"]) == (0.8, 10)
     assert report["calibration_error"] == report["calibration_error_raw"]
-    z = 1.959963984540054
-    middle = (0.8 + z**2 / 20) / (1 + z**2 / 10)
-    half = z * np.sqrt(0.8 * 0.2 / 10 + z**2 / 400) / (1 + z**2 / 10)
-    assert (report["low"], report["high"]) == pytest.approx((middle - half, middle + half))
+    limits = proportion_confint(8, 10, method="wilson")
+    assert (report["low"], report["high"]) == pytest.approx(limits)
 
 
 def test_closeness_of_values_and_its_edge():

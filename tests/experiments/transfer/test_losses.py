@@ -47,11 +47,8 @@ def words_of(read):
 
 
 def cell(gru, x, h):
-    """One step of a GRU (Cho et al., 2014), written out, for one sentence."""
-    gi, gh = gru.weight_ih_l0 @ x + gru.bias_ih_l0, gru.weight_hh_l0 @ h + gru.bias_hh_l0
-    (ir, iz, i), (hr, hz, n) = gi.chunk(3), gh.chunk(3)
-    new, z = torch.tanh(i + torch.sigmoid(ir + hr) * n), torch.sigmoid(iz + hz)
-    return (1 - z) * new + z * h
+    """One step of a GRU for one sentence."""
+    return torch.gru_cell(x[None], h[None], *gru.all_weights[0])[0]
 
 
 def encoded(g, words, style):
@@ -89,15 +86,9 @@ def judged(judge, states):
     """A discriminator's answer to the states of one sentence: filters over windows, the best."""
     answers = []
     for layer in judge.filters:
-        width = layer.kernel_size[0]
-        padded = [*states, *[torch.zeros_like(states[0])] * (width - 1)]
-        for weight, bias in zip(layer.weight, layer.bias, strict=True):
-            sums = [
-                bias + sum((weight[:, k] * padded[at + k]).sum() for k in range(width))
-                for at in range(len(states))
-            ]
-            answers.append(torch.relu(torch.stack(sums)).max())
-    return (judge.out.weight[0] * torch.stack(answers)).sum() + judge.out.bias[0]
+        ends = [torch.zeros_like(states[0])] * (layer.kernel_size[0] - 1)
+        answers.append(torch.relu(layer(torch.stack([*states, *ends], dim=1))).amax(dim=1))
+    return judge.out(torch.cat(answers))[0]
 
 
 def summed(of):
