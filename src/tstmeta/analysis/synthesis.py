@@ -1,10 +1,8 @@
 """The effect of a metric on each data set, and the effects of all data sets pooled.
 
 The effect of a metric on a set is its accuracy on pairs of rewrites of one source that people
-separate, a tie of the metric being one half: it means the same whatever the scale, its spread and
-its ties.  Which sets share sources (a *family*), and which are pooled, stands in
-``data/cards/synthesis.csv``; effects of all sets, as they came out where their files are, in
-``data/frozen/effects.csv``.
+separate, a tie of the metric being one half.  Which sets share sources (a *family*), and which are
+pooled, stands in ``data/cards/synthesis.csv``; effects of all sets in ``data/frozen/effects.csv``.
 """
 
 from collections.abc import Iterator
@@ -29,8 +27,6 @@ HEAD = ["dimension", "statistic", "level", "metric", "basis", "kind", "against",
 #: Sentinels that may be used either way: a copy may count for good or for bad.
 EITHER_WAY = ("copy-rate", "length-ratio", "output-only")
 FLIPPED = ":flipped"
-#: People as a row: one rater held against the others.
-PEOPLE = "people"
 
 
 def panels() -> pd.DataFrame:

@@ -11,7 +11,6 @@ from typing import Any, cast
 
 import numpy as np
 import pandas as pd
-from scipy.stats import rankdata
 
 from .. import stats
 from ..analysis import correlate
@@ -172,7 +171,13 @@ def at_level(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
         raise Needs("lai data", "tstmeta data fetch lai")
     by_systems = how["level"] == "system"
     wanted = ("I2F", "F2I") if cell.direction == "overall" else (cell.direction,)
-    frame, values, n = _pairs_at_level(cell, data, inputs), [], 0
+    if cell.metric == "inter-annotator agreement":
+        frame = second_rater(inputs, data, cell.dimension)
+    else:
+        name = names(cell.paper, "metric")[cell.metric][0] + "-multi" * (cell.item == "multiple")
+        basis = "source" if cell.dimension == "content" else "none"
+        frame = inputs.pairs(data, name, basis, cell.dimension)
+    values, n = [], 0
     for directions in [(name,) for name in wanted] if by_systems else [wanted]:
         part, undefined = frame[frame["direction"].isin(directions)], how.get("undefined", math.nan)
         result = correlate(part, how["statistic"], how["level"], undefined=undefined).iloc[0]
@@ -183,15 +188,6 @@ def at_level(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
         value = round_half_up(math.fsum(round_half_up(v, 1) for v in values) / len(values), 2)
     signature = f"{frame['signature'].iloc[0]}|level:{cell.level}|direction:{cell.direction}"
     return Answer(value, n, signature)
-
-
-def _pairs_at_level(cell: Cell, data: str, inputs: Inputs) -> pd.DataFrame:
-    """The pairs of a cell's metric; of people who agree among themselves, of the second rater."""
-    if cell.metric == "inter-annotator agreement":
-        return second_rater(inputs, data, cell.dimension)
-    name = names(cell.paper, "metric")[cell.metric][0] + "-multi" * (cell.item == "multiple")
-    basis = "source" if cell.dimension == "content" else "none"
-    return inputs.pairs(data, name, basis, cell.dimension)
 
 
 def second_rater(inputs: Inputs, data: str, dimension: str) -> pd.DataFrame:
@@ -277,29 +273,26 @@ def from_printed(function: Callable[..., Any], printed: Sequence[Cell], signatur
     return Answer(value, len(printed), signature, "", min(corners), max(corners))
 
 
-def _columns(cell: Cell, how: Settings) -> list[dict[str, Cell]]:
-    """The printed correlations on basis source of a cell's table: a data set's metrics each."""
-    grid: dict[str, dict[str, Cell]] = {}
-    for printed in cells(cell.paper, cell.table):
-        shown = (printed.statistic, printed.basis) == ("pearson", "source")
-        if shown and printed.dataset not in how["without"]:
-            grid.setdefault(printed.dataset, {})[printed.metric] = printed
-    return list(grid.values())
+def _correlations(cell: Cell, how: Settings) -> list[Cell]:
+    """The printed correlations on basis source of a cell's table."""
+    wanted, table = ("pearson", "source"), cells(cell.paper, cell.table)
+    shown = (row for row in table if (row.statistic, row.basis) == wanted)
+    return [row for row in shown if row.dataset not in how["without"]]
 
 
 def mean_of_printed(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
     """A metric's mean correlation over the data sets of a table, from the printed cells."""
-    printed = [column[cell.metric] for column in _columns(cell, how)]
+    printed = [row for row in _correlations(cell, how) if row.metric == cell.metric]
     signature = f"mean of {len(printed)} printed correlations|table:{cell.table}"
     return from_printed(lambda *values: fmean(values), printed, signature)
 
 
 def mean_rank_of_printed(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
     """A metric's mean rank: highest correlation first, ties averaged, on each data set."""
-    ranks = []
-    for column in _columns(cell, how):
-        places = rankdata([-printed.value for printed in column.values()])
-        ranks.append(float(places[list(column).index(cell.metric)]))
+    printed = pd.DataFrame(_correlations(cell, how))
+    ranks = printed.groupby("dataset")["value"].rank(ascending=False)[
+        printed["metric"] == cell.metric
+    ]
     signature = f"mean of {len(ranks)} ranks of printed correlations"
     return Answer(fmean(ranks), len(ranks), signature, "", fmean(ranks), fmean(ranks))
 
