@@ -154,10 +154,8 @@ def _gaps(result: Evaluation) -> pd.DataFrame:
 
 def format_of(out: Path | None, format: TableFormat | None = None) -> TableFormat:
     """The format given, else what the file's name ends in, else a plain table."""
-    if out is None:
-        return format or TableFormat.table
-    kind = format or ENDINGS.get(out.suffix.lower())
-    if kind is None or kind is TableFormat.table:
+    kind = format or (ENDINGS.get(out.suffix.lower()) if out else None) or TableFormat.table
+    if out and kind is TableFormat.table:
         raise TstmetaError(
             f"{out} cannot be written as a table for reading: end its name in {', '.join(ENDINGS)}"
         )

@@ -44,10 +44,12 @@ def cells(paper: str | None = None, table: str | None = None) -> tuple[Cell, ...
 
 
 @cache
-def names(paper: str, kind: str) -> dict[str, tuple[str, str]]:
-    """Printed name of a dataset, metric, system or item -> (ours, what it needs); one is empty."""
+def names(paper: str, kind: str) -> dict[str, tuple[str, str, str]]:
+    """Printed name of a dataset, metric, system or item -> ours, or what it needs; and of a metric
+    those of ours that it is listed with.
+    """
     rows = read("names").query("paper == @paper and kind == @kind")
-    return {row.printed: (row.ours, row.needs) for row in rows.itertuples()}
+    return {row.printed: (row.ours, row.needs, row.listed) for row in rows.itertuples()}
 
 
 @cache

@@ -30,15 +30,6 @@ _PRIVATE = {
     "alva-m": ("scialom archive", "this subset comes from the archive of Scialom et al. (2021)"),
     "scialom": ("scialom archive", "the archive of Scialom et al. (2021) is not on this machine"),
 }
-#: Metrics of pauli2025 that run on a model of a hub: ours with the model that the paper names.
-LEARNED = {
-    "BERTScore": "bertscore:deberta-xlarge-mnli",
-    "BLEURT": "bleurt",
-    "Cosine(LaBSE)": "cosine:labse",
-    "QuestEval": "questeval:released",
-}
-_JUDGE = "the text names Llama 3 70B, the appendix an 8B model identifier"
-_WEIGHTS = "its weights are not on this machine"
 LAI = "lai@lai2023"
 
 
@@ -53,15 +44,17 @@ def data_of(cell: Cell, inputs: Inputs, how: Settings) -> str:
 
 def metric_of(cell: Cell) -> str:
     """Our metric of a cell, on the printed model and no other; :class:`Needs` without it."""
-    ours, model = names(cell.paper, "metric")[cell.metric]
-    learned = LEARNED.get(cell.metric, "")
-    known = next((known for known in BACKBONES.values() if known.where == model), None)
+    ours, model, listed = names(cell.paper, "metric")[cell.metric]
     if not model:
         return ours
-    if learned and not getattr(registry.get(learned), "missing", ""):
+    if listed.startswith("judge:"):
+        raise Needs(model, "the text names Llama 3 70B, the appendix an 8B model identifier")
+    known = next((known for known in BACKBONES.values() if known.where == model), None)
+    learned = listed.partition(" ")[0]
+    if known is None and not getattr(registry.get(learned), "missing", ""):
         return learned
-    if learned or known is None or not hub.here(known):
-        raise Needs(model, _JUDGE if cell.metric == "LLaMA3-prompt" else _WEIGHTS)
+    if known is None or not hub.here(known):
+        raise Needs(model, "its weights are not on this machine")
     stem = "likelihood-style" if cell.dimension == "style" else "likelihood"
     return f"{stem}:{known.name}+released"  # as in the paper's program: its numbers come from there
 
