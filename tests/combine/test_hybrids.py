@@ -174,18 +174,14 @@ def test_equal_weights_look_at_no_rating():
 
 def everything(data):
     """Metrics under the names that count as previously used, and more for the hybrids."""
-    return pd.concat(
-        [
-            score(data, "bleu", noisy(data, "content", 1, 1)),
-            score(data, "rougeL", noisy(data, "content", 1, 2)),
-            score(data, "new-content", noisy(data, "content", 0.2, 3)),
-            score(data, "style-accuracy", noisy(data, "style", 1, 4), "style", "none"),
-            score(data, "style-emd", noisy(data, "style", 1, 5), "style"),
-            score(data, "new-style", noisy(data, "style", 0.2, 6), "style", "none"),
-            score(data, "perplexity:gpt2", noisy(data, "fluency", 1, 7, -1), "fluency", "none"),
-        ],
-        ignore_index=True,
-    )
+    noises = {"bleu": 1, "rougeL": 1, "new-content": 0.2, "style-accuracy": 1, "style-emd": 1}
+    noises |= {"new-style": 0.2, "perplexity:gpt2": 1}
+    tables = []
+    for seed, (name, noise) in enumerate(noises.items(), 1):
+        dimension = "fluency" if name in LOWER else "style" if "style" in name else "content"
+        values = noisy(data, dimension, noise, seed, -1 if name in LOWER else 1)
+        tables.append(score(data, name, values, dimension))
+    return pd.concat(tables, ignore_index=True)
 
 
 WAYS, LOWER = ("existing", "ours1", "ours2"), ("perplexity:gpt2",)

