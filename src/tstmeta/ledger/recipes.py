@@ -293,17 +293,15 @@ def mean_rank_of_printed(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
 def learned_weight(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
     """A learned weight of Table 5: an importance of Table 6 over the sum of the selected ones."""
 
-    def printed(table: str) -> list[Cell]:
-        same = (cell.dataset, cell.language, cell.dimension)
-        rows = cells(cell.paper, table)
-        return [row for row in rows if (row.dataset, row.language, row.dimension) == same]
-
     def share(*importances: float) -> float:
         first, *others = (max(importance, 0.0) for importance in importances)
         return first / (first + sum(others))
 
-    importances = {row.metric: row for row in printed("6")}
-    chosen = [importances[row.metric] for row in printed("5") if row.item == cell.item]
+    about = (cell.dataset, cell.language, cell.dimension)
+    rows = [r for r in cells(cell.paper) if (r.dataset, r.language, r.dimension) == about]
+    importances = {row.metric: row for row in rows if row.table == "6"}
+    weights = [row for row in rows if (row.table, row.item) == ("5", cell.item)]
+    chosen = [importances[row.metric] for row in weights]
     chosen.sort(key=lambda row: row.metric != cell.metric)
     signature = f"importance of Table 6 renormalised over {len(chosen)} metrics"
     return from_printed(share, chosen, signature)
