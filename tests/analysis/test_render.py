@@ -240,6 +240,8 @@ def test_differences_are_of_metrics_and_of_the_best_sentinel_and_have_a_table_of
     row, text = table.iloc[1], render.rendered([OWN], TableFormat.latex, gaps=True)
     limits = f"{row['difference']:.3f} [{row['low']:.3f}, {row['high']:.3f}]"
     assert f"good & poor & {limits} & {row['p']:.3f} & {row['p_adjusted']:.3f}" in text
+    many = render.rendered([analyse(DATA, SCORES)], TableFormat.latex, gaps=True)
+    assert " & $<$0.001 & $<$0.001" in many, "plain TeX would print another sign"
     read = pd.read_csv(io.StringIO(render.rendered([OWN], TableFormat.csv, gaps=True)))
     np.testing.assert_allclose(read["p_adjusted"], table["p_adjusted"])
     plain = render.rendered([OWN], TableFormat.table, gaps=True).splitlines()
