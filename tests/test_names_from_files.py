@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from tests.command import CSV, command_line
-from tstmeta.combine.parts import lower_is_better
+from tstmeta.analysis.frame import lower_is_better
 from tstmeta.data import load
 from tstmeta.data.table_files import read_scores
 from tstmeta.metrics import registry

@@ -16,13 +16,13 @@ import numpy as np
 import pandas as pd
 from scipy.stats import norm, t
 
+from experiments.transfer.runs import trajectories
 from tstmeta import stats
 from tstmeta.analysis.agreement import Analysis, analyses, resample
 from tstmeta.analysis.agreement import agreement as agreement_of
-from tstmeta.analysis.committed import read_frozen, trajectories
-from tstmeta.analysis.frame import DISTANCES, pairs
+from tstmeta.analysis.committed import read_frozen
+from tstmeta.analysis.frame import pairs
 from tstmeta.combine import Settings, hybrid
-from tstmeta.combine.hybrids import Kind
 from tstmeta.combine.parts import folds
 from tstmeta.ledger.cells import cells, names
 from tstmeta.ledger.inputs import RELEASED, Inputs
@@ -248,10 +248,9 @@ def hybrids(setup: Setup, data: str, metrics: Sequence[str], words: str) -> list
     dataset, settings = setup.inputs.data(data), Settings(seed=setup.seed)
     names = [name_and_basis(metric)[0] for metric in metrics]
     scores = setup.inputs.scores(data, names, "source")
-    lower = [name for name in DISTANCES if name in names]
-    kinds: list[tuple[Kind, Settings]] = [("simulation", settings), ("learned", settings)]
+    kinds = [("simulation", settings), ("learned", settings)]
     kinds += [("simulation", settings._replace(top=1))]
-    combined = [hybrid(dataset, scores, "content", *how, lower=lower).scores for how in kinds]
+    combined = [hybrid(dataset, scores, "content", *how).scores for how in kinds]
     analysis = _analysis(setup, pairs(dataset, pd.concat(combined)), draws=min(setup.draws, _SLOW))
     judging = folds(np.asarray(analysis.matrices.layout.sources), settings.outer, settings.seed)
     analysis = analysis._replace(setting=stats.Setting(settings.statistic, "within-task", judging))

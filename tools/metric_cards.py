@@ -13,7 +13,7 @@ import pandas as pd
 import tstmeta as tst
 from tools.tables import number, single_line
 from tstmeta import data, scoring
-from tstmeta.analysis.synthesis import ACCURACY, PEOPLE
+from tstmeta.analysis.synthesis import ACCURACY
 from tstmeta.analysis.verdicts import FAMILIES, UNKNOWN
 from tstmeta.data import Card, Dataset, paths
 from tstmeta.data.contrast import Span
@@ -115,7 +115,7 @@ def judged() -> pd.DataFrame:
         rules = pd.concat(tst.verdicts(effects, dimension, side) for side in (False, True))
         fits = (
             (effects["against"] == "")
-            & (effects["kind"] != PEOPLE)
+            & (effects["kind"] != "people")
             & (effects["level"] != "system")
         )
         values = effects[fits & (effects["statistic"] == ACCURACY)].dropna(subset="value")

@@ -31,7 +31,7 @@ from tools.claims import claims as judged_claims
 from tstmeta import exercises, scoring
 from tstmeta.analysis import advice, synthesis
 from tstmeta.analysis.choice import SEEDS
-from tstmeta.analysis.synthesis import ACCURACY, HEAD, PEOPLE, SAME_SOURCE
+from tstmeta.analysis.synthesis import ACCURACY, HEAD, SAME_SOURCE
 from tstmeta.console import note
 from tstmeta.data import Card, Dataset, paths, shipped
 from tstmeta.metrics import catalogue
@@ -153,7 +153,7 @@ def human_effects(data: Dataset, dimension: str) -> pd.DataFrame:
     if not data.against(dimension) or dimension not in data.dimensions:
         return pd.DataFrame()
     row = tst.ceiling(data, dimension, ACCURACY, SAME_SOURCE).iloc[0]
-    key = (dimension, ACCURACY, SAME_SOURCE, "rater", "none", PEOPLE, "", "")
+    key = (dimension, ACCURACY, SAME_SOURCE, "rater", "none", "people", "", "")
     head = {"dataset": data.name, **dict(zip(HEAD, key, strict=True)), "value": row["value"]}
     rest = dict.fromkeys(("se", "sources", "pairs"), float("nan"))
     return pd.DataFrame([head | rest]).dropna(subset="value")

@@ -1,1 +1,1 @@
-"""The transfer models of Pang and Gimpel (2019); nothing but the command imports this."""
+"""The transfer models of Pang and Gimpel (2019): the command, and what its runs leave."""

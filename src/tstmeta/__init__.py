@@ -24,7 +24,7 @@ _WHERE = {
     **dict.fromkeys(("alpha", "ceiling", "evaluate"), "analysis"),
     **dict.fromkeys(("effects", "evidence", "pool"), "analysis.synthesis"),
     **{"advise": "analysis.advice", "verdicts": "analysis.verdicts"},
-    **dict.fromkeys(("costs", "frozen", "trajectories"), "analysis.committed"),
+    **dict.fromkeys(("costs", "frozen"), "analysis.committed"),
     "seeded": "analysis.choice",
     **dict.fromkeys(("available", "load"), "data"),
     "read": "data.table_files",
@@ -57,7 +57,7 @@ if TYPE_CHECKING:  # what editors know of the names
     )
     from .analysis.advice import advise
     from .analysis.choice import seeded
-    from .analysis.committed import costs, frozen, trajectories
+    from .analysis.committed import costs, frozen
     from .analysis.frame import SENTINELS, pairs
     from .analysis.report import report
     from .analysis.synthesis import effects, evidence, pool

@@ -63,18 +63,10 @@ def test_more_rewrites_a_source_take_fewer_sources():
     assert advice.spread(rows, 9) < advice.spread(rows) == advice.spread(rows, 1.5)
 
 
-@pytest.mark.parametrize(
-    ("asked", "words"),
-    [
-        ({"task": "haiku"}, "for haiku: there are rated sets of author style, detoxification"),
-        ({"language": "pt-BR"}, "for pt: there are rated sets of"),
-        ({"task": "sentiment", "language": "ru"}, "for sentiment in ru:"),
-    ],
-)
-def test_where_nothing_is_known_it_says_what_is_and_what_to_rate(asked, words):
-    result = tst.advise(dimensions=["content"], **asked)
+def test_where_nothing_is_known_it_says_what_is_and_what_to_rate():
+    result = tst.advise(task="haiku", language="pt-BR", dimensions=["content"])
     assert set(result.frame["verdict"]) == {"unknown"}
-    assert words in result.notes[-2]
+    assert "for haiku in pt: there are rated sets of author style, detox" in result.notes[-2]
     assert result.notes[-1].startswith("Rate first content of ")
     assert "at least two rewrites" in result.notes[-1]
     assert len(result.sets) == 0
@@ -118,14 +110,14 @@ def test_ratings_that_go_together_are_said_to_turn_similarity_round(quick):
     assert any("as in your ratings (r = 1.000)" in x for x in tst.advise(tied).notes)
 
 
-def test_a_rated_set_is_not_its_own_evidence():
+def test_a_rated_set_is_not_its_own_evidence(quick):
     result = tst.advise("lai@lai2023-systems", dimensions=["style"])
     assert result.notes[0] == "Evidence left out, of the same sources: gyafc."
     assert not set(result.sets["family"]) & {"gyafc"}
     assert (result.frame["alike"] == 0).all()
 
 
-@pytest.mark.parametrize("name", ["contrast", "lai@lai2023-systems", "deplain", "pauli"])
+@pytest.mark.parametrize("name", ["contrast", "lai@lai2023-systems"])
 def test_profiles_are_as_frozen_with_texts_and_without(name):
     row = advice.profile(tst.load(name)).replace("", np.nan)
     left, right = row.drop(["task", "language"]), SETS.loc[name].drop(["task", "language"])

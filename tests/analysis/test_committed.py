@@ -7,7 +7,7 @@ from tools.ship import PARTS
 from tstmeta.analysis.committed import read_frozen
 from tstmeta.data import names, paths
 from tstmeta.metrics import get
-from tstmeta.schema import MissingData, TstmetaError
+from tstmeta.schema import MissingData
 
 
 @pytest.fixture
@@ -25,12 +25,8 @@ def test_what_may_be_passed_on_is_computed_and_what_may_not_is_frozen(bare):
     assert list(rows) == ["dataset", "metric", "r", "n"]
     assert {"mir", "lens"} <= set(rows["dataset"].str.split("@").str[0]) <= {*names()} - {*PARTS}
     assert rows["r"].between(-1, 1).sum() > 60
-
-
-def test_rows_that_need_texts_are_frozen_where_only_numbers_are_here(bare):
     assert tst.frozen("13_references").empty
-    rows = tst.frozen("13_references", texts=True)
-    assert {"lai@references4", "alva@asset"} <= set(rows["dataset"])
+    assert "alva@asset" in set(tst.frozen("13_references", texts=True)["dataset"])
 
 
 def test_a_frame_without_data_sets_gives_nothing_and_none_where_the_files_are(bare, monkeypatch):
@@ -46,7 +42,6 @@ def test_a_page_names_what_is_computed_without_texts_and_what_is_frozen(bare):
     assert ": `lai@pauli2025` (ratings and scores without texts), `lens` (frozen agg" in words
     assert "Get the ratings with `tstmeta data fetch lens mir" in words
     assert words.endswith("nobody rated it.")
-    assert tst.about([], frozen).startswith("**This page was built with real human ratings**")
 
 
 def test_what_is_frozen_is_aggregates_of_known_data_sets():
@@ -67,10 +62,3 @@ def test_costs_are_of_registered_metrics_and_need_a_checkout(tmp_path, monkeypat
     monkeypatch.setattr(paths, "home", lambda: tmp_path)
     with pytest.raises(MissingData, match=r"python benchmarks/cost\.py"):
         tst.costs()
-
-
-def test_a_file_of_a_run_that_lacks_columns_is_named(tmp_path):
-    (file := tmp_path / "M0-0" / "trajectory.csv").parent.mkdir()
-    file.write_text("model,seed,step,value,n\nM0,0,1,0.5,9\n")
-    with pytest.raises(TstmetaError, match=r"trajectory\.csv: no column part, metric, basis"):
-        tst.trajectories(tmp_path)

@@ -142,8 +142,7 @@ def test_title_and_notes_say_what_was_computed_of_what_of_people_of_tests_and_wh
     assert (shown["metric"][0], rule) == ("good", 3)
     assert not {"cluster", "as_rater"} & set(shown.columns)
     few = "4 systems say little of others; no order of them has a p below 0.08"
-    [remark] = render.remarks(analyse(DATA, SCORES, level="system", draws=20))
-    assert few in remark
+    assert few in render.remarks(analyse(DATA, SCORES, level="system", draws=20))[0]
 
 
 # -------------------------------------------------------------------------------------- as tables
@@ -176,22 +175,15 @@ def test_people_stand_first_and_the_line_below_the_metrics():
     assert set(first[4]) == {"-"}
 
 
-def test_csv_has_every_column_and_whole_numbers_stay_whole():
-    text = render.rendered([OWN], TableFormat.csv)
-    read = pd.read_csv(io.StringIO(text))
-    assert list(read.columns) == COLUMNS
-    assert read["kind"].tolist() == ["human", *OWN.frame["kind"]]
-    np.testing.assert_array_equal(read["value"][1:], OWN.frame["value"])
-    good = dict(zip(COLUMNS, text.splitlines()[2].split(","), strict=True))
-    assert (good["rank"], good["n"]) == ("1", "96")
-
-
-def test_json_has_rows_differences_the_summary_and_how_to_get_the_numbers_again():
+def test_csv_and_json_have_all_rows_and_json_differences_summary_and_settings():
     both = [OWN, analyse(DATA, SCORES, dimension="style", draws=300, seed=7)]
     assert render.rendered(both, TableFormat.latex).count("\\begin{table}") == 2
-    read = pd.read_csv(io.StringIO(render.rendered(both, TableFormat.csv)))
-    sizes = read.groupby("dimension", sort=False).size()
-    assert sizes.to_dict() == {"content": 6, "style": 5}
+    text = render.rendered(both, TableFormat.csv)
+    read = pd.read_csv(io.StringIO(text))
+    assert list(read.columns) == COLUMNS
+    assert read["kind"].tolist() == ["human", *OWN.frame["kind"], *both[1].frame["kind"]]
+    good = dict(zip(COLUMNS, text.splitlines()[2].split(","), strict=True))
+    assert (good["rank"], good["n"]) == ("1", "96"), "whole numbers stay whole"
     read = json.loads(render.rendered(both, TableFormat.json))
     assert list(read) == ["evaluations", "rows", "differences"]
     content, style = read["evaluations"]
@@ -226,11 +218,12 @@ def test_latex_is_a_compact_table_and_all_else_stands_in_comments():
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_hostile_texts_stay_one_cell_and_mean_nothing(text):
-    frame = pd.DataFrame({"metric": [text], "value": [-0.5]})
-    lines = render.latex(frame, text).splitlines()
-    [row] = [line for line in lines if "$-$0.500" in line]
+    frame = OWN.frame.assign(metric=[text, *OWN.frame["metric"][1:]])
+    lines = replace(OWN, frame=frame, dataset=text).to_latex().splitlines()
+    row = lines[lines.index(r"\midrule") + 2]  # below people
     assert row.endswith(r"\\")
-    assert row.replace(r"\&", "").count("&") == 1
+    assert row.replace(r"\&", "").count("&") == 3
+    assert r"\caption" in lines[lines.index(r"\centering") + 1]
 
 
 # ------------------------------------------------------------------------- differences and figures

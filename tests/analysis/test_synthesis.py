@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 
 import tstmeta as tst
-from tests.helpers import needs
 from tstmeta import stats
 from tstmeta.analysis import synthesis
 from tstmeta.analysis.synthesis import HEAD
@@ -107,32 +106,22 @@ def test_sets_of_a_family_count_once_unknown_sets_are_their_own_and_other_panels
     assert row["predict_high"] == 1  # limits stay on the scale
 
 
-@pytest.mark.parametrize(
-    ("ask", "message"),
-    [
-        (lambda: tst.pool(of_sets({"mir": 0.5}, level="system")), "shown, not pooled"),
-        (lambda: tst.pool(of_sets({"mir": 0.5}), method="reml"), "'reml' for tau; known: pm, dl"),
-        (lambda: tst.evidence("humour"), "there is of content, style, fluency"),
-        (lambda: tst.effects(pairs().iloc[:0]), "no effects"),
-    ],
-)
-def test_what_cannot_be_pooled_is_refused_with_what_there_is(ask, message):
-    with pytest.raises(TstmetaError, match=message):
-        ask()
+def test_what_cannot_be_pooled_is_refused_with_what_there_is():
+    with pytest.raises(TstmetaError, match="shown, not pooled"):
+        tst.pool(of_sets({"mir": 0.5}, level="system"))
+    with pytest.raises(TstmetaError, match="'reml' for tau; known: pm, dl"):
+        tst.pool(of_sets({"mir": 0.5}), method="reml")
+    with pytest.raises(TstmetaError, match="there is of content, style, fluency"):
+        tst.evidence("humour")
+    with pytest.raises(TstmetaError, match="no effects"):
+        tst.effects(pairs().iloc[:0])
 
 
-@pytest.mark.parametrize(
-    ("dimension", "name", "metrics"),
-    [
-        ("content", "lai@lai2023-systems", ["bleu", "chrf", "cosine"]),
-        pytest.param("style", "li2018@yelp-rated", ["style-confidence"], marks=needs("li2018")),
-    ],
-)
-def test_frozen_effects_are_what_is_computed_now(dimension, name, metrics):
-    data = tst.load(name)
-    scores = tst.score(data, [*metrics, *tst.SENTINELS], ["source", "none"], progress=False)
-    given = tst.effects(tst.pairs(data, scores, dimension), dimension, draws=2)
-    frozen = tst.evidence(dimension, differences=True).query("dataset == @name")
+def test_frozen_effects_are_what_is_computed_now():
+    data, metrics = tst.load("lai@lai2023-systems"), ["bleu", "chrf", "cosine"]
+    scores = tst.score(data, [*metrics, *tst.SENTINELS], ["source"], progress=False)
+    given = tst.effects(tst.pairs(data, scores), "content", draws=2)
+    frozen = tst.evidence("content", differences=True).query("dataset == @data.name")
     both = given.merge(frozen, on=["dataset", *synthesis.HEAD])
     assert {*metrics, "random", "copy-rate"} <= set(both["metric"]) | set(both["against"])
     assert both["value_x"].to_numpy() == pytest.approx(both["value_y"].to_numpy(), abs=1e-5)
@@ -159,12 +148,8 @@ NONE, BAD = ([], [], True), ([], ["x"], True)
         ({"difference_low": 0}, NONE, 1, CARE, "not surely better than the best sentinel"),
         ({"difference_low": math.nan, "difference_high": math.nan}, NONE, 1, CARE, "not surely"),
         ({}, (["mir", "alva"], [], True), 1, CARE, "orders pairs against people on mir, alva"),
-        (
-            *({"predict_low": 0.4}, BAD, 1, CARE),
-            "one half; orders pairs against people on the stress panel: x",
-        ),
+        ({"predict_low": 0.4}, BAD, 1, CARE, "one half; orders pairs against people on the stress"),
         ({}, ([], [], False), 1, CARE, "no constructed set to try it on"),
-        ({"high": 0.4, "predict_low": 0.1}, (["mir"], [], True), 1, NEVER, "no better"),
     ],
 )
 def test_the_rule_case_by_case(change, flips, own, verdict, reason):
@@ -217,13 +202,7 @@ def test_verdicts_stand_best_first_beside_the_best_sentinel(evidence):
 
 @pytest.mark.parametrize(
     ("task", "language", "own"),
-    [
-        ("formality", "", 6),
-        ("formality", "ru", 3),
-        ("", "de", 0),
-        ("", "r", 0),
-        ("poetry", "en", 0),
-    ],
+    [("formality", "", 6), ("formality", "ru", 3), ("", "r", 0), ("poetry", "en", 0)],
 )
 def test_a_task_or_language_without_a_set_is_unknown(evidence, task, language, own):
     chrf = tst.verdicts(evidence, task=task, language=language).set_index("metric").loc["chrf"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from tstmeta import schema
+from tests.analysis.tiny import scores
 from tstmeta.data import Card, Dataset
 from tstmeta.data.tables import items_table, ratings_table
 
@@ -38,28 +38,9 @@ def rating(data: Dataset, values: np.ndarray, dimension: str = "content") -> Dat
     return Dataset.of(data.name, data.items, data.card, ratings=ratings)
 
 
-def score(
-    data: Dataset,
-    metric: str,
-    values: np.ndarray | list[float],
-    dimension: str = "content",
-    basis: str = "source",
-    status: str | list[str] = "ok",
-) -> pd.DataFrame:
+def score(data: Dataset, metric: str, values, dimension="content", basis="source") -> pd.DataFrame:
     """Scores of all items under one name."""
-    frame = {
-        "dataset": data.name,
-        "item_id": data.items["item_id"],
-        "metric": metric,
-        "dimension": dimension,
-        "basis": basis,
-        "signature": f"{metric}|basis:{basis}",
-        "sample": 0,
-        "value": np.asarray(values, dtype=float),
-        "status": status,
-        "detail": "",
-    }
-    return schema.validate(pd.DataFrame(frame), "scores")
+    return scores(data, values, metric, basis).assign(dimension=dimension)
 
 
 def noisy(data: Dataset, dimension: str, noise: float, seed: int, sign: float = 1.0) -> np.ndarray:

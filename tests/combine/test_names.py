@@ -38,10 +38,13 @@ BESIDE = pd.concat(
 ALL = pd.concat([CONTENT, STYLE, FLUENCY])
 
 
-@pytest.mark.parametrize("kind", ["simulation", "learned", "equal"])
-def test_a_hybrid_by_name_is_the_one_from_python_without_oracle_or_sentinel(kind):
-    result = combined(DATA, pd.concat([BESIDE, ALL]), f"hybrid-{kind}", "content", seed=3)
-    wanted = hybrid(DATA, CONTENT, "content", kind, Settings(seed=3)).scores
+def test_a_combination_by_name_is_the_one_from_python_without_oracle_or_sentinel():
+    result = combined(DATA, pd.concat([BESIDE, ALL]), "hybrid-simulation", "content", seed=3)
+    wanted = hybrid(DATA, CONTENT, "content", "simulation", Settings(seed=3)).scores
+    pd.testing.assert_frame_equal(result, wanted)
+    scores = ALL.replace({"metric": {"a": "bleu", "e": "style-emd", "x": "perplexity"}})
+    result = combined(DATA, pd.concat([scores, BESIDE]), "overall-existing", seed=1)
+    wanted = overall_scores(DATA, scores, "existing", Settings(seed=1)).scores
     pd.testing.assert_frame_equal(result, wanted)
 
 
@@ -84,14 +87,6 @@ def test_a_combination_as_a_metric_is_refused_with_the_option_that_makes_it(name
     assert word.partition(":")[0] == name
 
 
-@pytest.mark.parametrize("which", ["existing", "ours1"])
-def test_an_overall_score_by_name_is_the_one_from_python(which):
-    scores = ALL.replace({"metric": {"a": "bleu", "e": "style-emd", "x": "perplexity"}})
-    result = combined(DATA, pd.concat([scores, BESIDE]), f"overall-{which}", seed=1)
-    expected = overall_scores(DATA, scores, which, Settings(seed=1)).scores
-    pd.testing.assert_frame_equal(result, expected)
-
-
 def test_thresholds_are_learned_from_the_data_sets_preferences():
     ids = DATA.items["item_id"].to_numpy()
     rows = {"dataset": "ours", "dimension": "content", "rater": "r1"}
@@ -100,5 +95,5 @@ def test_thresholds_are_learned_from_the_data_sets_preferences():
     parts = pd.concat([THREE, PP])
     result = combined(data, parts, "gm:learned", seed=2)
     pd.testing.assert_frame_equal(result, learned_gm(data, parts, seed=2).scores)
-    with pytest.raises(CombineError):
+    with pytest.raises(CombineError, match="give preferences that are no ties"):
         combined(DATA, parts, "gm:learned")

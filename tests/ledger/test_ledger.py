@@ -71,11 +71,8 @@ def test_without_raw_files_cells_follow_from_what_is_passed_on_or_say_what_they_
     is_whole(rows)
     table = counts(rows).set_index("paper")
     assert table.index.tolist() == [*PAPERS, "all"]
-    assert table.columns.tolist() == [*ledger.STATUSES, "cells"]
     assert table["cells"].tolist() == [*rows.groupby("paper").size()[list(PAPERS)], 2289]
-    assert table[list(ledger.STATUSES)].sum(axis=1).equals(table["cells"])
-    assert table.loc["lai2023", "needs"] == 0
-    assert table.loc["pauli2025", "match"] > 60
+    assert (table.loc["lai2023", "needs"], table.loc["pauli2025", "match"] > 60) == (0, True)
     missing = rows[rows["status"].str.endswith(" data")]
     expected = {"needs mir data", "needs li2018 data", "needs mis data"}
     assert set(missing["status"]) == expected
@@ -147,32 +144,15 @@ def test_a_remark_counts_only_where_the_numbers_differ(answer, status, monkeypat
 # -------------------------------------------------------------------- numbers that must come out
 
 
-@needs("li2018", "dualrl")
-@pytest.mark.parametrize(
-    ("system", "preparation"),
-    [("untransferred", "tokenised"), ("template", "raw"), ("delete-retrieve", "raw")],
-)
-def test_bleu_of_pang2019_comes_out_and_names_the_preparation_of_references(system, preparation):
-    row = with_data().loc[f"pang2019.t6.{system}.bleu"]
-    assert row["status"] == "match"
-    assert row["signature"].endswith(f"|references:{preparation}")
-    assert row["reason"].startswith(f"{preparation} references; ")
-    assert row["n"] == 1000
-
-
-@needs("mis")
-def test_21_of_36_percentages_of_preferences_come_out_and_the_others_say_what_would_fit():
+@needs("li2018", "dualrl", "mis")
+def test_of_pang2019_bleu_and_21_of_36_percentages_of_preferences_come_out():
     rows = with_data()
     own = rows[rows["signature"].str.startswith("share of comparisons")]
     assert own["status"].value_counts().to_dict() == {"match": 21, "differs": 15}
-    for key, with_total in [
-        *(("m6-m7.semantic-preservation", 144), ("m6-m7.fluency", 145)),
-        *(("m2-m7.transfer-quality", 172), ("m2-m7.fluency", None)),
-    ]:
-        of = own[own.index.str.contains(key) & (own["status"] == "differs")]
-        words = f"; with {with_total}, these wins" if with_total else "no total within 5 of the"
-        assert of["reason"].str.contains(words).all(), key
-    assert with_data().loc["pang2019.t4.m0-m7.semantic-preservation.yelp.b-gt-a", "n"] == 198
+    for system, references in (("untransferred", "tokenised"), ("template", "raw")):
+        row = rows.loc[f"pang2019.t6.{system}.bleu"]
+        assert (row["status"], row["n"]) == ("match", 1000)
+        assert row["signature"].endswith(f"|references:{references}")
 
 
 @needs("pauli", "lai", "mir")
@@ -224,16 +204,9 @@ def test_the_mean_rank_of_a_metric_by_hand():
 
 
 @needs("mir")
-@pytest.mark.parametrize(
-    ("key", "broken", "kept"),
-    [
-        ("s-bleu.mir", 40 / 66, 41 / math.sqrt(66 * 65)),
-        ("s-meteor.mir", 34 / 66, 35 / math.sqrt(66 * 65)),
-    ],
-)
-def test_the_tie_of_mir_is_broken_by_rounding_and_the_exact_value_is_given(key, broken, kept):
-    row = with_data().loc[f"pauli2025.t9.{key}"]
-    assert row["ours"] == pytest.approx(broken)
+def test_the_tie_of_mir_is_broken_by_rounding_and_the_exact_value_is_given():
+    row, kept = with_data().loc["pauli2025.t9.s-bleu.mir"], 41 / math.sqrt(66 * 65)
+    assert row["ours"] == pytest.approx(40 / 66)
     assert row["reason"] == (
         "people rate ARAE_lambda_1 and CAAE_rho_0_1 exactly alike, but numpy.mean rounds their"
         " means 4e-16 apart, which breaks the tie;"

@@ -34,7 +34,8 @@ def here(monkeypatch):
 
     def say(yes: bool) -> None:
         monkeypatch.setattr(recipes.hub, "here", lambda model: yes and model.gated)
-        for name in recipes.LEARNED.values():
+        learned = ("bertscore:deberta-xlarge-mnli", "bleurt", "cosine:labse", "questeval:released")
+        for name in learned:
             monkeypatch.setattr(type(registry.get(name)), "missing", "" if yes else "get it")
 
     return say

@@ -30,7 +30,6 @@ from tstmeta.ledger.cells import cells
 from tstmeta.schema import MissingData
 
 HOLDS, FAILS, OPEN = rules.HOLDS, rules.FAILS, rules.OPEN
-KEYS = [claim["claim"] for claim in rules.texts()]
 UNITS = ("sources", "systems", "both")
 SYSTEMS = stats.ResamplingPlan("both").estimand
 
@@ -64,7 +63,7 @@ def verdict(rule: str, places, bound: float = 0.0) -> str:
     return rules.verdict_of(rule, plain, wide, bound)
 
 
-@pytest.mark.parametrize("n", [1, 2, 3])
+@pytest.mark.parametrize("n", [1, 2])
 def test_whatever_the_intervals_exactly_one_outcome_has_its_condition(n):
     for places in itertools.product(PLACES, repeat=n):
         every = all(low > 0 for (low, _), _ in places)
@@ -345,11 +344,3 @@ def test_a_hybrid_less_the_best_single_metric_is_what_the_parts_give():
     for row in findings:
         assert row.interval()[0] <= row.value <= row.interval()[1]
         assert row.n == many.ROWS
-
-
-@pytest.mark.parametrize("key", KEYS)
-def test_what_was_rated_twice_counts_once(key):
-    sets = counted(key)
-    assert len({name for name in sets if name.startswith("lens@")}) <= 1
-    for name in {name.partition("@")[0] for name in sets}:
-        assert Card.read(name).facts.get("overlaps") not in sets

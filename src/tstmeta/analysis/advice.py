@@ -61,15 +61,11 @@ class Advice:
 
 
 def profile(data: Dataset, task: str = "") -> pd.Series:
-    """Facts about rewrites, with their texts or without; the task is by default that of the data.
-
-    Returns:
-        task (empty: not known), language (codes, the most frequent first), items, sources,
-        rewrites (a source), copies (share of outputs that are the source), words (median of the
-        sources), length (mean of output words over source words), overlap and overlap_sd (mean and
-        standard deviation of the share of source tokens in the output), content_pairs, style_pairs
-        and fluency_pairs (pairs of rewrites of one source that people separate), style_content
-        (Pearson correlation of both ratings, less the means of their sources).  NaN: not known.
+    """Facts about rewrites, with texts or without, NaN where not known: task, language, items,
+    sources, rewrites a source, copies (share), words (median of the sources), length (mean of
+    output over source words), overlap (mean and sd of the share of source tokens in the output),
+    pairs of one source that people separate, and the correlation of style with content inside
+    sources.
     """
     tasks, text = panels().set_index("dataset")["task"], data.card.facts.get("task", "")
     task = task or tasks.get(data.name) or next((name for name in tasks if name in text), text)

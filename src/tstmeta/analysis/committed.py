@@ -2,18 +2,16 @@
 
 ``data/frozen/NAME.csv`` is the main frame of notebook NAME with all rated data sets, also those
 that may not be passed on, and ``claims.csv`` the evidence of all claims: correlations and counts,
-no text and no single rating.  ``data/transfer/runs`` and ``benchmarks/results`` are runs of ours.
+no text and no single rating.  ``benchmarks/results`` are runs of ours.
 """
 
 import json
-from pathlib import Path
 
 import pandas as pd
 
 from ..data import available, has_texts, names, paths
-from ..schema import MissingData, TstmetaError
+from ..schema import MissingData
 
-_RUN_COLUMNS = ["model", "seed", "step", "part", "metric", "basis", "value", "n"]
 _COSTS = {"seconds_a_thousand": "seconds", "ratio": "times_bleu", "above_start_mib": "mib"}
 
 
@@ -42,33 +40,6 @@ def read_frozen(name: str) -> pd.DataFrame:
     if not file.is_file():
         return pd.DataFrame()
     return pd.read_csv(file, keep_default_na=False, na_values=[""])
-
-
-def trajectories(folder: str | Path = "") -> pd.DataFrame:
-    """Metrics along the training of transfer models, as ``experiments.transfer`` leaves them.
-
-    Args:
-        folder: of the runs, by default those of the book.
-
-    Returns:
-        A row for each model, seed, step, part of the sources (choose, report, reference), metric
-        and basis: ``value``, the mean or corpus value of ``n`` rewrites.
-
-    Raises:
-        TstmetaError: there is no run in the folder, or a file lacks a column.
-    """
-    root = Path(folder) if folder else paths.project("transfer", "runs")
-    files = sorted(root.glob("*/trajectory.csv"))
-    if not files:
-        raise TstmetaError(
-            f"{root} holds no run. Remedy: python -m experiments.transfer run --model M0 "
-            f"--out {root}/M0-0"
-        )
-    tables = {file: pd.read_csv(file) for file in files}
-    for file, table in tables.items():
-        if lacking := ", ".join(name for name in _RUN_COLUMNS if name not in table):
-            raise TstmetaError(f"{file}: no column {lacking}. Remedy: make the run again")
-    return pd.concat(tables.values(), ignore_index=True)
 
 
 def costs() -> pd.DataFrame:

@@ -37,8 +37,6 @@ def evaluate(
     *,
     clusters: bool = True,
     scores: pd.DataFrame | None = None,
-    lower: Sequence[str] = (),
-    remarks: Sequence[str] = (),
 ) -> Evaluation:
     """Hold metrics and sentinels against one dimension of human judgement.
 
@@ -49,9 +47,7 @@ def evaluate(
             name under all.  Sentinels and people's style rating stand beside.
         dimension: content, style or fluency.
         scores: a ``scores`` table to take instead of scoring.
-        lower: metrics of which less is better, beside those that say so themselves.
         clusters: part metrics that differ; without it the column and the summary are empty.
-        remarks: what else to note below the title.
         statistic, level, unit, draws, seed: see :func:`tstmeta.bootstrap`.
 
     Returns:
@@ -67,28 +63,20 @@ def evaluate(
     Raises:
         TstmetaError: what does not exist or cannot be had from these data.
     """
-    data = data if isinstance(data, Dataset) else load(str(data))
+    data, remarks = data if isinstance(data, Dataset) else load(str(data)), list[str]()
     if scores is None:
         check_dimension(data, dimension)
         scores = choice.score(data, [dimension], metrics, progress=False)
         scores = choice.listed(scores, dimension, metrics)
-        remarks = [*remarks, *(choice.left_out(dimension) if metrics is None else [])]
+        remarks = choice.left_out(dimension) if metrics is None else []
     scores = select_dimension(scores, dimension)
-    frame = pairs(data, scores, dimension, lower)
+    frame = pairs(data, scores, dimension)
     corpus = frame["metric"][frame["statistics"].notna()] if "statistics" in frame else []
-    remarks = [*remarks, *(f"{name}: {NOT_PER_ITEM}" for name in sorted(set(corpus)))]
+    remarks += [f"{name}: {NOT_PER_ITEM}" for name in sorted(set(corpus))]
     analysis = next(analyses(frame, statistic, level, unit, draws, seed), None)
     if analysis is None or not len(analysis.matrices.heads):
         raise TstmetaError("; ".join([f"{data.name}: there are no scores to evaluate", *remarks]))
     return _evaluated(analysis, data, scores, dimension, clusters, remarks)
-
-
-def _best_first(analysis: Analysis) -> Analysis:
-    """Metrics by value, then sentinels and oracles by value."""
-    heads = analysis.matrices.heads
-    value = np.array([agreement(analysis, place).value for place in range(len(heads))])
-    below = (heads["kind"] != METRIC).to_numpy()
-    return analysis.of(np.lexsort((np.where(np.isfinite(value), -value, np.inf), below)))
 
 
 def _evaluated(
@@ -99,8 +87,11 @@ def _evaluated(
     tested: bool,
     remarks: Sequence[str],
 ) -> Evaluation:
-    """All that is computed of an analysis, and what its scores lack."""
-    analysis = _best_first(analysis)
+    """All that is computed of an analysis, best metrics first, and what its scores lack."""
+    heads = analysis.matrices.heads
+    value = np.array([agreement(analysis, place).value for place in range(len(heads))])
+    below = (heads["kind"] != METRIC).to_numpy()  # sentinels and oracles
+    analysis = analysis.of(np.lexsort((np.where(np.isfinite(value), -value, np.inf), below)))
     laid, drawn = analysis.matrices, resample(analysis)
     p = comparison.p_of_pairs(drawn)
     ranks = comparison.ranks(drawn, p)

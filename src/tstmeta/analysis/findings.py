@@ -49,33 +49,21 @@ KEY = ["dataset", "dimension", "statistic", "level"]
 
 @dataclass(frozen=True)
 class Evaluation:
-    """A data set, one dimension of human judgement, and all metrics.
-
-    Attributes:
-        against: what people gave, in words: ratings or labels.
-        items, sources, systems: how many; systems is 0 where none is named.
-        frame: a row a metric and basis, see :func:`evaluate`; metrics with the best first, then
-            sentinels and oracles.  All arrays are in its order.
-        human: the human ceiling.
-        drawn: estimates ``[M]``, values in every resample ``[M, D]``, and the jackknife.
-        p: of the difference of every two rows, corrected for all pairs ``[M, M]``.
-        tested: whether tests were asked for; without them there is no summary.
-        remarks: what the table leaves out, in words with counts.
-    """
+    """A data set, one dimension of human judgement, and all metrics, in the order of ``frame``."""
 
     dataset: str
     dimension: str
-    against: str
+    against: str  # what people gave, in words: ratings or labels
     items: int
     sources: int
-    systems: int
+    systems: int  # 0 where none is named
     analysis: Analysis
-    frame: pd.DataFrame
-    human: People
-    drawn: Resample
-    p: np.ndarray
-    tested: bool = True
-    remarks: tuple[str, ...] = ()
+    frame: pd.DataFrame  # see :func:`evaluate`: metrics, best first, then sentinels and oracles
+    human: People  # the human ceiling
+    drawn: Resample  # estimates [M], values in every resample [M, D], and the jackknife
+    p: np.ndarray  # [M, M], of the difference of every two rows, corrected for all pairs
+    tested: bool = True  # without tests there is no summary
+    remarks: tuple[str, ...] = ()  # what the table leaves out, with counts
 
     @property
     def label(self) -> str:
@@ -121,8 +109,24 @@ class Evaluation:
 
     @cached_property
     def summary(self) -> list[str]:
-        """Sentences about the best metrics, the best sentinel, and the power of the data."""
-        return sentences(self) if self.tested else []
+        """Sentences about the best metrics, the best sentinel, and the power of the data.
+
+        Of a list without metrics nothing is written.
+        """
+        return [
+            SENTENCES[statement.kind].format(
+                against=self.against,
+                dimension=self.dimension,
+                label=_label(self, statement.rows),
+                names=_names(self, statement.rows),
+                first=_names(self, statement.rows[:1]),
+                second=_names(self, statement.rows[1:]),
+                pairs=self.comparisons,
+                value="none" if math.isinf(statement.value) else number(statement.value),
+            )
+            for statement in (statements(self) if self.tested else ())
+            if statement.rows or statement.kind == "none"
+        ]
 
     def plot(self) -> Figure:
         """A forest plot: values with intervals, the human ceiling, ranks that each could have."""
@@ -173,24 +177,6 @@ def statements(result: Evaluation) -> Iterator[Statement]:
         if not math.isnan(least):
             yield Statement("power", [metrics[0], place], least)
             yield Statement("observed", [metrics[0], place], gaps[place])
-
-
-def sentences(result: Evaluation) -> list[str]:
-    """The statements in words; of a list without metrics nothing is written."""
-    return [
-        SENTENCES[statement.kind].format(
-            against=result.against,
-            dimension=result.dimension,
-            label=_label(result, statement.rows),
-            names=_names(result, statement.rows),
-            first=_names(result, statement.rows[:1]),
-            second=_names(result, statement.rows[1:]),
-            pairs=result.comparisons,
-            value="none" if math.isinf(statement.value) else number(statement.value),
-        )
-        for statement in statements(result)
-        if statement.rows or statement.kind == "none"
-    ]
 
 
 def _label(result: Evaluation, rows: list[int]) -> str:

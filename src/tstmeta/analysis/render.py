@@ -154,10 +154,8 @@ def _gaps(result: Evaluation) -> pd.DataFrame:
 
 def format_of(out: Path | None, format: TableFormat | None = None) -> TableFormat:
     """The format given, else what the file's name ends in, else a plain table."""
-    if out is None:
-        return format or TableFormat.table
-    kind = format or ENDINGS.get(out.suffix.lower())
-    if kind is None or kind is TableFormat.table:
+    kind = format or (ENDINGS.get(out.suffix.lower()) if out else None) or TableFormat.table
+    if out and kind is TableFormat.table:
         raise TstmetaError(
             f"{out} cannot be written as a table for reading: end its name in {', '.join(ENDINGS)}"
         )
@@ -213,7 +211,7 @@ def with_values(evaluations: Sequence[Evaluation]) -> list[Evaluation]:
 
 
 def _latex(result: Evaluation, gaps: bool) -> str:
-    """A compact table, and all else as comments."""
+    """A compact table, all texts escaped, with a line below the metrics; the rest as comments."""
     shown, rule = (_gaps(result), 0) if gaps else table(result)
     known = [name for name in ("cluster", "as_rater") if name in shown]
     compact = shown if gaps else shown[[*shown.columns[:2], *known]]
@@ -223,7 +221,15 @@ def _latex(result: Evaluation, gaps: bool) -> str:
     caption = f"{title(result)}. R- is reference-based"
     caption += ". Below the line stand sentinels, which know nothing of quality" * bool(rule)
     caption += f". {AS_RATER}" * ("as_rater" in compact)
-    return latex(compact, caption, comments, rule)
+    rows = [list(compact), *compact.astype(object).itertuples(index=False)]
+    lines = [" & ".join(map(_cell, row)) + r" \\" for row in rows]
+    for place in [rule + 1] * bool(rule) + [1]:
+        lines.insert(place, r"\midrule")
+    sides = "".join("r" if compact[name].dtype.kind in "iuf" else "l" for name in compact)
+    before = [f"% {_flat(comment)}" for comment in comments]
+    before += [r"\begin{table}", r"\centering", f"\\caption{{{_cell(caption)}}}"]
+    before += [f"\\begin{{tabular}}{{{sides}}}", r"\toprule"]
+    return "\n".join([*before, *lines, r"\bottomrule", r"\end{tabular}", r"\end{table}", ""])
 
 
 _WORDS = {"\\": r"\textbackslash ", "~": r"\textasciitilde ", "^": r"\textasciicircum "}
@@ -231,19 +237,6 @@ _SIGNS = {sign: f"\\{sign}" for sign in "&%$#_{}"} | {sign: f"${sign}$" for sign
 _LATEX = str.maketrans(_WORDS | _SIGNS)
 #: The sign of a number, not a hyphen.
 _MINUS = re.compile(r"(?<![\w.)-])-(?=\d)")
-
-
-def latex(frame: pd.DataFrame, head: str, comments: Sequence[str] = (), rule: int = 0) -> str:
-    """A frame for LaTeX, all texts escaped, with a caption; a line is drawn after ``rule`` rows."""
-    rows = [list(frame), *frame.astype(object).itertuples(index=False)]
-    lines = [" & ".join(map(_cell, row)) + r" \\" for row in rows]
-    for place in [rule + 1] * bool(rule) + [1]:
-        lines.insert(place, r"\midrule")
-    sides = "".join("r" if frame[name].dtype.kind in "iuf" else "l" for name in frame)
-    before = [f"% {_flat(comment)}" for comment in comments]
-    before += [r"\begin{table}", r"\centering", f"\\caption{{{_cell(head)}}}"]
-    before += [f"\\begin{{tabular}}{{{sides}}}", r"\toprule"]
-    return "\n".join([*before, *lines, r"\bottomrule", r"\end{tabular}", r"\end{table}", ""])
 
 
 def _cell(value: Any) -> str:
@@ -289,9 +282,10 @@ def images(figure: Figure, *kinds: str) -> list[bytes]:
 
     dates = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}
     same: dict[Any, Any] = {"svg.hashsalt": "tstmeta", "pdf.fonttype": 42}
-    buffers = [BytesIO() for _ in kinds]
+    drawn = []
     with rc_context(same):
-        for kind, buffer in zip(kinds, buffers, strict=True):
-            figure.savefig(buffer, format=kind, metadata=dates.get(kind), dpi=300)
+        for kind in kinds:
+            figure.savefig(buffer := BytesIO(), format=kind, metadata=dates.get(kind), dpi=300)
+            drawn.append(buffer.getvalue())
     pyplot.close(figure)
-    return [buffer.getvalue() for buffer in buffers]
+    return drawn

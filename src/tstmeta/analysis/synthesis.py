@@ -1,13 +1,10 @@
 """The effect of a metric on each data set, and the effects of all data sets pooled.
 
 The effect of a metric on a set is its accuracy on pairs of rewrites of one source that people
-separate, a tie of the metric being one half: it means the same whatever the scale, its spread and
-its ties.  Which sets share sources (a *family*), and which are pooled, stands in
-``data/cards/synthesis.csv``; effects of all sets, as they came out where their files are, in
-``data/frozen/effects.csv``.
+separate, a tie of the metric being one half.  Which sets share sources (a *family*), and which are
+pooled, stands in ``data/cards/synthesis.csv``; effects of all sets in ``data/frozen/effects.csv``.
 """
 
-from collections.abc import Iterator
 from functools import cache
 from itertools import combinations
 from typing import get_args
@@ -29,8 +26,6 @@ HEAD = ["dimension", "statistic", "level", "metric", "basis", "kind", "against",
 #: Sentinels that may be used either way: a copy may count for good or for bad.
 EITHER_WAY = ("copy-rate", "length-ratio", "output-only")
 FLIPPED = ":flipped"
-#: People as a row: one rater held against the others.
-PEOPLE = "people"
 
 
 def panels() -> pd.DataFrame:
@@ -74,7 +69,13 @@ def effects(
         counts = {"sources": table["groups"].astype(float), "pairs": separated(rows)}
         drawn = np.stack(table["draws"].to_list())
         table = table.assign(against="", against_basis="", se=drawn.std(axis=1, ddof=1), **counts)
-        places = np.array([*_comparable(table)], dtype=int).reshape(-1, 2).T
+        sides, kinds = (table["basis"] == "reference").tolist(), (table["kind"] == METRIC).tolist()
+        compared = [  # on the same side, with references or without; a sentinel stands second
+            (i, j) if kinds[i] else (j, i)
+            for i, j in combinations(range(len(table)), 2)
+            if sides[i] == sides[j] and (kinds[i] or kinds[j])
+        ]
+        places = np.array(compared, dtype=int).reshape(-1, 2).T
         first, second = (table.iloc[place].reset_index(drop=True) for place in places)
         gaps = first.assign(against=second["metric"], against_basis=second["basis"])
         gaps["value"] = first["value"] - second["value"]
@@ -86,14 +87,6 @@ def effects(
         raise TstmetaError("there are no pairs, so there are no effects")
     columns = ["dataset", *HEAD, "value", "se", "sources", "pairs"]
     return pd.concat(parts, ignore_index=True)[columns]
-
-
-def _comparable(table: pd.DataFrame) -> Iterator[tuple[int, int]]:
-    """Places of two rows on the same side, with references or without; a sentinel stands second."""
-    rows = list(zip(table["basis"] == "reference", table["kind"] == METRIC, strict=True))
-    for i, j in combinations(range(len(rows)), 2):
-        if rows[i][0] == rows[j][0] and (rows[i][1] or rows[j][1]):
-            yield (i, j) if rows[i][1] else (j, i)
 
 
 def separated(pairs: pd.DataFrame) -> int:

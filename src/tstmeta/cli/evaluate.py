@@ -28,15 +28,11 @@ Level = StrEnum("Level", "pooled source same-source within-system system within-
 Units = Literal["sources", "systems", "both"]
 Table = Literal["values", "differences"]
 Dimension = StrEnum("Dimension", "content style fluency overall structure overcorrection")
-About = StrEnum("About", ["content", "style", "fluency"])
 
 
 @dataclass(frozen=True)
 class EvaluateOptions:
-    """The options of ``tstmeta evaluate``, which :func:`options.takes` hands to Typer.
-
-    As parameters of one function they would fill it before its first line.
-    """
+    """The options of ``tstmeta evaluate``, which :func:`options.takes` hands to Typer."""
 
     data: options.DataSets
     metric: options.Metrics = None
@@ -169,8 +165,7 @@ def check_options(settings: EvaluateOptions) -> None:
     if settings.plot and settings.plot.suffix.lower() not in (".pdf", ".svg", ".png"):
         raise mistake(f"{settings.plot} cannot be drawn: end its name in .pdf, .svg or .png")
     if settings.plot or settings.report:
-        page = ["jinja2"] if settings.report else []
-        needs("matplotlib", "seaborn", "IPython", *page, extra="book")
+        needs("matplotlib", "seaborn", "IPython", "jinja2", extra="book")
     for name in settings.combine or []:
         known(name)
 
@@ -249,48 +244,37 @@ def evaluate_dimension(
                 seed=settings.seed,
                 clusters=settings.tests,
                 scores=scores,
-                remarks=choice.left_out(dimension) if settings.metrics is None else (),
             )
             rows = choice.seeded(result.frame, [data], dimension, *setting, settings.store)
-        yield replace(result, frame=rows)
+        remarks = choice.left_out(dimension) if settings.metrics is None else []
+        yield replace(result, frame=rows, remarks=(*remarks, *result.remarks))
 
 
 def write_results(
     settings: EvaluateOptions, kind: TableFormat, evaluations: Sequence["Evaluation"]
 ) -> None:
-    """The table to stdout or a file, the figure to a file, sentences to stderr."""
+    """The table to stdout or a file, the figure to a file, remarks and sentences to stderr."""
     from ..analysis import render
+    from ..storage import write
 
     figure = render.draw(evaluations) if settings.plot else None  # errors come before any output
+    files: dict[Path, str | bytes] = {}
     text = render.rendered(evaluations, kind, settings.show == "differences")
     if kind is not TableFormat.table:  # there they stand above the table
-        note_sentences(evaluations)
+        lines = list(dict.fromkeys(remark for result in evaluations for remark in result.remarks))
+        for result in evaluations:
+            lines += [render.title(result)] * (len(evaluations) > 1) + result.summary
+        for line in lines:
+            note(line)
     if settings.out is None:
         put(text, drawn=kind is TableFormat.table)
     else:
-        write_file(settings.out, text)
+        files[settings.out] = text
     if figure and settings.plot:
-        [image] = render.images(figure, settings.plot.suffix.lower().removeprefix("."))
-        write_file(settings.plot, image)
-
-
-def note_sentences(evaluations: Sequence["Evaluation"]) -> None:
-    """Remarks, then what each evaluation says, below its title where there are several."""
-    from ..analysis.render import title
-
-    lines = list(dict.fromkeys(remark for result in evaluations for remark in result.remarks))
-    for result in evaluations:
-        lines += [title(result)] * (len(evaluations) > 1) + result.summary
-    for line in lines:
-        note(line)
-
-
-def write_file(path: Path, content: str | bytes) -> None:
-    """Write a file at once and say so."""
-    from ..storage import write
-
-    write(path, content)
-    note(f"wrote {path}")
+        [files[settings.plot]] = render.images(figure, settings.plot.suffix.lower().strip("."))
+    for path, content in files.items():
+        write(path, content)
+        note(f"wrote {path}")
 
 
 def advise(
@@ -298,7 +282,8 @@ def advise(
     task: Annotated[str, typer.Option(help="What is transferred, such as formality.")] = "",
     language: Annotated[str, typer.Option(help="A code such as en [default: of the data].")] = "",
     dimension: Annotated[
-        list[About] | None, typer.Option(help="Repeat for more [default: all].")
+        list[Dimension] | None,
+        typer.Option(help="Repeat for more [default: content, style, fluency]."),
     ] = None,
     format: options.FormatOption = Format.table,
 ) -> None:
@@ -313,10 +298,11 @@ def advise(
       tstmeta advise --task formality --language en --dimension content
       tstmeta advise --data mine.csv --task detoxification
     """
-    from ..analysis.advice import advise as advised
+    from ..analysis import advice as advices
 
+    dimensions = [str(name) for name in dimension or advices.DIMENSIONS]
     with waiting("advising"):
-        advice = advised(data or None, task, language, [*map(str, dimension or About)])
+        advice = advices.advise(data or None, task, language, dimensions)
     if format is Format.table:
         print(advice, end="")
         return

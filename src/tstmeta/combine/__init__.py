@@ -39,18 +39,10 @@ def combined(
     seed: int = 0,
     store: Path | None = None,
 ) -> pd.DataFrame:
-    """A ``scores`` table of one combination.
+    """A ``scores`` table of one of :data:`NAMES`, with a metric in the place of FL.
 
     Parts of GM and J are scored where they are not given; sentinels, the human oracle and other
-    combinations are never parts.
-
-    Args:
-        name: one of :data:`NAMES`, with a metric in the place of FL.
-        dimension: of hybrids.
-        store: the score store, for parts that are scored here.
-
-    Raises:
-        CombineError: an unknown name, or what :mod:`tstmeta.combine` raises of its parts.
+    combinations are never parts.  ``dimension`` is that of a hybrid.
     """
     known(name)
     # without what stands beside metrics in a table and must not be combined
@@ -60,18 +52,14 @@ def combined(
     stem, _, word = name.partition(":")
     if stem == "gm":
         three = _with(dataset, scores, PARTS, store)
-        if word:
-            return learned_gm(dataset, three, seed=seed).scores
-        return gm_scores(dataset, three)
+        return learned_gm(dataset, three, seed=seed).scores if word else gm_scores(dataset, three)
     if stem == "j":
-        fluency = name.removeprefix("j:")
-        three = _with(dataset, scores, [*PARTS[:2], fluency], store)
-        return j(dataset, three, fl=fluency)
+        return j(dataset, _with(dataset, scores, [*PARTS[:2], word], store), fl=word)
     settings = Settings(seed=seed)
     family, _, kind = name.partition("-")
     if family == "overall":
-        return overall_scores(dataset, scores, kind, settings).scores  # type: ignore[arg-type]
-    return hybrid(dataset, scores, dimension, kind, settings).scores  # type: ignore[arg-type]
+        return overall_scores(dataset, scores, kind, settings).scores
+    return hybrid(dataset, scores, dimension, kind, settings).scores
 
 
 def _with(

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from scipy.optimize import differential_evolution
 
 from ..data import Dataset
-from .parts import Array, Combination, CombineError, Fit, Parts, digest, emit, pick, splits
+from .parts import Array, Combination, CombineError, Parts, digest, emit, pick, splits
 
 #: Names of Acc, Sim and PP.
 PARTS = ("style-accuracy", "sim", "corpus-perplexity")
@@ -72,9 +72,6 @@ def learn(better: ArrayLike, worse: ArrayLike, seed: int = 0) -> Thresholds:
     Chosen here: differential evolution (scipy), as the loss is flat wherever both of a pair are
     zero; t1 and t2 in [0, 100], t3 in [0, T] and t4 in [-T, T], T being twice the 97.5 % quantile
     of the perplexities given.
-
-    Raises:
-        CombineError: no pairs.
     """
     good, bad = np.asarray(better, dtype=float), np.asarray(worse, dtype=float)
     if not good.shape[1]:
@@ -124,13 +121,10 @@ def learned_gm(
     """GM of each text with thresholds learned from the data set's preferences between texts.
 
     A pair is fitted on where both texts lie outside the fold of sources that is scored, and people
-    did not tie them.
-
-    Args:
-        names: of the metrics that are Acc, Sim and PP.
+    did not tie them.  ``outer`` is the number of folds.
 
     Raises:
-        CombineError: no preferences, fewer sources than folds, or a metric missing or out of range.
+        CombineError: no preferences, fewer sources than folds, or as :func:`gm_scores`.
     """
     parts = _three(dataset, scores, names)
     pairs = _ordered(parts, dataset.preferences)
@@ -139,11 +133,11 @@ def learned_gm(
     fits = []
     for fold, (train, judged) in enumerate(splits(parts.sources, outer, seed)):
         better, worse = pairs[:, train[pairs].all(axis=0)]
-        t, n = learn(parts.matrix[:, better], parts.matrix[:, worse], seed), len(better)
+        t = learn(parts.matrix[:, better], parts.matrix[:, worse], seed)
         acc, sim, pp = parts.matrix[:, judged]
         values[judged] = gm(acc, sim, pp, t)
-        details[judged] = f"fold {fold + 1} of {outer}: t {t}, from {n} pairs"
-        fits.append(Fit(fold, t._asdict(), n))
+        details[judged] = f"fold {fold + 1} of {outer}: t {t}, from {len(better)} pairs"
+        fits.append(t._asdict())
     fields = {
         "t": "learned",
         "loss": f"hinge-{MARGIN:g}",
@@ -151,7 +145,7 @@ def learned_gm(
         "seed": seed,
         "preferences-hash": digest(*sorted(map(">".join, parts.item_ids[pairs].T.tolist()))),
     }
-    return Combination(emit(parts, values, "gm", fields, details.tolist()), tuple(fits))
+    return Combination(emit(parts, values, "gm", fields, details.tolist()), fits)
 
 
 def _three(dataset: Dataset, scores: pd.DataFrame, names: Sequence[str]) -> Parts:

@@ -1,29 +1,25 @@
 """Hybrids of Mukherjee et al. (2025, Tables 5 and 6): three metrics of one dimension, weighted.
 
-Each is a weighted geometric mean; they differ in how they choose and weigh:
-
-``hybrid-simulation``
-    the three with the highest correlation with people, and of all weights in steps of 0.05 that
-    sum to 1, each at least 0.1, those whose mean correlates best (all printed weights are such);
-``hybrid-learned``
-    the three most important features of a random forest (scikit-learn) that predicts the ratings
-    from all metrics, and their importances, divided by their sum;
-``hybrid-equal``
-    not in the paper: all metrics with equal weights, the negative control.
+Each is a weighted geometric mean.  ``hybrid-simulation`` takes the three with the highest
+correlation with people and, of all weights in steps of 0.05 that sum to 1, each at least 0.1, those
+whose mean correlates best (all printed weights are such).  ``hybrid-learned`` takes the three most
+important features of a random forest (scikit-learn) that predicts the ratings from all metrics, and
+their importances, divided by their sum.  ``hybrid-equal``, which is not in the paper, weighs all
+metrics alike: the negative control.
 
 What the paper leaves open: outer folds of sources judge, and everything, the scale of a metric too,
 is fitted on the other folds; a correlation that selects is the mean over inner folds.
 
 The overall scores (``grid:ours``; notebook 06 reads the paper's Table 4) follow rules of our own:
-``overall-existing`` takes the metrics that Tables 1 to 3 group as previously used, with equal
-weights; ``overall-ours1`` takes Hybrid-Simulation for style and content and all fluency metrics
-with equal weights; ``overall-ours2`` does the same with Hybrid-Learned.
+``overall-existing`` weighs the metrics alike that Tables 1 to 3 group as previously used;
+``overall-ours1`` takes Hybrid-Simulation for style and content and all fluency metrics with equal
+weights; ``overall-ours2`` does the same with Hybrid-Learned.
 """
 
 import itertools
-from collections.abc import Collection
+from collections.abc import Iterator
 from importlib.metadata import version
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -31,7 +27,7 @@ import pandas as pd
 from .. import stats
 from ..analysis.frame import SCORED
 from ..data import Dataset
-from ..extras import lacking
+from ..extras import needs
 from ..stats import Setting
 from .parts import (
     ENDS,
@@ -39,7 +35,6 @@ from .parts import (
     Array,
     Combination,
     CombineError,
-    Fit,
     Parts,
     Scaling,
     digest,
@@ -51,9 +46,7 @@ from .parts import (
     splits,
 )
 
-Kind = Literal["simulation", "learned", "equal"]
-KINDS: tuple[Kind, ...] = ("simulation", "learned", "equal")
-Which = Literal["existing", "ours1", "ours2"]
+KINDS = ("simulation", "learned", "equal")
 #: Dimensions that count, in the order in which they are shown.
 THREE = ("style", "content", "fluency")
 #: Names (before the colon) of metrics that mukherjee2025 groups as previously used (Tables 1-3).
@@ -63,7 +56,7 @@ PREVIOUSLY_USED = {
     "fluency": ("perplexity",),
 }
 #: Which hybrid stands for style and content.
-HYBRID: dict[str, Kind | None] = {"existing": None, "ours1": "simulation", "ours2": "learned"}
+HYBRID = {"existing": "", "ours1": "simulation", "ours2": "learned"}
 #: Weights are tried in steps of one over this; the least is so many steps.
 STEPS, LEAST_STEPS = 20, 2
 #: Fewer rated items than this cannot tell metrics apart at all.
@@ -81,7 +74,7 @@ class Settings(NamedTuple):
     seed: int = 0
     in_sample: bool = False  # fit and judge on the same ratings, as one should not
 
-    def fields(self, kind: Kind | None) -> dict[str, object]:
+    def fields(self, kind: str) -> dict[str, object]:
         """What of it changes a value, for a signature; no kind is the scale alone."""
         fields: dict[str, object] = {"top": self.top} if kind in ("simulation", "learned") else {}
         if kind == "simulation":
@@ -94,11 +87,12 @@ class Settings(NamedTuple):
             fields["inner"] = self.inner
         return fields | {"seed": self.seed}
 
-    def splits(self, sources: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
-        return splits(sources, self.outer, self.seed, in_sample=self.in_sample)
-
-    def where(self, fold: int) -> str:
-        return "in sample" if self.in_sample else f"fold {fold + 1} of {self.outer}"
+    def splits(self, sources: np.ndarray) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
+        """The name of each outer fold, and masks of what is fitted on and what is judged."""
+        outer = splits(sources, self.outer, self.seed, in_sample=self.in_sample)
+        for number, (train, judged) in enumerate(outer, 1):
+            name = "in sample" if self.in_sample else f"fold {number} of {self.outer}"
+            yield name, train, judged
 
 
 class Chosen(NamedTuple):
@@ -117,16 +111,14 @@ def hybrid(
     dataset: Dataset,
     scores: pd.DataFrame,
     dimension: str,
-    kind: Kind = "simulation",
+    kind: str = "simulation",
     settings: Settings = Settings(),  # noqa: B008  (a tuple: nothing can change it)
-    *,
-    lower: Collection[str] = (),
 ) -> Combination:
     """A hybrid of the metrics that claim a dimension, fitted on mean ratings of other sources.
 
     Args:
         scores: of the metrics to choose from; those of other dimensions are left out.
-        lower: names of unregistered metrics of which less is better.
+        kind: one of :data:`KINDS`.
 
     Returns:
         Scores in (0, 1], more is better, of all items; the detail says the fold and the weights.
@@ -135,8 +127,6 @@ def hybrid(
         CombineError: fewer metrics than the hybrid takes, fewer rated items than :data:`LEAST`,
             fewer sources than folds, or scikit-learn is not installed.
     """
-    if kind not in KINDS:
-        raise CombineError(f"unknown kind of hybrid {kind!r}; known: {', '.join(KINDS)}")
     scores, least = scores[scores["dimension"] == dimension], 1 if kind == "equal" else settings.top
     present = scores.drop_duplicates(SCORED)["metric"]
     if len(present) < least:
@@ -144,35 +134,34 @@ def hybrid(
             f"{dataset.name}: a hybrid takes {least} or more metrics of {dimension}; there are"
             f" {', '.join(present) or 'none'}"
         )
-    parts, people = gather(dataset, scores, lower), ratings_of(dataset, dimension)
+    parts, people = gather(dataset, scores), ratings_of(dataset, dimension)
     values = np.full(len(people), np.nan)
     details = np.full(len(people), "", dtype=object)
     fits = []
-    for fold, (train, judged) in enumerate(settings.splits(parts.sources)):
+    for where, train, judged in settings.splits(parts.sources):
         chosen = fit(parts, people, train, kind, settings)
         values[judged] = chosen(parts.matrix[:, judged])
-        weights = weights_by_name(parts, chosen)
-        listed = ", ".join(f"{name} {weight:.2f}" for name, weight in weights.items())
-        details[judged] = f"{settings.where(fold)}: {listed}"
-        rated = train & parts.complete & np.isfinite(people)
-        fits.append(Fit(fold, weights, int(rated.sum())))
+        fits.append(weights_by_name(parts, chosen))
+        listed = ", ".join(f"{name} {weight:.2f}" for name, weight in fits[-1].items())
+        details[judged] = f"{where}: {listed}"
     fields = {"dimension": dimension, **settings.fields(kind)}
     if kind != "equal":
         fields["ratings-hash"] = digest_of_values(parts.item_ids, people)
     table = emit(parts, values, f"hybrid-{kind}", fields, details.tolist(), dimension)
-    return Combination(table, tuple(fits))
+    return Combination(table, fits)
 
 
 def overall_scores(
     dataset: Dataset,
     scores: pd.DataFrame,
-    which: Which = "existing",
+    which: str = "existing",
     settings: Settings = Settings(),  # noqa: B008  (a tuple: nothing can change it)
 ) -> Combination:
     """An overall score of each text as a ``scores`` table.
 
     Args:
         scores: of metrics of all three dimensions.
+        which: a key of :data:`HYBRID`.
         settings: folds and hybrids; ``existing`` uses the folds only, as its scale is fitted too.
 
     Returns:
@@ -181,8 +170,6 @@ def overall_scores(
     Raises:
         CombineError: a dimension without metrics, or what :func:`.hybrids.hybrid` raises.
     """
-    if which not in HYBRID:
-        raise CombineError(f"unknown overall score {which!r}; known: {', '.join(HYBRID)}")
     kind = HYBRID[which]
     sides = [_side(dataset, scores, name, which) for name in THREE]
     parts = sides[0]._replace(
@@ -194,7 +181,7 @@ def overall_scores(
     values = np.full(len(parts.item_ids), np.nan)
     details = np.full(len(values), "", dtype=object)
     fits = []
-    for fold, (train, judged) in enumerate(settings.splits(parts.sources)):
+    for where, train, judged in settings.splits(parts.sources):
         means, weights = [], {}
         for name, side in zip(THREE, sides, strict=True):
             if kind and name in people:
@@ -205,17 +192,17 @@ def overall_scores(
             for metric, weight in weights_by_name(side, chosen).items():
                 weights[f"{name}: {metric}"] = weight / len(THREE)
         values[judged] = geometric_mean(np.array(means), np.ones(len(THREE)))
-        details[judged] = settings.where(fold)
-        fits.append(Fit(fold, weights, int(train.sum())))
+        details[judged] = where
+        fits.append(weights)
     fields = {"grid": "ours", **settings.fields(kind)}
     if kind:
         hashes = (digest_of_values(parts.item_ids, people[name]) for name in sorted(people))
         fields |= {"hybrid": kind, "ratings-hash": digest(*hashes)}
     table = emit(parts, values, f"overall-{which}", fields, details.tolist())
-    return Combination(table, tuple(fits))
+    return Combination(table, fits)
 
 
-def _side(dataset: Dataset, scores: pd.DataFrame, name: str, which: Which) -> Parts:
+def _side(dataset: Dataset, scores: pd.DataFrame, name: str, which: str) -> Parts:
     """The metrics of a dimension that an overall score takes."""
     rows, used = scores[scores["dimension"] == name], ""
     if which == "existing":
@@ -229,7 +216,7 @@ def _side(dataset: Dataset, scores: pd.DataFrame, name: str, which: Which) -> Pa
     return gather(dataset, rows)
 
 
-def fit(parts: Parts, people: Array, train: np.ndarray, kind: Kind, settings: Settings) -> Chosen:
+def fit(parts: Parts, people: Array, train: np.ndarray, kind: str, settings: Settings) -> Chosen:
     """Choose and weigh metrics on the training items alone (a mask ``[N]``)."""
     used = train & parts.complete
     if kind != "equal":
@@ -241,7 +228,7 @@ def fit(parts: Parts, people: Array, train: np.ndarray, kind: Kind, settings: Se
         )
     if kind == "equal":
         return equal_weights(parts, used)
-    choose = _by_forest if kind == "learned" else _by_correlation
+    choose = {"simulation": _by_correlation, "learned": _by_forest}[kind]
     scale = Scaling.fitted(parts.matrix[:, used], parts.lower)
     return Chosen(*choose(parts, people, used, settings), scale)
 
@@ -259,7 +246,7 @@ def weights_by_name(parts: Parts, chosen: Chosen) -> dict[str, float]:
         name = parts.names[place]
         if parts.names.count(name) > 1:
             name = f"{name} ({parts.heads['basis'][place]})"
-        weights[name if name not in weights else f"{name} #{place}"] = float(weight)
+        weights[name] = float(weight)
     return weights
 
 
@@ -307,8 +294,7 @@ def _by_forest(
     parts: Parts, people: Array, used: np.ndarray, settings: Settings
 ) -> tuple[np.ndarray, Array]:
     """The most important features (by impurity) of a forest; their importances over their sum."""
-    if absent := lacking("sklearn"):
-        raise CombineError(f"hybrid-learned needs scikit-learn: {absent}")
+    needs("sklearn")
     from sklearn.ensemble import RandomForestRegressor
 
     forest = RandomForestRegressor(settings.trees, random_state=settings.seed, n_jobs=1)

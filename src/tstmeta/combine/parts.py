@@ -7,7 +7,7 @@ together.  As a zero would make the mean zero, u becomes ``FLOOR + (1 - FLOOR) u
 """
 
 import hashlib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -15,9 +15,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from .. import schema
-from ..analysis.frame import SCORED
+from ..analysis.frame import SCORED, lower_is_better
 from ..data import Dataset
-from ..metrics import registry
 from ..schema import USABLE, Signature, Status, TstmetaError
 
 Array = npt.NDArray[np.float64]
@@ -35,21 +34,14 @@ class CombineError(TstmetaError):
 
 
 class Parts(NamedTuple):
-    """What is combined: M metrics on N items.
+    """What is combined: M metrics on N items."""
 
-    Attributes:
-        heads: a row a metric: metric, basis, signature, lower (whether less of it is better).
-        matrix, statuses: ``[M, N]``, scores (NaN where there is no value) and statuses as text.
-        item_ids, sources: of the items ``[N]``.
-        dataset: name that the scores carry.
-    """
-
-    heads: pd.DataFrame
-    matrix: Array
-    statuses: np.ndarray
-    item_ids: np.ndarray
-    sources: np.ndarray
-    dataset: str
+    heads: pd.DataFrame  # a row a metric: metric, basis, signature, lower (less of it is better)
+    matrix: Array  # [M, N], scores, NaN where there is no value
+    statuses: np.ndarray  # [M, N], as text
+    item_ids: np.ndarray  # [N]
+    sources: np.ndarray  # [N]
+    dataset: str  # the name that the scores carry
 
     @property
     def names(self) -> list[str]:
@@ -64,38 +56,26 @@ class Parts(NamedTuple):
         return np.asarray(np.isfinite(self.matrix).all(axis=0))
 
 
-class Fit(NamedTuple):
-    """What was fitted to judge a fold."""
-
-    fold: int
-    parameters: dict[str, float]  # weights that sum to 1, or thresholds, by name
-    fitted_on: int  # items, or pairs of items
-
-
 class Combination(NamedTuple):
-    """A combination's ``scores`` table and what was fitted for it, one fit a fold."""
+    """A combination's ``scores`` table and what was fitted for it to judge each fold."""
 
     scores: pd.DataFrame
-    fits: tuple[Fit, ...]
+    fits: list[dict[str, float]]  # weights that sum to 1, or thresholds, by name
 
 
-def gather(dataset: Dataset, scores: pd.DataFrame, lower: Collection[str] = ()) -> Parts:
+def gather(dataset: Dataset, scores: pd.DataFrame) -> Parts:
     """The metrics of a ``scores`` table in order of appearance, over all items."""
     if len(set(scores["sample"])) > 1:
         raise CombineError(
             f"{dataset.name}: scores of several samples cannot be combined; average them, or keep"
             " one sample"
         )
-    ids = dataset.items["item_id"]
-    if not set(ids) & set(scores["item_id"]):
-        raise CombineError(f"{dataset.name}: none of the scores is of an item of this data set")
-    heads, values, statuses = [], [], []
+    ids, heads, values, statuses = dataset.items["item_id"], [], [], []
     for (name, basis, signature), table in scores.groupby(SCORED, sort=False, observed=True):
         rows = table.set_index("item_id").reindex(ids)
-        status = rows["status"].fillna("").to_numpy(str)
-        heads.append((name, basis, signature, lower_is_better(name, basis, lower)))
+        statuses.append(rows["status"].fillna("").to_numpy(str))
+        heads.append((name, basis, signature, lower_is_better(str(name), str(basis))))
         values.append(rows["value"].where(rows["status"].isin(USABLE)).to_numpy(float))
-        statuses.append(status)
     return Parts(
         pd.DataFrame(heads, columns=[*SCORED, "lower"]),
         np.array(values),
@@ -104,12 +84,6 @@ def gather(dataset: Dataset, scores: pd.DataFrame, lower: Collection[str] = ()) 
         dataset.items["source_id"].to_numpy(str),
         str(scores["dataset"].iloc[0]),
     )
-
-
-def lower_is_better(name: str, basis: str, lower: Collection[str] = ()) -> bool:
-    """Whether less of a metric is better on a basis; ``lower`` names unregistered ones."""
-    registered = not name.startswith("released:")
-    return name in lower or (registered and registry.lower_is_better(name, basis))
 
 
 def pick(
@@ -139,12 +113,8 @@ def pick(
 
 
 def folds(sources: np.ndarray, k: int, seed: int) -> np.ndarray:
-    """Number of the fold of each item ``[N]``, 0 to k - 1; folds differ by at most one source.
-
-    All rewrites of a source, which share much of their score, go into one fold.
-
-    Raises:
-        CombineError: fewer sources than folds.
+    """The fold of each item ``[N]``, 0 to k - 1: rewrites of a source, which share much of their
+    score, go into one, and folds differ by at most one source.
     """
     # sorted names: the order of rows changes nothing
     names, place = np.unique(np.asarray(sources, dtype=str), return_inverse=True)

@@ -39,29 +39,27 @@ def cells(paper: str | None = None, table: str | None = None) -> tuple[Cell, ...
     """The printed numbers, all or those of a paper or table, in the order of the file."""
     if paper or table:
         return tuple(c for c in cells() if paper in (None, c.paper) and table in (None, c.table))
-    frame = _read("cells").astype({"value": float, "decimals": int})
+    frame = read("cells").astype({"value": float, "decimals": int})
     return tuple(Cell(*row) for row in frame[list(Cell._fields)].itertuples(index=False))
 
 
 @cache
-def names(paper: str, kind: str) -> dict[str, tuple[str, str]]:
-    """Printed name of a dataset, metric, system or item -> (ours, what it needs); one is empty."""
-    rows = _read("names").query("paper == @paper and kind == @kind")
-    return {row.printed: (row.ours, row.needs) for row in rows.itertuples()}
+def names(paper: str, kind: str) -> dict[str, tuple[str, str, str]]:
+    """Printed name of a dataset, metric, system or item -> ours, or what it needs; and of a metric
+    those of ours that it is listed with.
+    """
+    rows = read("names").query("paper == @paper and kind == @kind")
+    return {row.printed: (row.ours, row.needs, row.listed) for row in rows.itertuples()}
 
 
 @cache
 def remarks() -> dict[str, tuple[str, str]]:
     """Cell -> (status, reason) for cells that our value is known not to equal."""
-    return {row.cell: (row.status, row.reason) for row in _read("remarks").itertuples()}
+    return {row.cell: (row.status, row.reason) for row in read("remarks").itertuples()}
 
 
-def as_released(paper: str, table: str) -> pd.DataFrame:
-    """One of :data:`TABLES`, as :func:`tstmeta.published` describes it."""
-    return _read(TABLES[paper, table]).astype({"value": float})
-
-
-def _read(name: str) -> pd.DataFrame:
+def read(name: str) -> pd.DataFrame:
+    """A file of ``data/published``, all of it text."""
     return pd.read_csv(paths.project("published", f"{name}.csv"), dtype=str, keep_default_na=False)
 
 

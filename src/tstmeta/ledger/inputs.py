@@ -65,18 +65,15 @@ def _pairs(inputs: Inputs, name: str, metric: str, basis: str, dimension: str) -
 
 
 class Answer(NamedTuple):
-    """Our value for a cell; its range where it follows from printed numbers, rounded as they are.
-
-    ``via``: decimals to which the paper seems to have rounded before it rounded to those printed.
-    """
+    """Our value for a cell."""
 
     value: float
     n: int
     signature: str
     reason: str = ""
-    low: float = math.nan
+    low: float = math.nan  # the range of what follows from printed numbers, rounded as they are
     high: float = math.nan
-    via: int | None = None
+    via: int | None = None  # decimals to which the paper seems to have rounded first
 
 
 @dataclass(eq=False)

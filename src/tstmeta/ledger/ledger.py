@@ -13,7 +13,7 @@ import math
 import pandas as pd
 
 from ..schema import TstmetaError
-from .cells import PAPERS, TABLES, Cell, as_released, cells, matches, remarks, round_half_up
+from .cells import PAPERS, TABLES, Cell, cells, matches, read, remarks, round_half_up
 from .inputs import Answer, Inputs, Needs, model_of, settings_of
 from .recipes import RECIPES
 
@@ -70,7 +70,7 @@ def published(paper: str, table: str, *, inputs: Inputs | None = None) -> pd.Dat
         (style, content, fluency from 1 to 5; ACC, CS, BL, AVG in percent) and value.
     """
     if (paper, table) in TABLES:
-        return as_released(paper, table)
+        return read(TABLES[paper, table]).astype({"value": float})
     rows = reproduce(paper, table, inputs=inputs)
     facts = pd.DataFrame(cells(paper, str(table))).drop(columns=["paper", "table", "printed"])
     tidy = rows.merge(facts, on="cell", validate="one_to_one")

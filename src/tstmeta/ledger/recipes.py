@@ -11,7 +11,6 @@ from typing import Any, cast
 
 import numpy as np
 import pandas as pd
-from scipy.stats import rankdata
 
 from .. import stats
 from ..analysis import correlate
@@ -31,15 +30,6 @@ _PRIVATE = {
     "alva-m": ("scialom archive", "this subset comes from the archive of Scialom et al. (2021)"),
     "scialom": ("scialom archive", "the archive of Scialom et al. (2021) is not on this machine"),
 }
-#: Metrics of pauli2025 that run on a model of a hub: ours with the model that the paper names.
-LEARNED = {
-    "BERTScore": "bertscore:deberta-xlarge-mnli",
-    "BLEURT": "bleurt",
-    "Cosine(LaBSE)": "cosine:labse",
-    "QuestEval": "questeval:released",
-}
-_JUDGE = "the text names Llama 3 70B, the appendix an 8B model identifier"
-_WEIGHTS = "its weights are not on this machine"
 LAI = "lai@lai2023"
 
 
@@ -54,15 +44,17 @@ def data_of(cell: Cell, inputs: Inputs, how: Settings) -> str:
 
 def metric_of(cell: Cell) -> str:
     """Our metric of a cell, on the printed model and no other; :class:`Needs` without it."""
-    ours, model = names(cell.paper, "metric")[cell.metric]
-    learned = LEARNED.get(cell.metric, "")
-    known = next((known for known in BACKBONES.values() if known.where == model), None)
+    ours, model, listed = names(cell.paper, "metric")[cell.metric]
     if not model:
         return ours
-    if learned and not getattr(registry.get(learned), "missing", ""):
+    if listed.startswith("judge:"):
+        raise Needs(model, "the text names Llama 3 70B, the appendix an 8B model identifier")
+    known = next((known for known in BACKBONES.values() if known.where == model), None)
+    learned = listed.partition(" ")[0]
+    if known is None and not getattr(registry.get(learned), "missing", ""):
         return learned
-    if learned or known is None or not hub.here(known):
-        raise Needs(model, _JUDGE if cell.metric == "LLaMA3-prompt" else _WEIGHTS)
+    if known is None or not hub.here(known):
+        raise Needs(model, "its weights are not on this machine")
     stem = "likelihood-style" if cell.dimension == "style" else "likelihood"
     return f"{stem}:{known.name}+released"  # as in the paper's program: its numbers come from there
 
@@ -172,7 +164,13 @@ def at_level(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
         raise Needs("lai data", "tstmeta data fetch lai")
     by_systems = how["level"] == "system"
     wanted = ("I2F", "F2I") if cell.direction == "overall" else (cell.direction,)
-    frame, values, n = _pairs_at_level(cell, data, inputs), [], 0
+    if cell.metric == "inter-annotator agreement":
+        frame = second_rater(inputs, data, cell.dimension)
+    else:
+        name = names(cell.paper, "metric")[cell.metric][0] + "-multi" * (cell.item == "multiple")
+        basis = "source" if cell.dimension == "content" else "none"
+        frame = inputs.pairs(data, name, basis, cell.dimension)
+    values, n = [], 0
     for directions in [(name,) for name in wanted] if by_systems else [wanted]:
         part, undefined = frame[frame["direction"].isin(directions)], how.get("undefined", math.nan)
         result = correlate(part, how["statistic"], how["level"], undefined=undefined).iloc[0]
@@ -183,15 +181,6 @@ def at_level(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
         value = round_half_up(math.fsum(round_half_up(v, 1) for v in values) / len(values), 2)
     signature = f"{frame['signature'].iloc[0]}|level:{cell.level}|direction:{cell.direction}"
     return Answer(value, n, signature)
-
-
-def _pairs_at_level(cell: Cell, data: str, inputs: Inputs) -> pd.DataFrame:
-    """The pairs of a cell's metric; of people who agree among themselves, of the second rater."""
-    if cell.metric == "inter-annotator agreement":
-        return second_rater(inputs, data, cell.dimension)
-    name = names(cell.paper, "metric")[cell.metric][0] + "-multi" * (cell.item == "multiple")
-    basis = "source" if cell.dimension == "content" else "none"
-    return inputs.pairs(data, name, basis, cell.dimension)
 
 
 def second_rater(inputs: Inputs, data: str, dimension: str) -> pd.DataFrame:
@@ -277,29 +266,26 @@ def from_printed(function: Callable[..., Any], printed: Sequence[Cell], signatur
     return Answer(value, len(printed), signature, "", min(corners), max(corners))
 
 
-def _columns(cell: Cell, how: Settings) -> list[dict[str, Cell]]:
-    """The printed correlations on basis source of a cell's table: a data set's metrics each."""
-    grid: dict[str, dict[str, Cell]] = {}
-    for printed in cells(cell.paper, cell.table):
-        shown = (printed.statistic, printed.basis) == ("pearson", "source")
-        if shown and printed.dataset not in how["without"]:
-            grid.setdefault(printed.dataset, {})[printed.metric] = printed
-    return list(grid.values())
+def _correlations(cell: Cell, how: Settings) -> list[Cell]:
+    """The printed correlations on basis source of a cell's table."""
+    wanted, table = ("pearson", "source"), cells(cell.paper, cell.table)
+    shown = (row for row in table if (row.statistic, row.basis) == wanted)
+    return [row for row in shown if row.dataset not in how["without"]]
 
 
 def mean_of_printed(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
     """A metric's mean correlation over the data sets of a table, from the printed cells."""
-    printed = [column[cell.metric] for column in _columns(cell, how)]
+    printed = [row for row in _correlations(cell, how) if row.metric == cell.metric]
     signature = f"mean of {len(printed)} printed correlations|table:{cell.table}"
     return from_printed(lambda *values: fmean(values), printed, signature)
 
 
 def mean_rank_of_printed(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
     """A metric's mean rank: highest correlation first, ties averaged, on each data set."""
-    ranks = []
-    for column in _columns(cell, how):
-        places = rankdata([-printed.value for printed in column.values()])
-        ranks.append(float(places[list(column).index(cell.metric)]))
+    printed = pd.DataFrame(_correlations(cell, how))
+    ranks = printed.groupby("dataset")["value"].rank(ascending=False)[
+        printed["metric"] == cell.metric
+    ]
     signature = f"mean of {len(ranks)} ranks of printed correlations"
     return Answer(fmean(ranks), len(ranks), signature, "", fmean(ranks), fmean(ranks))
 
@@ -307,17 +293,15 @@ def mean_rank_of_printed(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
 def learned_weight(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
     """A learned weight of Table 5: an importance of Table 6 over the sum of the selected ones."""
 
-    def printed(table: str) -> list[Cell]:
-        same = (cell.dataset, cell.language, cell.dimension)
-        rows = cells(cell.paper, table)
-        return [row for row in rows if (row.dataset, row.language, row.dimension) == same]
-
     def share(*importances: float) -> float:
         first, *others = (max(importance, 0.0) for importance in importances)
         return first / (first + sum(others))
 
-    importances = {row.metric: row for row in printed("6")}
-    chosen = [importances[row.metric] for row in printed("5") if row.item == cell.item]
+    about = (cell.dataset, cell.language, cell.dimension)
+    rows = [r for r in cells(cell.paper) if (r.dataset, r.language, r.dimension) == about]
+    importances = {row.metric: row for row in rows if row.table == "6"}
+    weights = [row for row in rows if (row.table, row.item) == ("5", cell.item)]
+    chosen = [importances[row.metric] for row in weights]
     chosen.sort(key=lambda row: row.metric != cell.metric)
     signature = f"importance of Table 6 renormalised over {len(chosen)} metrics"
     return from_printed(share, chosen, signature)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from ..data import names
-from ..extras import needs
 from ..schema import TstmetaError
 from .cells import round_half_up
 
@@ -95,7 +94,6 @@ def classes_of(frame: pd.DataFrame) -> pd.Series:
 
 def styler(frame: pd.DataFrame) -> Styler:
     """A Styler whose id follows from what it shows: the same input gives the same bytes."""
-    needs("jinja2", extra="book")
     from pandas.io.formats.style import Styler
 
     return Styler(frame, uuid=hashlib.sha256(frame.to_csv().encode()).hexdigest()[:8])
