@@ -29,7 +29,6 @@ from tstmeta.models.classifiers import (
     TextCnn,
     Transformer,
     features,
-    modules,
     words,
 )
 from tstmeta.schema import TstmetaError
@@ -132,7 +131,7 @@ def write(model: Linear | TextCnn | Transformer, out: Path) -> None:
 def _check(
     corpus: pd.DataFrame, kind: str, tasks: Sequence[Task], regression: bool, base: Backbone | None
 ) -> None:
-    needs(*modules(kind))
+    needs("safetensors", "sklearn", "torch", "transformers")
     if kind != "linear" and len(tasks) > 1:
         raise TstmetaError(f"a {kind} learns one task, not {len(tasks)}; use linear")
     if kind == "textcnn" and regression:

@@ -1,7 +1,4 @@
-"""Causal language models: the requests and answers of a backend, and models by name.
-
-A backend is an ``Engine`` (a model here), a ``ServerModel`` (elsewhere) or ``Cached`` answers.
-"""
+"""Causal language models: the requests and answers of a backend, and models by name."""
 
 import re
 import tomllib
@@ -59,10 +56,7 @@ class LanguageModel(Protocol):
     ) -> Answers:
         """Natural logarithms of the probability of each token, in batches as they are done.
 
-        Args:
-            requests: what to score; equal requests are computed once.
-            known: places that need no answer; how the others are batched does not depend on it.
-            progress: show a bar on standard error (only on a terminal).
+        ``known`` are places that need no answer; how the others are batched does not depend on it.
         """
         ...
 

@@ -1,8 +1,7 @@
 """Models that know styles: how probable each style of a text is, or how strong a style is.
 
-Three kinds are read alike: a linear model over hashed n-grams and a TextCNN, each a file
-``style.safetensors`` whose header says what it is, and any sequence classifier of transformers.
-The target style of a rewrite picks one of a model's *tasks*.
+A linear model over hashed n-grams or a TextCNN is a file ``style.safetensors``; any sequence
+classifier of transformers is a third kind.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -32,16 +31,16 @@ PACKAGES = {
     "textcnn": ("torch",),
     "transformer": ("torch", "transformers"),
 }
+_MODULES = ("safetensors", "sklearn", "torch", "transformers")
 #: Models by name.
 MODELS = catalogue("style")
 
 
 @dataclass(frozen=True)
 class Task:
-    """Styles that exclude each other; of a regressor, what low and what high values mean.
+    """Styles that exclude each other; of a regressor, what low and what high ``values`` mean.
 
-    ``wordings`` are other names of the styles, ``temperature`` divides the logits, ``values`` are
-    a regressor's least and most.
+    ``wordings`` are other names of the styles, ``temperature`` divides the logits.
     """
 
     name: str
@@ -131,10 +130,8 @@ class Linear(StyleModel):
         self.about, self.weights, self.bias = about, weights, bias
 
     def logits(self, texts: Sequence[str], task: int) -> Estimates:
-        weights, values = self.weights[task].astype(float), np.empty((0, len(self.bias[task])))
-        if texts:
-            table = features(texts, int(self.about.features["bits"]))
-            values = table @ weights.T + self.bias[task]
+        weights = self.weights[task].astype(float)
+        values = features(texts, int(self.about.features["bits"])) @ weights.T + self.bias[task]
         if len(weights) == 1 and not self.about.regression:  # one number tells two styles apart
             values = np.concatenate([np.zeros_like(values), values], axis=1)
         return Estimates(values, [""] * len(texts))
@@ -160,10 +157,7 @@ _Cut = Callable[[str], Sequence[str]]  # a text to its words
 
 
 def text_cnn(size: int, styles: int, seed: int, vector: int, maps: int) -> Any:
-    """Filters over word vectors, the strongest answer of each, one layer (Kim, 2014).
-
-    For ``size`` known words: ids [B, T] and lengths [B] to logits [B, styles].
-    """
+    """The network of Kim (2014) for ``size`` words: ids [B, T], lengths [B] to logits [B, k]."""
     import torch
     from torch import nn
 
@@ -185,10 +179,7 @@ def text_cnn(size: int, styles: int, seed: int, vector: int, maps: int) -> Any:
 
 
 def strongest(filters: Any, vectors: Any, lengths: Any) -> Any:
-    """The strongest answer of each filter [B, F] to vectors [B, T, V] of texts.
-
-    A filter begins at words only and reads zeros beyond the end: padding changes nothing.
-    """
+    """The strongest answer of each filter [B, F] to vectors [B, T, V] of texts, read as padded."""
     import torch
 
     places, widest = vectors.shape[1], max(layer.kernel_size[0] for layer in filters)
@@ -302,23 +293,21 @@ def missing(model: Backbone) -> str:
     path = ours(model)
     if path is None:
         return hub.absent(model)
+    if absent := lacking(*_MODULES):
+        return absent
     try:
-        return lacking("safetensors") or lacking(*modules(read_about(path).kind))
+        read_about(path)
+        return ""
     except MissingModel as error:
         return str(error)
-
-
-def modules(kind: str) -> list[str]:
-    """What a kind of model imports."""
-    return [name.replace("scikit-learn", "sklearn") for name in PACKAGES[kind]]
 
 
 def packages(model: Backbone) -> tuple[str, ...]:
     """The installed packages whose version can change a value of the model."""
     path = ours(model)
-    if path is not None:
-        return () if missing(model) else PACKAGES[read_about(path).kind]
-    return () if lacking("torch", "transformers") else PACKAGES["transformer"]
+    if path is None:
+        return () if lacking(*_MODULES) else PACKAGES["transformer"]
+    return () if missing(model) else PACKAGES[read_about(path).kind]
 
 
 def read_about(path: Path) -> About:

@@ -1,7 +1,7 @@
 """The engine: log-probabilities of given tokens under a causal model of transformers.
 
-It computes the trees that :mod:`~tstmeta.models.forest` lays out, and the output layer only where a
-token is to be foreseen, in float32: there is never a tensor [batch, time, vocabulary].
+It computes the trees of :mod:`~tstmeta.models.forest`, and the output layer only where a token is
+to be foreseen, in float32: there is never a tensor [batch, time, vocabulary].
 """
 
 from collections.abc import Collection
@@ -47,9 +47,6 @@ class Engine:
         rounded: logits are rounded to bfloat16, as a model that runs in bfloat16 gives them.
         reuse: share prefixes; turned off for models that trees do not suit (sliding windows).
         budget: tokens of a batch.
-
-    Attributes:
-        computed: tokens computed so far, padding included.
     """
 
     def __init__(
@@ -73,7 +70,7 @@ class Engine:
         self.vocabulary = int(self.weight.shape[0])
         dtype = str(model.dtype).removeprefix("torch.")
         self.identity = described(identity, dtype, rounded)
-        self.computed = 0
+        self.computed = 0  # tokens, padding included
         self._check()
 
     def logprobs(

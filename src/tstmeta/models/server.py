@@ -1,7 +1,6 @@
 """A model that runs elsewhere: log-probabilities from a completion server such as vLLM.
 
-The server is sent token ids, never text, and is asked for the field ``prompt_logprobs``, which
-names the ids it read: counts, ids and values are held against the prompt that was sent.
+The server is sent token ids and returns ``prompt_logprobs``, which name the ids that it read.
 """
 
 import json
@@ -32,11 +31,9 @@ _OTHER_TOKENS = (
 
 
 class ServerModel:
-    """A :class:`~tstmeta.models.causal.LanguageModel` that a server runs.
+    """A :class:`~tstmeta.models.causal.LanguageModel` that a server runs and calls ``model``.
 
     Values depend on the server's dtype and batches: expect differences of rounding between runs.
-    The API key is ``OPENAI_API_KEY`` of the environment, and never shown.  ``model`` is what the
-    server calls the model, ``identity`` that of model and tokenizer.
     """
 
     #: Prompts of an HTTP request, which the server may compute at the same time.
@@ -76,17 +73,15 @@ class ServerModel:
     @cached_property
     def window(self) -> int:
         """What the server says (``max_model_len`` in /models), or else the tokenizer."""
-        limit, served = getattr(self.tokenizer, "model_max_length", None) or _NO_LIMIT, {}
         try:
             models = self._ask("/models")["data"]
             served = {str(card["id"]): card.get("max_model_len") for card in models}
         except (AttributeError, KeyError, TypeError):  # not every server has such a list
-            pass
+            served = {}
         if served and self.model not in served:
             names = ", ".join(excerpt(name, 80, self._mask) for name in list(served)[:20])
             raise ServerError(f"the server has no model {self.model!r}. Remedy: one of {names}")
-        if isinstance(served_limit := served.get(self.model), int):
-            limit = served_limit
+        limit = served.get(self.model) or self.tokenizer.model_max_length
         if limit >= _NO_LIMIT:
             raise ServerError(
                 "neither server (max_model_len in /models) nor tokenizer (model_max_length) says "
@@ -96,12 +91,8 @@ class ServerModel:
         return int(limit) - 2
 
     def check(self) -> None:
-        """Try the server on a short text, once: its tokens must spell what ours do.
-
-        A server takes any id that its model has: with another vocabulary all numbers would be wrong
-        and none would show it.
-        """
-        if self._tried:
+        """Try the server on a short text, once: its tokens must spell what ours do."""
+        if self._tried:  # with another vocabulary all numbers would be wrong, and none show it
             return
         probe = self.tokenizer(_PROBE, add_special_tokens=False)["input_ids"][: self.window + 1]
         [(_, read)] = self._read([tuple(probe)])

@@ -1,7 +1,6 @@
 """From words to token ids: how an instruction and a rewrite are put before a chat model.
 
-The template is the tokenizer's own, with a pinned date.  Where a text spells a control token, such
-as ``<|eot_id|>``, it is tokenised as those letters, so no rewrite can end its own turn.
+A text that spells a control token, such as ``<|eot_id|>``, is tokenised as those letters.
 """
 
 import json
