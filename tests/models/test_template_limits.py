@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 import time
-from functools import lru_cache
 from pathlib import Path
 
 import pytest
@@ -31,19 +30,15 @@ WAYS = {
     "a text is repeated": "{% set n = messages|length * 10**9 %}{{ 'a' * n }}",
     "loops": LOOP * 3 + "{% endfor %}" * 3,
     "a power": "{{ 9 ** (9 ** 9) }}",
-    "macros": "{% macro f(n) %}{{ f(n - 1) ~ f(n - 1) if n }}{% endmacro %}{{ f(60) }}",
     "a width": "{{ '%2000000000d' % 1 }}",
-    "center": "{{ 'a'|center(10**9) }}",
     "doubled": DOUBLED.replace("START", "'ab'").replace("SUM", "ns.x + ns.x"),
     "a doubled list": DOUBLED.replace("START", "[1]").replace("SUM", "ns.x + ns.x"),
-    "lipsum": "{{ lipsum(n=10**6, html=False) }}",
 }
 #: Those that compute for ever in little memory.
-ENDLESS = {"loops", "a power", "macros"}
+ENDLESS = {"loops", "a power"}
 #: Templates that end in an error of their own.
 ERRORS = {
     "a macro without end": "{% macro f(n) %}{{ f(n) }}{% endmacro %}{{ f(1) }}",
-    "brackets": "{{ " + "(" * 5000 + "1" + ")" * 5000 + " }}",
     "a long text": "{{ 'a' * 10**7 }}",
     "a long message": "{{ raise_exception('a' * 10**7) }}",
 }
@@ -92,14 +87,6 @@ def test_a_template_that_has_no_end_is_stopped(strict, way):
         "Remedy: mend the template, or take another model"
         for limit in limits
     ]
-
-
-def test_a_renderer_that_ends_otherwise_is_no_limit(monkeypatch):
-    monkeypatch.setattr(rendering.sys, "executable", "/bin/false")
-    fresh = lru_cache(maxsize=1)(rendering._renderer.__wrapped__)
-    monkeypatch.setattr(rendering, "_renderer", fresh)
-    with pytest.raises(TstmetaError, match=r"ends the process that renders it \(exit code 1\)"):
-        evil("x").prompt("be kind", "x")
 
 
 @pytest.mark.parametrize("way", ERRORS)

@@ -16,7 +16,7 @@ from pydantic import BaseModel, Field, PositiveInt
 
 from .. import storage
 from ..data.files import read_text
-from ..schema import DataError, TstmetaError
+from ..schema import DataError
 from ..secrecy import excerpt
 from . import hub
 from .causal import MissingModel
@@ -177,8 +177,6 @@ def read_counts(encoder: Encoder, path: Path) -> Frequencies:
 
 def write_counts(encoder: Encoder, texts: Sequence[str], path: Path) -> Frequencies:
     """Count and write a table that :func:`read_counts` reads."""
-    if not texts:
-        raise TstmetaError("there is no text to count tokens in; name a data set that has sources")
     counts = frequencies(encoder.ids(texts))
     tokens = encoder.tokenizer.convert_ids_to_tokens(list(counts.counts))
     table = dict(sorted(zip(tokens, counts.counts.values(), strict=True)))
