@@ -23,6 +23,7 @@ from tstmeta.models.classifiers import (
     KEY,
     PACKAGES,
     About,
+    Kind,
     Linear,
     StyleModel,
     Task,
@@ -46,7 +47,7 @@ Loss = Callable[[np.ndarray], Any]
 def train(
     out: Path,
     corpus: pd.DataFrame,
-    kind: str = "linear",
+    kind: Kind = "linear",
     *,
     tasks: Sequence[Task],
     seed: int = 1,

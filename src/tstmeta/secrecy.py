@@ -15,8 +15,7 @@ Mask = re.Pattern[str] | None
 
 _START = r"((?:https?:?/+|//)"
 #: The user of a URL ends at the last @ of its host; a password that was not escaped may hold a /,
-#: and then the @ stands before a + (which joins words of a metric's name), a # (a model's name) or
-#: a | (which parts the fields of a signature).
+#: and then the @ stands before a + (of a metric's name), a # (a model's) or a | (a signature's).
 _USER = re.compile(_START + r")(?:[^/?#\s]*|[^#+|,;'\"<>\s]*)@", re.IGNORECASE)
 _QUERY = re.compile(_START + r"[^?|'\"<>\s]*)\?[^+#|'\"<>\s]*", re.IGNORECASE)
 

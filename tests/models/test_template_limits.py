@@ -53,14 +53,10 @@ def evil(template: str) -> Template:
 @pytest.fixture(autouse=True)
 def guarded():
     """Whatever the code does, a test ends within 120 s and 2 GiB."""
-
-    def late(number, frame):
-        raise TimeoutError("120 s")
-
     pages = Path("/proc/self/statm")
     size = int(pages.read_text().split()[0]) * resource.getpagesize() if pages.exists() else 2**40
     before, hard = resource.getrlimit(resource.RLIMIT_AS)
-    handler = signal.signal(signal.SIGALRM, late)
+    handler = signal.signal(signal.SIGALRM, signal.default_int_handler)
     signal.alarm(120)
     resource.setrlimit(resource.RLIMIT_AS, (size + 2**31, hard))
     yield
@@ -112,7 +108,6 @@ def test_a_long_text_of_ones_own_is_rendered():
 def test_ctrl_c_ends_the_wait_and_the_answer_is_nobodys_next():
     template = Template(tiny.tokenizer("llama"))
     wanted = template.prompt("be kind", "x")
-    signal.signal(signal.SIGALRM, signal.default_int_handler)
     signal.setitimer(signal.ITIMER_REAL, 0.3)
     with pytest.raises(KeyboardInterrupt):
         evil(WAYS["loops"]).prompt("be kind", "y")
@@ -120,48 +115,19 @@ def test_ctrl_c_ends_the_wait_and_the_answer_is_nobodys_next():
 
 
 SCRIPT = """
-import json, os, resource, sys
+import os
 from tstmeta.models import template
-class Tokenizer:
-    name_or_path, special_tokens_map, added_tokens_decoder = "", {}, {}
-    get_vocab = dict
-    def get_chat_template(self): return self.chat_template
-for Tokenizer.chat_template in json.loads(sys.argv[1]):
-    try:
-        print(len(template.Template(Tokenizer()).prompt("", "x")))
-    except Exception as error:
-        assert "512 MiB" in str(error), error
-process = template._renderer(os.getpid())
-print(process.pid)
-process.kill()
-process.wait()  # now it counts
-# Linux counts what the process that started this one had into ru_maxrss, not into VmHWM
-peak = [line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM")]
-print(int(peak[0]) // 1024)
-print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)
+print(template._renderer(os.getpid()).pid)
 """
 
 
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory is limited on Linux")
-def test_no_process_takes_more_memory_than_it_may():
-    templates = [WAYS[way] for way in ("a constant is repeated", "doubled", "a doubled list")]
-    words = [sys.executable, "-c", SCRIPT, json.dumps(templates)]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=100, env=dict(os.environ))
-    assert done.returncode == 0, done.stderr
-    _, here, child = map(int, done.stdout.split())
-    assert here < 400
-    assert child < 512 + 150  # what Python and transformers take
-
-
 def test_a_process_that_ends_takes_the_other_with_it():
-    script = SCRIPT.split("process.kill()")[0]
-    words = [sys.executable, "-c", script, json.dumps(["x"])]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=100, env=dict(os.environ))
+    words = [sys.executable, "-c", SCRIPT]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=100)
     assert (done.returncode, done.stderr) == (0, "")
-    pid = int(done.stdout.split()[-1])
     for _ in range(100):
         try:
-            os.kill(pid, 0)
+            os.kill(int(done.stdout), 0)
         except ProcessLookupError:
             return
         time.sleep(0.05)

@@ -101,7 +101,7 @@ class QuestEval(ModelMetric):
 
     def fields(self) -> dict[str, object]:
         writers = [
-            sequence.described(hub.identity(model), WINDOW, NEW_TOKENS)
+            f"{hub.identity(model)} window:{WINDOW} new:{NEW_TOKENS} beams:1"
             for model in self.writers.values()
         ]
         return {

@@ -35,8 +35,7 @@ class LanguageModel(Protocol):
     """A causal language model as the scorer sees it.
 
     ``identity`` is all that changes a log-probability (model, revision, dtype, rounding),
-    ``window`` the longest context with all but the last scored token, ``vocabulary`` the number of
-    tokens, ``tokenizer`` one of transformers.
+    ``window`` the longest context with all but the last scored token.
     """
 
     @property
@@ -148,10 +147,8 @@ def backbone(name: str) -> Backbone:
     where, _, revision = name.partition("@")
     if _HUB_ID.fullmatch(where) and "--" not in where and ".." not in where:
         return Backbone(name, where, revision)
-    raise TstmetaError(
-        f"no model is called {name!r}: use {', '.join(BACKBONES)}, an id such as "
-        "owner/name@revision, or a folder that holds config.json, the tokenizer and safetensors"
-    )
+    known = f"{', '.join(BACKBONES)}, an id such as owner/name@revision, or the folder of a model"
+    raise TstmetaError(f"no model is called {name!r}: use {known}")
 
 
 def window_of(config: Any) -> int:

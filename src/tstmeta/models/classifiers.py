@@ -31,6 +31,7 @@ PACKAGES = {
     "textcnn": ("torch",),
     "transformer": ("torch", "transformers"),
 }
+Kind = Literal["linear", "textcnn", "transformer"]
 _MODULES = ("safetensors", "sklearn", "torch", "transformers")
 #: Models by name.
 MODELS = catalogue("style")
@@ -54,7 +55,7 @@ class Task:
 class About:
     """What a model is; ``features`` says how a text becomes numbers."""
 
-    kind: Literal["linear", "textcnn", "transformer"]
+    kind: Kind
     tasks: tuple[Task, ...]
     regression: bool = False
     features: Mapping[str, Any] = field(default_factory=dict)

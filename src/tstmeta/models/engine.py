@@ -203,7 +203,10 @@ class Engine:
         for self.reuse in (True, False) if trees else (False,):
             try:
                 model_answers = np.concatenate([self._model_answer(request) for request in trial])
-                if np.abs(self._trial(trial) - model_answers).max() <= near:  # not NaN
+                batches = self.logprobs(trial)
+                answers = {place: values for batch in batches for place, values in batch}
+                ours = np.concatenate([answers[place] for place in range(len(trial))])
+                if np.abs(ours - model_answers).max() <= near:  # not NaN
                     break
             except _FAULTS as error:  # it takes no mask of ours
                 fault = (
@@ -216,10 +219,6 @@ class Engine:
             # by name too: at bfloat16's precision a cap moves the logits of a trial too little
             raise TstmetaError(_OTHER_HEAD)
         self.rounded, self.computed = rounded, 0
-
-    def _trial(self, requests: list[Continuation]) -> np.ndarray:
-        answers = {place: values for batch in self.logprobs(requests) for place, values in batch}
-        return np.concatenate([answers[place] for place in range(len(requests))])
 
     @torch.inference_mode()
     def _model_answer(self, request: Continuation) -> np.ndarray:

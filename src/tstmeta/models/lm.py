@@ -23,9 +23,9 @@ MODELS = catalogue("fluency")
 
 
 class Reading(NamedTuple):
-    """A text's ``logprob``: the sum of the natural logarithms of its ``tokens``' probabilities.
+    """The natural ``logprob`` of what was read, its ``tokens`` and white-space ``words``.
 
-    ``words`` are the white-space words of the part that was read; the text has ``length`` tokens.
+    The whole text has ``length`` tokens.
     """
 
     logprob: float

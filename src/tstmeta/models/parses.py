@@ -96,11 +96,9 @@ def _sentences(path: Path) -> list[Any]:
     while reader.nextSentence(sentence := udpipe.Sentence(), error):
         sentences.append(sentence)
     if error.occurred() or not sentences:
-        raise TstmetaError(
-            f"{path} is not read as CoNLL-U, sentence {len(sentences) + 1}: "
-            f"{error.message or 'no word'}. Remedy: write it with a CoNLL-U writer, as parsers "
-            "have one"
-        )
+        place = f"{path} is not read as CoNLL-U, sentence {len(sentences) + 1}"
+        remedy = "write it with the CoNLL-U writer of a parser"
+        raise TstmetaError(f"{place}: {error.message or 'no word'}. Remedy: {remedy}")
     return sentences
 
 
@@ -179,10 +177,9 @@ def read_amr(path: Path) -> dict[str, Graph]:
         try:
             graph = _graph(" ".join(line for _, line in body))
         except ValueError as error:
-            raise TstmetaError(
-                f"{where}: a graph that cannot be read ({error}). Remedy: write the graph anew in "
-                "PENMAN notation, as (w / want-01 :ARG0 (b / boy))"
-            ) from error
+            remedy = "write the graph anew in PENMAN notation, as (w / want-01 :ARG0 (b / boy))"
+            what = f"a graph that cannot be read ({error}). Remedy: {remedy}"
+            raise TstmetaError(f"{where}: {what}") from error
         graphs.setdefault(_key(text), graph)
     if not graphs:
         raise TstmetaError(f"{path} holds no graph: is it the right file?")

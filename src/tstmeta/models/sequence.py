@@ -137,11 +137,6 @@ class Seq2Seq:
         return [(text.strip(), chance) for text, chance in zip(texts, chances, strict=True)]
 
 
-def described(name: str, window: int, new_tokens: int) -> str:
-    """All that changes what a model writes."""
-    return f"{name} window:{window} new:{new_tokens} beams:1"
-
-
 @lru_cache(maxsize=2)
 def load(model: Backbone, **options: int) -> Seq2Seq:
     """A model of a hub or a folder, in float32, with options of :class:`Seq2Seq`; two are kept."""

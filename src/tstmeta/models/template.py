@@ -45,8 +45,8 @@ class ControlMark(TstmetaError):
 class Template:
     """Writes contexts for a tokenizer.
 
-    ``bare`` takes :data:`BARE` where the tokenizer knows its marks (Llama 3 and ours); other models
-    get their own template without the white space at its end.
+    ``bare`` takes :data:`BARE` where the tokenizer knows its marks, else the model's own template
+    without the white space at its end.
     """
 
     def __init__(self, tokenizer: Any, *, bare: bool = False):

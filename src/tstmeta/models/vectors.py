@@ -128,8 +128,7 @@ def identity(path: Path) -> str:
 
 # ------------------------------------------------------------------------------- how rare words are
 
-#: The table of the embedded encoder's tokens, and the data sets whose sources it is counted in: too
-#: small to say much of how rare a word is.
+#: The table of the embedded encoder's tokens, and the (small) data sets that it is counted in.
 COUNTS = Path(__file__).parent / "weights" / "idf" / "contrast-world.json"
 COUNTED = ("contrast", "world")
 
