@@ -2,7 +2,6 @@
 
 import importlib.util
 import json
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,7 +11,7 @@ from safetensors.numpy import save_file
 from scipy.special import softmax
 
 from tests.models import style, tiny_encoder, tiny_text
-from tstmeta.models import classifiers, hub, sequence
+from tstmeta.models import classifiers, hub
 from tstmeta.models.causal import MissingModel, backbone
 from tstmeta.models.classifiers import (
     FILE,
@@ -20,7 +19,6 @@ from tstmeta.models.classifiers import (
     WIDTHS,
     WINDOW,
     About,
-    Estimates,
     Linear,
     StyleModel,
     Task,
@@ -87,30 +85,20 @@ def test_a_long_text_is_cut_and_says_so_beside_others_that_are_not(backends, kin
 # ----------------------------------------------------------------------------- styles and tasks
 
 
-class Fake(StyleModel):
-    """Estimates that are the lengths of texts, from 0 on; a task's number is added to the last."""
-
-    def __init__(self, *tasks):
-        self.about = About("fake", tasks)
-
-    def logits(self, texts, task):
-        k = len(self.about.tasks[task].styles)
-        rows = [[len(text) * place for place in range(1, k + 1)] for text in texts]
-        return Estimates(np.array(rows, dtype=float), [""] * len(texts))
-
-
 @pytest.mark.parametrize(
     ("name", "place"),
     [("good", (0, 1)), ("fine", (0, 1)), ("curt", (1, 0)), ("nice", (1, 1))],
 )
 def test_a_style_picks_its_task_by_name_or_wording(name, place):
-    assert Fake(style.MOOD, style.MANNER).place(name, {"nice": "kind"}) == place
+    model = StyleModel()
+    model.about = About("linear", (style.MOOD, style.MANNER))
+    assert model.place(name, {"nice": "kind"}) == place
 
 
-def test_probabilities_sum_to_one_and_follow_the_temperature():
-    hot = Fake(Task("t", ("a", "b"), temperature=2.0))
-    values = hot.probabilities(["xx", ""], 0).values
-    assert values == pytest.approx(np.array([[1 / (1 + np.e), np.e / (1 + np.e)], [0.5, 0.5]]))
+def test_probabilities_sum_to_one_and_follow_the_temperature(backends):
+    odds = np.exp(backends["linear"].logits(TEXTS, 0).values / TASK.temperature)
+    wanted = odds / odds.sum(axis=1, keepdims=True)
+    assert backends["linear"].probabilities(TEXTS, 0).values == pytest.approx(wanted)
 
 
 # ---------------------------------------------------------------------------------------- files
@@ -236,12 +224,3 @@ def test_logits_are_the_librarys_for_each_text_and_pair_alone(labels):
     assert np.abs(subject.logits(TEXTS, 0).values - wanted).max() < 1e-5
     spelt, plain = subject.judge(["a", "a"], ["b [SEP] c", "b"])[1]
     assert spelt - plain > 4, "a text that spells a control token is read as letters"
-
-
-@pytest.mark.parametrize(
-    ("kind", "limit", "window"),
-    [("bert", 48, 48), ("bert", 10**30, 50), ("bert", 200, 50), ("xlm-roberta", 10**30, 48)],
-)
-def test_the_window_is_the_least_of_what_positions_and_tokenizer_allow(kind, limit, window):
-    config = SimpleNamespace(model_type=kind, max_position_embeddings=50, pad_token_id=1)
-    assert sequence.longest(config, SimpleNamespace(model_max_length=limit)) == window

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from tests.judge.scripted import HALF, HANG, RESET, Act
+from tests.judge.scripted import HALF, RESET, Act
 from tests.models.fake_server import TEXTS, Fake, serving, tiny_engine, tiny_tokenizer
 from tests.models.tiny import answers, distance
 from tstmeta.models.causal import Continuation, LanguageModel
@@ -183,13 +183,6 @@ def test_what_does_not_pass_is_asked_once(fake, served, requests, status):
     with pytest.raises(ServerError, match=rf"answers {status}: this \[31mis why\. Remedy: "):
         answers(model, requests)
     assert len(fake.bodies) == trial + 1
-
-
-def test_a_server_that_stays_silent_is_given_up(fake, served, requests):
-    model = served(timeout=0.2, retries=1)
-    fake.instead = failing(HANG)
-    with pytest.raises(ServerError, match=r"http://.*/completions: no answer within 0\.2 s"):
-        answers(model, requests[:1])
 
 
 @pytest.mark.parametrize(

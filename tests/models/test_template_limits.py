@@ -1,7 +1,6 @@
 """A chat template is a program of a stranger: it ends in time, and with little memory."""
 
 import copy
-import importlib
 import json
 import os
 import resource
@@ -134,14 +133,8 @@ def test_a_process_that_ends_takes_the_other_with_it():
     pytest.fail("it is still there")
 
 
-@pytest.fixture(scope="module")
-def pooled(tmp_path_factory):
-    """A folder of sentence-transformers; the import of that takes long and is not what is timed."""
-    importlib.import_module("sentence_transformers")
-    return tiny_encoder.pooled(tmp_path_factory.mktemp("pooled") / "pooled")
-
-
-def test_a_sentence_encoder_with_a_chat_template_is_refused(pooled):
+def test_a_sentence_encoder_with_a_chat_template_is_refused(tmp_path):
+    pooled = tiny_encoder.pooled(tmp_path / "pooled")
     how = {"method": "forward", "method_output_name": "last_hidden_state"}
     wanted = {"modality_config": {"text": how, "message": how | {"format": "flat"}}}
     wanted |= {"module_output_name": "token_embeddings"}

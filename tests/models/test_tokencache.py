@@ -45,19 +45,6 @@ def drawn(count=60):
     return [Continuation((i % 7, i), tuple(range(1 + i % 4))) for i in range(count)]
 
 
-def uninterrupted(tmp_path):
-    """The rows of a run that nobody stopped."""
-    tiny.answers(Cached(Fake(), tmp_path / "whole"), drawn())
-    return contents(tmp_path / "whole")
-
-
-def interrupted(cached, requests, after):
-    """Take so many batches and go away, as a run that is stopped does."""
-    batches = cached.logprobs(requests)
-    list(islice(batches, after))
-    batches.close()
-
-
 # -------------------------------------------------------------------------------- what is kept
 
 
@@ -121,9 +108,12 @@ def test_the_files_of_earlier_versions_are_moved_in_and_removed(tmp_path, monkey
 def test_however_often_a_run_is_stopped_the_bytes_are_the_same(tmp_path_factory, stops):
     folder = tmp_path_factory.mktemp("runs")
     for after in stops:
-        interrupted(Cached(Fake(), folder / "parts"), drawn(), after)
-    tiny.answers(Cached(Fake(), folder / "parts"), drawn())
-    assert contents(folder / "parts") == uninterrupted(folder)
+        batches = Cached(Fake(), folder / "parts").logprobs(drawn())
+        list(islice(batches, after))
+        batches.close()
+    for name in ("parts", "whole"):
+        tiny.answers(Cached(Fake(), folder / name), drawn())
+    assert contents(folder / "parts") == contents(folder / "whole")
 
 
 # ----------------------------------------------------------------------------- what is no answer

@@ -88,10 +88,9 @@ class StyleModel:
                 return number, task.styles.index(name)
         known = list(dict.fromkeys(name for task in self.about.tasks for name in task.styles))
         shown = excerpt(style, 60)
-        raise TstmetaError(
-            f"the model knows no style {shown!r}, only {', '.join(known)}; name a model that does, "
-            f"or say which of these it is: a word such as {known[0]}={shown}"
-        )
+        what = f"the model knows no style {shown!r}, only {', '.join(known)}"
+        remedy = f"say which of these it is: a word such as {known[0]}={shown}"
+        raise TstmetaError(f"{what}; name a model that does, or {remedy}")
 
     def probabilities(self, texts: Sequence[str], task: int) -> Estimates:
         """Calibrated probabilities [n, k] of the styles of a task; rows sum to 1."""

@@ -44,14 +44,11 @@ def address(url: str) -> str:
     known = parsed.scheme in ("http", "https") and parsed.host and (parsed.port or 1) < 2**16
     if not known or "%20" in parsed.host:
         raise ServerError(
-            "this is no URL of a server. Remedy: one that starts with http:// or https://, such "
-            "as http://localhost:8000/v1"
+            "this is no URL of a server. Remedy: name one, as http://localhost:8000/v1"
         )
     if parsed.userinfo:
-        raise ServerError(
-            "the URL of the server holds a user or a password, and a key comes from the "
-            "environment alone. Remedy: write it into OPENAI_API_KEY"
-        )
+        what = "the URL of the server holds a user or a password"
+        raise ServerError(f"{what}. Remedy: if it is the key, write it into OPENAI_API_KEY")
     path = (parsed.path.rstrip("/").removesuffix("/completions") or "/v1").removesuffix("/chat")
     return str(parsed.copy_with(path=path, query=None, fragment=None))
 

@@ -196,10 +196,7 @@ def dtype_of(wanted: str = "auto", device: str = "cpu") -> str:
 
 
 def load(name: str | Backbone, **options: Any) -> Engine:
-    """Load a causal model by name (:func:`~.causal.backbone`), with options of :class:`Lazy`.
-
-    MissingModel where it is not here and cannot be fetched; says what to do.
-    """
+    """Load a causal model by name (:func:`~.causal.backbone`), with options of :class:`Lazy`."""
     return Lazy(backbone(name) if isinstance(name, str) else name, **options).engine
 
 

@@ -6,7 +6,6 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
@@ -65,14 +64,13 @@ def read(path: Path | str) -> Lexicon:
     """
     path = Path(path).expanduser()
     try:
-        return _read(path, path.stat().st_mtime_ns, path.stat().st_size)
+        return _read(path)
     except (OSError, ValueError, TypeError, AttributeError, RecursionError) as error:
         what = f"is no lexicon ({error})"
         raise DataError([Problem(str(path), None, "", what, _REMEDY)]) from None
 
 
-@lru_cache(maxsize=32)
-def _read(path: Path, changed: int, size: int) -> Lexicon:
+def _read(path: Path) -> Lexicon:
     if path.suffix.lower() == ".json":
         styles = json.loads(read_text(path)).items()
         rows = [(word, style, weight) for style, pairs in styles for word, weight in pairs]

@@ -23,10 +23,7 @@ MODELS = catalogue("fluency")
 
 
 class Reading(NamedTuple):
-    """The natural ``logprob`` of what was read, its ``tokens`` and white-space ``words``.
-
-    The whole text has ``length`` tokens.
-    """
+    """The natural ``logprob`` of what was read; the text has ``length`` tokens, read or not."""
 
     logprob: float
     tokens: tuple[int, ...]

@@ -24,10 +24,7 @@ _LOOK = "see the server's log, and run again: what was answered is kept"
 _PROBE = "On Monday we walked to the old harbour, bought 12 lemons and watched the ships come in."
 #: A tokenizer without a limit of its own says a number above this one.
 _NO_LIMIT = 2**24
-_OTHER_TOKENS = (
-    "Remedy: name the tokenizer of the very model that is served, and ask the server itself, not "
-    "something before it that rewrites prompts"
-)
+_OTHER_TOKENS = "Remedy: name the tokenizer of the very model that is served"
 
 
 class ServerModel:
@@ -83,10 +80,8 @@ class ServerModel:
             raise ServerError(f"the server has no model {self.model!r}. Remedy: one of {names}")
         limit = served.get(self.model) or self.tokenizer.model_max_length
         if limit >= _NO_LIMIT:
-            raise ServerError(
-                "neither server (max_model_len in /models) nor tokenizer (model_max_length) says "
-                "how many tokens the model takes. Remedy: name a tokenizer that does"
-            )
+            what = "neither server nor tokenizer says how many tokens the model takes"
+            raise ServerError(f"{what}. Remedy: name a tokenizer with a model_max_length")
         # a prompt holds the last scored token, too, and one token is generated after it
         return int(limit) - 2
 

@@ -161,16 +161,12 @@ def read_counts(encoder: Encoder, path: Path) -> Frequencies:
         if max(tokens.values()) > texts:
             raise ValueError
     except ValueError:
-        raise MissingModel(
-            f"{path} is no table of counts: tstmeta train idf writes one; or name a file of texts,"
-            " one a line, that does not end in .json"
-        ) from None
+        remedy = "tstmeta train idf writes one; or name a text file, not .json"
+        raise MissingModel(f"{path} is no table of counts: {remedy}") from None
     known = encoder.tokenizer.get_vocab()
     if strange := next((token for token in tokens if token not in known), None):
-        raise MissingModel(
-            f"{path.name} counts {strange!r}, which is no token of {encoder.model.name}: it was"
-            " made for another encoder; name a file of texts, one a line"
-        )
+        what = f"{path.name} counts {strange!r}, which is no token of {encoder.model.name}"
+        raise MissingModel(f"{what}: it was made for another encoder; name a file of texts")
     return Frequencies({known[token]: count for token, count in tokens.items()}, texts)
 
 
