@@ -26,7 +26,7 @@ SLOW = """
 import os, time
 
 def {name}(source, output):
-    time.sleep({pace})
+    time.sleep(0.02)
     with open("begun.log", "a") as log:
         log.write(f"{{os.getpid()}} {name} {{output}}\\n")
     return float(len(output))
@@ -72,8 +72,8 @@ def start(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     texts = [f"source {n},text {n}" for n in range(UNITS)]
     Path("mine.csv").write_text("\n".join(["source,output", *texts, ""]))
-    for name, pace in (("slow", 0.01), ("other", 0.01), ("sluggish", 0.02)):
-        Path(f"{name}.py").write_text(SLOW.format(name=name, pace=pace))
+    for name in ("slow", "other"):
+        Path(f"{name}.py").write_text(SLOW.format(name=name))
     begun: list[BaseProcess] = []
     barriers = []  # which have to live as long as the processes
 
@@ -123,7 +123,7 @@ def test_metrics_are_scored_at_the_same_time_and_processes_share_each(start):
 
 @pytest.mark.parametrize("units", [11, 37])
 def test_the_work_of_a_killed_process_is_taken_over(start, units):
-    survivor, victim = start("./sluggish.py:sluggish", "./sluggish.py:sluggish")
+    survivor, victim = start("./slow.py:slow", "./slow.py:slow")
     deadline = time.monotonic() + PATIENCE
     while stored() < units:
         assert victim.is_alive()

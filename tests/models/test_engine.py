@@ -65,13 +65,6 @@ def test_the_vocabulary_may_be_cut_into_slices_and_positions_into_chunks(kind, m
     assert off(engine(kind), tiny.draw(0)) < NEAR
 
 
-def test_a_bias_of_the_output_layer_counts(monkeypatch):
-    monkeypatch.setattr(engine_module, "_SLICE", 50)
-    subject = tiny.engine("phi")
-    assert subject.bias is not None
-    assert off(subject, tiny.draw(0)) < NEAR
-
-
 # ----------------------------------------------------------------------------------- the borders
 
 

@@ -129,8 +129,6 @@ def test_pickles_are_never_read(folder, tmp_path):
     with pytest.raises(MissingModel, match="safetensors"):
         load(str(folder), device="cpu")
     assert not fired.exists()
-    pickle.loads((folder / "pytorch_model.bin").read_bytes())  # the bomb does work
-    assert fired.exists()
 
 
 def test_code_that_comes_with_a_model_is_not_run_and_nobody_is_asked(folder, tmp_path, monkeypatch):

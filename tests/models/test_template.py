@@ -56,12 +56,6 @@ def test_an_empty_system_prompt_is_no_turn_so_the_template_puts_in_its_own():
     assert Template(tiny.tokenizer("qwen"), bare=True).prompt("", "x") == prompt.rstrip() != prompt
 
 
-def test_a_template_that_refuses_says_why():
-    refuses = "{{ raise_exception('no system turns, please') }}"
-    with pytest.raises(TstmetaError, match="does not take these messages: no system turns"):
-        Template(with_template(refuses)).prompt("be kind", "x")
-
-
 @given(PLAIN_TEXT)
 def test_the_tokens_of_an_output_spell_the_output(text):
     assert LLAMA.tokenizer.decode(LLAMA.tokens(text)) == text

@@ -92,13 +92,6 @@ def test_a_template_that_fails_is_named_in_one_short_line(way):
     assert "\n" not in str(caught.value)
 
 
-def test_the_next_template_is_rendered_as_ever(strict):
-    before = Template(tiny.tokenizer("llama")).prompt("be kind", "x")
-    with pytest.raises(TstmetaError, match="takes more"):
-        evil(WAYS["a text is repeated"]).end_of_turn  # noqa: B018
-    assert Template(tiny.tokenizer("llama")).prompt("be kind", "x") == before
-
-
 def test_a_long_text_of_ones_own_is_rendered():
     text = "Größe 👍 " * 100_000
     assert text.strip() in Template(tiny.tokenizer("llama")).prompt("be kind", text)
