@@ -66,10 +66,8 @@ def check_requests(requests: Requests, window: int) -> None:
         if not context or not tokens:
             raise TstmetaError("a request needs at least one token of context and one to score")
         if len(context) + len(tokens) - 1 > window:
-            raise TstmetaError(
-                f"{len(context)} tokens of context and {len(tokens)} to score do not fit into the "
-                f"model's window of {window}; cut the text before"
-            )
+            what = f"{len(context)} tokens of context and {len(tokens)} to score do not fit"
+            raise TstmetaError(f"{what} into the model's window of {window}; cut the text before")
 
 
 def progress_bar(tokens: int, show: bool) -> Any:

@@ -32,10 +32,7 @@ _LOGITS = 2**21
 _SLICE = 2**12
 #: What a model raises whose arguments are others than those of most.
 _FAULTS = (TypeError, ValueError, AttributeError, IndexError, KeyError, RuntimeError)
-_OTHER_HEAD = (
-    "this model's logits are scaled or capped, or its output layer is not linear, which is not "
-    "supported; or they are no numbers"
-)
+_OTHER_HEAD = "this model's logits are scaled or capped, not linear in its states, or no numbers"
 
 
 class Engine:
@@ -79,10 +76,8 @@ class Engine:
         check_requests(requests, self.window)
         most = max((max(context + tokens) for context, tokens in requests), default=0)
         if most >= self.vocabulary:
-            raise TstmetaError(
-                f"token {most} is none of the model's {self.vocabulary}: do the tokenizer and the "
-                "weights belong together?"
-            )
+            what = f"token {most} is none of the model's {self.vocabulary}"
+            raise TstmetaError(f"{what}: do the tokenizer and the weights belong together?")
         known = frozenset(known)
         places: dict[Continuation, list[int]] = {}
         for place, request in enumerate(requests):
@@ -209,10 +204,8 @@ class Engine:
                 if np.abs(ours - model_answers).max() <= near:  # not NaN
                     break
             except _FAULTS as error:  # it takes no mask of ours
-                fault = (
-                    "this model does not take token ids with positions and a mask, as the engine "
-                    f"gives them ({type(error).__name__}: {error})"
-                )
+                why = f"{type(error).__name__}: {error}"
+                fault = f"this model does not take token ids with positions and a mask ({why})"
         else:
             raise TstmetaError(fault)
         if getattr(config, "final_logit_softcapping", None):

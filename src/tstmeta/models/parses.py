@@ -115,10 +115,7 @@ def _tree(sentences: list[Any]) -> Tree:
 
 
 def read_conllu(path: Path) -> dict[str, Tree]:
-    """Dependency trees of the documents, paragraphs and sentences of a CoNLL-U file, by text.
-
-    Where texts are equal, the first one of the largest kind counts.
-    """
+    """Trees of a CoNLL-U file by text: of documents, else paragraphs, else sentences."""
     sentences = _sentences(path)
     for number, sentence in enumerate(sentences, 1):
         reached = [0]

@@ -140,9 +140,9 @@ class ServerModel:
 def _read_choice(choice: dict[str, Any], prompt: Prompt) -> tuple[np.ndarray, str]:
     rows = choice.get("prompt_logprobs")
     if rows is None:
+        remedy = "use one that knows prompt_logprobs, such as `vllm serve --max-logprobs 1`"
         raise ServerError(
-            "the server returns no log-probabilities of the prompt. Remedy: use one that knows the "
-            "field prompt_logprobs, such as `vllm serve` with --max-logprobs of at least 1"
+            f"the server returns no log-probabilities of the prompt. Remedy: {remedy}"
         )
     ids = list(map(str, prompt[1:]))
     if len(rows) != len(prompt) or any(i not in row for i, row in zip(ids, rows[1:], strict=True)):
@@ -151,10 +151,10 @@ def _read_choice(choice: dict[str, Any], prompt: Prompt) -> tuple[np.ndarray, st
     values = [token["logprob"] for token in tokens]
     # rounding exceeds 0 by a little; what exceeds it by more is a logit
     if not all(isinstance(value, int | float) and -1e30 < value <= 1e-3 for value in values):
-        raise ServerError(
-            "the server returned a value that is no log-probability (none is above 0; logits are). "
-            "Remedy: start vLLM with --logprobs-mode raw_logprobs"
+        what = (
+            "the server returned a value that is no log-probability (none is above 0; logits are)"
         )
+        raise ServerError(f"{what}. Remedy: start vLLM with --logprobs-mode raw_logprobs")
     text = "".join(str(token.get("decoded_token") or "") for token in tokens)
     return np.array(values, dtype=np.float32), text
 

@@ -91,10 +91,8 @@ class Template:
         ids = self._ids(text, split_special_tokens=True) if text else []
         for mark in self._spelt(text):
             if self._marks[mark] in ids:
-                raise ControlMark(
-                    f"the text holds {mark}, which this tokenizer cannot read as plain text; "
-                    "take it out"
-                )
+                what = "which this tokenizer cannot read as plain text; take it out"
+                raise ControlMark(f"the text holds {mark}, {what}")
         return tuple(ids)
 
     def _spelt(self, text: str) -> list[str]:
