@@ -287,7 +287,7 @@ def _calibrate(model: StyleModel, corpus: pd.DataFrame) -> dict[str, Any]:
         if about.regression:
             results[task.name] = closeness(values[:, 0], labels)
         else:
-            held = model.logits(dev["text"].tolist(), number).values if len(dev) else values[:0]
+            held, _ = model.logits(dev["text"].tolist(), number) if len(dev) else (values[:0], [])
             heat = temperature(held, _labels(dev, task, False))
             task = replace(task, temperature=heat)
             results[task.name] = quality(values, labels, heat, task.styles)
