@@ -103,7 +103,7 @@ def log() -> list[list[str]]:
 
 
 def stored() -> int:
-    return tests.attack.jobs.rows(Path(), "scores")
+    return tests.attack.jobs.rows(tests.attack.jobs.STORE, "scores")(Path())
 
 
 def test_metrics_are_scored_at_the_same_time_and_processes_share_each(start):
