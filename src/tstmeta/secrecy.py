@@ -1,24 +1,21 @@
 """Passwords and keys stay out of names, messages and files.
 
-What stands in a URL is cut out of any text that is shown or kept (:func:`conceal`: every
-:class:`~tstmeta.schema.TstmetaError` and every name of a metric goes through it); what a server
-repeats of a secret that we sent is masked in its answers (:func:`mask_of`, :func:`excerpt`).
+Every :class:`~tstmeta.schema.TstmetaError` and every name of a metric goes through :func:`conceal`;
+what a server repeats of a key is masked in its answers (:func:`mask_of`, :func:`excerpt`).
 """
 
 import html
 import json
 import re
 
-#: What is shorter cannot be masked without spoiling answers: it is no secret (keys such as "EMPTY"
-#: stand for none).
+#: What is shorter is no secret ("EMPTY" stands for none): to mask it would spoil answers.
 LEAST = 6
 #: Finds secrets; None if there are none.
 Mask = re.Pattern[str] | None
 
 _START = r"((?:https?:?/+|//)"
 #: The user of a URL ends at the last @ of its host; a password that was not escaped may hold a /,
-#: and then the @ stands before a + (which joins words of a metric's name), a # (a model's name) or
-#: a | (which parts the fields of a signature).
+#: and then the @ stands before a + (of a metric's name), a # (a model's) or a | (a signature's).
 _USER = re.compile(_START + r")(?:[^/?#\s]*|[^#+|,;'\"<>\s]*)@", re.IGNORECASE)
 _QUERY = re.compile(_START + r"[^?|'\"<>\s]*)\?[^+#|'\"<>\s]*", re.IGNORECASE)
 
@@ -55,10 +52,7 @@ def masked(text: str, mask: Mask) -> str:
 
 
 def excerpt(text: str, most: int = 200, mask: Mask = None) -> str:
-    """A stranger's words on one line: at most ``most`` characters, no control signs, no secret.
-
-    Secrets are masked before the text is cut, lest half of one stay.
-    """
+    """A stranger's words on one line: at most ``most`` characters, no control signs, no secret."""
     # zeros are of UTF-16; many times what is shown is left, for blanks become one
     text = masked(text.replace("\0", ""), mask)[: 20 * most]
     text = " ".join("".join(c if c.isprintable() else " " for c in text).split())

@@ -32,13 +32,7 @@ def no_input(path: Path) -> None:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Where to write a file: what is written there takes the place of ``path`` in one move.
-
-    A run that is killed leaves the old file or the new one; a draft it left is written over.
-
-    Raises:
-        TstmetaError: the file cannot be written.
-    """
+    """Where to write a file: what is written there takes the place of ``path`` in one move."""
     if any("\ud800" <= sign <= "\udfff" for sign in str(path)):  # Parquet cannot be written there
         raise TstmetaError(f"cannot write {path}: the name is not UTF-8. Remedy: rename it")
     no_input(path)
@@ -70,14 +64,7 @@ def write(path: Path, content: str | bytes) -> None:
 
 @contextmanager
 def locked(path: Path, timeout: float = 3600) -> Iterator[None]:
-    """Let one process at a time in; ``path`` is the lock's own file.
-
-    Args:
-        timeout: seconds to wait for another process.
-
-    Raises:
-        TstmetaError: another process still holds it, or its folder cannot be written to.
-    """
+    """Let one process at a time in: wait ``timeout`` seconds for another; ``path`` is the lock."""
     from filelock import FileLock, Timeout  # takes time to import
 
     lock = FileLock(path, timeout=timeout)

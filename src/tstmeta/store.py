@@ -1,8 +1,7 @@
 """One SQLite file of scores and token log-probabilities, shared by many processes at once.
 
-Rows appear as they are computed.  A row stands under a signature (how it is computed) and a key (a
-hash of the texts).  Processes that want the same rows share the work: each claims keys, a block at
-a time, as an owner whose file it locks as long as it lives.  What a dead owner claimed is free.
+Processes that want the same rows share the work: each claims keys, a block at a time, as an owner
+whose file it locks as long as it lives.  What a dead owner claimed is free.
 """
 
 import json
@@ -72,13 +71,9 @@ def _explained(path: Path) -> Iterator[None]:
 
 
 class Rows:
-    """The rows of a signature in the store of a folder.
+    """The rows of a signature in a table of the store of a folder.
 
-    Args:
-        table: ``scores`` (key, value, status, detail) or ``tokens`` (key, logprobs as float32).
-
-    Raises:
-        TstmetaError: here and in each method, if the file cannot be read or written.
+    ``scores`` has key, value, status and detail, ``tokens`` key and log-probabilities in float32.
     """
 
     def __init__(self, folder: Path, table: str, signature: str):
@@ -126,7 +121,7 @@ class Rows:
     def shares(self, blocks: list[list[str]]) -> Generator[list[str], None, None]:
         """Of each block the keys to compute and to add here; none while others compute the rest.
 
-        Ends when each key is stored or was tried here.  To be closed if it is left early.
+        Ends when each key is stored or was tried here; to be closed if it is left early.
         """
         owner = uuid4().hex
         with locked(self._lock(owner)):
@@ -176,8 +171,7 @@ class Rows:
     def adopt(self, folder: Path, name: str, rows: Callable[[str, Any], Iterable[tuple]]) -> None:
         """Move in what earlier versions wrote: a table, and the journal of a killed run.
 
-        ``rows`` takes a key and the values in a list of a list, or as the journal has them; it
-        raises a ValueError or TypeError where they make no sense, which leaves them out.
+        ``rows`` takes a key and values; those for which it raises a ValueError are left out.
         """
         stem = "".join(sign if sign.isalnum() or sign in "-_." else "-" for sign in name)
         table, journal, lock = (folder / f"{stem}.{end}" for end in ("parquet", "journal", "lock"))

@@ -67,7 +67,6 @@ def test_counts_in_ones_own_file_change_the_score_and_the_signature(train, tmp_p
     [
         ("lexicon --corpus nothing", "no corpus is called 'nothing': use yelp", TstmetaError),
         ("lexicon --corpus yelp", "tstmeta data fetch yelp", MissingData),
-        ("lexicon --corpus gone.csv", "gone.csv: there is no such file", DataError),
         ("lexicon --corpus broken.csv", "row 2, column style: missing value", DataError),
         ("lexicon --corpus held.csv", "has no sentence to learn from", TstmetaError),
         ("lexicon --corpus food.csv --out food.csv", "another file or folder", TstmetaError),

@@ -66,7 +66,7 @@ def distance(left, right) -> float:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(("layer", "budget"), [(0, 64), (1, 1), (1, 10**6), (LAYERS, 40)])
+@pytest.mark.parametrize(("layer", "budget"), [(0, 64), (1, 1), (LAYERS, 10**6)])
 def test_token_vectors_are_those_of_one_text_at_a_time_in_any_batch(folders, kind, layer, budget):
     rows = encoder(folders[kind], budget=budget).tokens(TEXTS[::-1], layer)[::-1]
     for text, row in zip(TEXTS, rows, strict=True):
@@ -130,9 +130,8 @@ def test_tokens_and_sentences_have_windows_of_their_own(folders):
     assert short.length <= 24 < 100 < long.length
 
 
+@pytest.mark.skipif(bool(encoders.missing(MINILM)), reason="no embedded encoder here")
 def test_the_embedded_encoder_is_the_package_and_needs_no_hub():
-    if encoders.missing(MINILM):
-        pytest.skip(encoders.missing(MINILM))
     subject = encoders.load(MINILM)
     assert encoders.load(MINILM) is subject
     assert (subject.window, subject.sentence_window) == (512, 256)
@@ -167,9 +166,8 @@ def test_a_folder_that_is_odd_is_refused_before_it_is_loaded(spoilt, spoil, word
         encoder(folder).sentences(["no"])
 
 
-@pytest.mark.parametrize("kind", ["bert", "pooled"])
-def test_weights_that_are_not_in_the_file_are_never_random(spoilt, kind):
-    folder = spoilt(kind)
+def test_weights_that_are_not_in_the_file_are_never_random(spoilt):
+    folder = spoilt("pooled")
     weights = load_file(folder / "model.safetensors")
     del weights["encoder.layer.1.output.dense.weight"]
     save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
@@ -177,14 +175,13 @@ def test_weights_that_are_not_in_the_file_are_never_random(spoilt, kind):
         encoder(folder).tokens(["no"], 2)
 
 
-@pytest.mark.parametrize("kind", ["bert", "roberta", "pooled"])
-def test_a_checkpoint_without_a_pooler_is_whole(spoilt, folders, kind):
-    folder = spoilt(kind)
+def test_a_checkpoint_without_a_pooler_is_whole(spoilt, folders):
+    folder = spoilt("roberta")
     weights = load_file(folder / "model.safetensors")
     without_pooler = {name: weight for name, weight in weights.items() if "pooler" not in name}
     assert len(without_pooler) < len(weights)
     save_file(without_pooler, folder / "model.safetensors", metadata={"format": "pt"})
-    wanted = encoder(folders[kind]).tokens(TEXTS, 2)
+    wanted = encoder(folders["roberta"]).tokens(TEXTS, 2)
     for left, right in zip(encoder(folder).tokens(TEXTS, 2), wanted, strict=True):
         assert torch.equal(left.vectors, right.vectors)
 
@@ -197,23 +194,3 @@ def test_a_pooling_that_is_set_otherwise_has_another_name(spoilt, folders):
     settings = {"word_embedding_dimension": 32, "pooling_mode_max_tokens": True}
     (folder / "1_Pooling" / "config.json").write_text(json.dumps(settings), encoding="utf-8")
     assert encoders.pooling(Backbone("other", str(folder))) != before
-
-
-def test_an_embedded_encoder_that_is_not_the_published_one_is_refused(tmp_path, monkeypatch):
-    if encoders.missing(MINILM):
-        pytest.skip(encoders.missing(MINILM))
-    for file in Path(MINILM.where).rglob("*"):
-        if file.is_file():
-            copy = tmp_path / file.relative_to(MINILM.where)
-            copy.parent.mkdir(exist_ok=True)
-            copy.symlink_to(file)
-    other = Backbone(MINILM.name, str(tmp_path))
-    monkeypatch.setattr(encoders, "MINILM", other)
-    assert encoders.missing(other) == ""
-    for name in ("config.json", "tokenizer.json", "1_Pooling/config.json", "modules.json"):
-        text = (tmp_path / name).read_text()
-        (tmp_path / name).unlink()
-        (tmp_path / name).write_text(text + " ")
-        with pytest.raises(MissingModel, match=r"as its authors published it .* install it anew"):
-            encoders.load(other)
-        (tmp_path / name).write_text(text)

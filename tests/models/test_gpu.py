@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 import torch
 
-from tests.models import tiny, tiny_text
+from tests.models import tiny
 from tstmeta.models import encoders
-from tstmeta.models.classifiers import About, Task, Transformer
 from tstmeta.models.encoders import MINILM
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU on this machine")
@@ -28,15 +27,6 @@ def test_the_scorer_gives_the_log_probabilities_of_a_cpu(kind, dtype, most):
     there = tiny.answers(tiny.Engine(copy.deepcopy(model).cuda(), family, kind), requests)
     for ours, theirs in zip(here, there, strict=True):
         assert np.abs(ours - theirs).max(initial=0) < most
-
-
-def test_a_classifier_gives_the_logits_of_a_cpu():
-    model, tokenizer = tiny_text.bert(labels=3)
-    about = About("transformer", (Task("mood", ("a", "b", "c")),))
-    here, there = (
-        Transformer(about, copy.deepcopy(model).to(device), tokenizer) for device in ("cpu", "cuda")
-    )
-    assert np.abs(here.logits(TEXTS, 0).values - there.logits(TEXTS, 0).values).max() < 1e-4
 
 
 def test_the_encoder_gives_the_vectors_of_a_cpu():

@@ -8,8 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.helpers import needs
-from tstmeta.data import paths, yelp
 from tstmeta.models import lexicon
 from tstmeta.models.lexicon import Lexicon, StyleWord, learn, log_odds, read, write
 from tstmeta.schema import DataError, TstmetaError
@@ -28,23 +26,18 @@ def file(folder, name, text):
 # -------------------------------------------------------------------------------------- reading
 
 
-def test_a_csv_gives_its_words_in_order(tmp_path):
-    text = f'\ufeff{HEADER}good,positive,2\n\n"so  bad",negative,1.5\nbad,positive,-1\n'
-    assert read(file(tmp_path, "words.csv", text)) == Lexicon(
-        "words.csv",
-        (
-            StyleWord("good", "positive", 2),
-            StyleWord("so bad", "negative", 1.5),
-            StyleWord("bad", "positive", -1),
-        ),
-    )
+ENTRIES = (StyleWord("so bad", "mood", -3.5), StyleWord("good", "mood", 2), StyleWord("a", "t", 1))
 
 
-def test_json_in_the_form_of_the_released_lexicon_is_read(tmp_path):
-    text = json.dumps({"sentiment": [["bad", -3.5], ["good", 2]], "tone": [["dear", 1]]})
-    entries = read(str(file(tmp_path, "words.JSON", text))).entries
-    assert [*entries[0]] == ["bad", "sentiment", -3.5]
-    assert [entry.style for entry in entries] == ["sentiment", "sentiment", "tone"]
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("words.csv", f'\ufeff{HEADER}"so  bad",mood,-3.5\n\ngood,mood,2\na,t,1\n'),
+        ("words.JSON", json.dumps({"mood": [["so bad", -3.5], ["good", 2]], "t": [["a", 1]]})),
+    ],
+)
+def test_a_file_gives_its_words_in_order(tmp_path, name, text):
+    assert read(file(tmp_path, name, text)) == Lexicon(name, ENTRIES)
 
 
 FORM = "it needs rows of word, style and weight"
@@ -54,10 +47,8 @@ BROKEN = [
     ("a.csv", f"{HEADER}a,s,1\n ,s,1\n", "row 2, column word: missing value"),
     ("a.csv", f"{HEADER}a,s,nan\n", "row 1, column weight: bad value 'nan'"),
     ("a.csv", f"{HEADER}a,s,1\nA,s,2\n", "row 2, column word, style: duplicate row"),
-    ("a.csv", b"word,style,weight\n\xff,s,1\n", "row 1, column word: a NUL byte or broken UTF-8"),
     ("a.json", "[" * 100_000, "is no lexicon"),
     ("a.json", '{"s": [["a", true]]}', "row 1, column weight: bad value True"),
-    ("a.json", '{"s": [[1, 1]]}', "is no lexicon"),
 ]
 
 
@@ -71,9 +62,9 @@ def test_a_broken_file_is_refused_with_the_place_and_a_remedy(tmp_path, name, te
 
 
 def test_the_hash_knows_words_and_neither_order_nor_weights():
-    mine = Lexicon("a", (StyleWord("x", "s", 1), StyleWord("y", "t", 2)))
-    other = Lexicon("b", (StyleWord("y", "s", 3), StyleWord("x", "s", 1)))
-    assert mine.hash == other.hash != Lexicon("a", (StyleWord("x", "s", 1),)).hash
+    other = [entry._replace(weight=7) for entry in ENTRIES[::-1]]
+    assert Lexicon("b", tuple(other)).hash == Lexicon("a", ENTRIES).hash
+    assert Lexicon("a", ENTRIES[1:]).hash != Lexicon("a", ENTRIES).hash
 
 
 def test_a_written_lexicon_is_read_back(tmp_path):
@@ -141,19 +132,3 @@ def test_words_are_learned_for_the_style_in_which_they_are_frequent():
 def test_what_cannot_be_learned_from_is_said(texts, message):
     with pytest.raises(TstmetaError, match=message):
         learn("x", texts)
-
-
-@needs("yelp", "mir")
-def test_words_learned_from_reviews_agree_with_the_released_ones():
-    table = yelp.corpus(paths.raw("yelp"))
-    texts = {
-        style: [text.split() for text in rows["text"][:15_000]]
-        for style, rows in table[table["split"] == "test"].groupby("style")
-    }
-    learned = {entry.word: entry.style for entry in learn("yelp", texts).entries}
-    released = read(lexicon.sentiment()).entries
-    assert len(released) == 433
-    both = [entry for entry in released if entry.word in learned]
-    agree = sum((learned[entry.word] == "positive") == (entry.weight > 0) for entry in both)
-    assert len(both) > 50
-    assert agree / len(both) > 0.95

@@ -40,20 +40,14 @@ def test_a_text_is_read_after_the_mark_of_a_beginning_and_not_to_its_end(kind):
         assert (reading.words, reading.length) == (len(text.split()), len(tokens))
 
 
-def test_the_mark_of_a_beginning_goes_before_that_of_an_end(llama):
+def test_the_mark_of_a_beginning_goes_before_that_of_an_end_and_none_is_refused(llama):
     llama.tokenizer = copy.deepcopy(llama.tokenizer)
-    assert lm.Reader(llama).start == llama.tokenizer.eos_token_id
+    assert lm.Reader(llama).read([""]) == ["no token"]
     llama.tokenizer.bos_token = "<|begin_of_text|>"
     assert lm.Reader(llama).start == llama.tokenizer.bos_token_id
-
-
-def test_a_tokenizer_without_a_mark_is_refused_and_a_text_without_a_token_unreadable(gpt2):
-    assert lm.Reader(gpt2).read([""]) == ["no token"]
-    engine = copy.copy(gpt2)
-    engine.tokenizer = copy.deepcopy(gpt2.tokenizer)
-    engine.tokenizer.eos_token = None
+    llama.tokenizer.bos_token = llama.tokenizer.eos_token = None
     with pytest.raises(TstmetaError, match="no token that begins or ends a text"):
-        lm.Reader(engine)
+        lm.Reader(llama)
 
 
 def test_beyond_the_window_only_the_first_part_is_read_and_counted(gpt2):
@@ -84,15 +78,12 @@ def test_frequencies_are_smoothed_by_one_and_survive_the_file(tmp_path):
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (None, "there is no such file"),
-        (b"token,count\nx,1\n", "column id: missing column"),
         (b"id,count\n", "no token is counted"),
         (b"id,count\n9,2\n", "row 1, column id: bad value '9'.*a whole number from 0 to 8"),
     ],
 )
 def test_faults_of_a_file_of_frequencies_are_named_with_the_row(tmp_path, content, words):
     path = tmp_path / "mine.csv"
-    if content is not None:
-        path.write_bytes(content)
+    path.write_bytes(content)
     with pytest.raises(TstmetaError, match=rf"(?s)mine.csv.*{words}"):
         lm.read_unigrams(path, 9)

@@ -17,9 +17,8 @@ PROMPTS = [
 NEW = 6
 
 
-def writer(**options):
-    budget = options.pop("budget", 2048)
-    subject = Seq2Seq(*tiny_text.t5(), **{"new_tokens": NEW, **options})
+def writer(window=512, budget=2048):
+    subject = Seq2Seq(*tiny_text.t5(), window, NEW)
     subject.budget = budget
     return subject
 
@@ -44,7 +43,7 @@ def by_hand(model, tokenizer, ids):
     return tokenizer.decode(row, skip_special_tokens=True).strip(), steps[0]
 
 
-@pytest.mark.parametrize("budget", [1, 60, 10_000])
+@pytest.mark.parametrize("budget", [1, 60])
 def test_texts_and_chances_are_those_of_a_search_by_hand_in_any_batch(budget):
     model, tokenizer = tiny_text.t5()
     prompts = [PROMPTS[place] for place in (2, 0, 3, 1, 2)]

@@ -41,7 +41,7 @@ def test_the_date_is_pinned():
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize(
     ("system", "user"),
-    [("{user}", "{0} {source!r:>{width}}"), ("{{ messages }}", "{% for x in y %}"), ("{{", "}}")],
+    [("{user}", "{0} {source!r:>{width}}"), ("{{ messages }}", "{% for x in y %}")],
 )
 def test_braces_in_a_text_are_no_slots(family, bare, system, user):
     template = Template(tiny.tokenizer(family), bare=bare)
@@ -54,12 +54,6 @@ def test_an_empty_system_prompt_is_no_turn_so_the_template_puts_in_its_own():
     prompt = Template(tiny.tokenizer("qwen")).prompt("", "x")
     assert prompt.startswith("<|im_start|>system\nYou are of help.<|im_end|>\n")
     assert Template(tiny.tokenizer("qwen"), bare=True).prompt("", "x") == prompt.rstrip() != prompt
-
-
-def test_a_template_that_refuses_says_why():
-    refuses = "{{ raise_exception('no system turns, please') }}"
-    with pytest.raises(TstmetaError, match="does not take these messages: no system turns"):
-        Template(with_template(refuses)).prompt("be kind", "x")
 
 
 @given(PLAIN_TEXT)
@@ -76,12 +70,8 @@ def test_the_tokens_of_an_output_spell_the_output(text):
         (tiny.tokenizer("gpt2"), "<|endoftext|>"),
         # the template's end, and not that of the text
         (with_template(tiny.TEMPLATES["llama"], end="<|end_of_text|>"), "<|eot_id|>"),
-        # nothing after the output, no output at all, no answers: the end of the text
+        # nothing after the output: the end of the text
         (with_template(PLAIN.replace("\n\n", ""), end="<|end_of_text|>"), "<|end_of_text|>"),
-        (
-            with_template("{{ messages[0].content }}<|eot_id|>", end="<|end_of_text|>"),
-            "<|end_of_text|>",
-        ),
     ],
 )
 def test_the_token_after_an_output_ends_the_turn(tokenizer, mark):

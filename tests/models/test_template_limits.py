@@ -1,7 +1,6 @@
 """A chat template is a program of a stranger: it ends in time, and with little memory."""
 
 import copy
-import importlib
 import json
 import os
 import resource
@@ -9,7 +8,6 @@ import signal
 import subprocess
 import sys
 import time
-from functools import lru_cache
 from pathlib import Path
 
 import pytest
@@ -31,19 +29,15 @@ WAYS = {
     "a text is repeated": "{% set n = messages|length * 10**9 %}{{ 'a' * n }}",
     "loops": LOOP * 3 + "{% endfor %}" * 3,
     "a power": "{{ 9 ** (9 ** 9) }}",
-    "macros": "{% macro f(n) %}{{ f(n - 1) ~ f(n - 1) if n }}{% endmacro %}{{ f(60) }}",
     "a width": "{{ '%2000000000d' % 1 }}",
-    "center": "{{ 'a'|center(10**9) }}",
     "doubled": DOUBLED.replace("START", "'ab'").replace("SUM", "ns.x + ns.x"),
     "a doubled list": DOUBLED.replace("START", "[1]").replace("SUM", "ns.x + ns.x"),
-    "lipsum": "{{ lipsum(n=10**6, html=False) }}",
 }
 #: Those that compute for ever in little memory.
-ENDLESS = {"loops", "a power", "macros"}
+ENDLESS = {"loops", "a power"}
 #: Templates that end in an error of their own.
 ERRORS = {
     "a macro without end": "{% macro f(n) %}{{ f(n) }}{% endmacro %}{{ f(1) }}",
-    "brackets": "{{ " + "(" * 5000 + "1" + ")" * 5000 + " }}",
     "a long text": "{{ 'a' * 10**7 }}",
     "a long message": "{{ raise_exception('a' * 10**7) }}",
 }
@@ -58,14 +52,10 @@ def evil(template: str) -> Template:
 @pytest.fixture(autouse=True)
 def guarded():
     """Whatever the code does, a test ends within 120 s and 2 GiB."""
-
-    def late(number, frame):
-        raise TimeoutError("120 s")
-
     pages = Path("/proc/self/statm")
     size = int(pages.read_text().split()[0]) * resource.getpagesize() if pages.exists() else 2**40
     before, hard = resource.getrlimit(resource.RLIMIT_AS)
-    handler = signal.signal(signal.SIGALRM, late)
+    handler = signal.signal(signal.SIGALRM, signal.default_int_handler)
     signal.alarm(120)
     resource.setrlimit(resource.RLIMIT_AS, (size + 2**31, hard))
     yield
@@ -94,27 +84,12 @@ def test_a_template_that_has_no_end_is_stopped(strict, way):
     ]
 
 
-def test_a_renderer_that_ends_otherwise_is_no_limit(monkeypatch):
-    monkeypatch.setattr(rendering.sys, "executable", "/bin/false")
-    fresh = lru_cache(maxsize=1)(rendering._renderer.__wrapped__)
-    monkeypatch.setattr(rendering, "_renderer", fresh)
-    with pytest.raises(TstmetaError, match=r"ends the process that renders it \(exit code 1\)"):
-        evil("x").prompt("be kind", "x")
-
-
 @pytest.mark.parametrize("way", ERRORS)
 def test_a_template_that_fails_is_named_in_one_short_line(way):
     with pytest.raises(TstmetaError, match="/models/evil does not take these messages") as caught:
         evil(ERRORS[way]).prompt("be kind", "x")
     assert len(str(caught.value)) < 600
     assert "\n" not in str(caught.value)
-
-
-def test_the_next_template_is_rendered_as_ever(strict):
-    before = Template(tiny.tokenizer("llama")).prompt("be kind", "x")
-    with pytest.raises(TstmetaError, match="takes more"):
-        evil(WAYS["a text is repeated"]).end_of_turn  # noqa: B018
-    assert Template(tiny.tokenizer("llama")).prompt("be kind", "x") == before
 
 
 def test_a_long_text_of_ones_own_is_rendered():
@@ -125,7 +100,6 @@ def test_a_long_text_of_ones_own_is_rendered():
 def test_ctrl_c_ends_the_wait_and_the_answer_is_nobodys_next():
     template = Template(tiny.tokenizer("llama"))
     wanted = template.prompt("be kind", "x")
-    signal.signal(signal.SIGALRM, signal.default_int_handler)
     signal.setitimer(signal.ITIMER_REAL, 0.3)
     with pytest.raises(KeyboardInterrupt):
         evil(WAYS["loops"]).prompt("be kind", "y")
@@ -133,62 +107,27 @@ def test_ctrl_c_ends_the_wait_and_the_answer_is_nobodys_next():
 
 
 SCRIPT = """
-import json, os, resource, sys
+import os
 from tstmeta.models import template
-class Tokenizer:
-    name_or_path, special_tokens_map, added_tokens_decoder = "", {}, {}
-    get_vocab = dict
-    def get_chat_template(self): return self.chat_template
-for Tokenizer.chat_template in json.loads(sys.argv[1]):
-    try:
-        print(len(template.Template(Tokenizer()).prompt("", "x")))
-    except Exception as error:
-        assert "512 MiB" in str(error), error
-process = template._renderer(os.getpid())
-print(process.pid)
-process.kill()
-process.wait()  # now it counts
-# Linux counts what the process that started this one had into ru_maxrss, not into VmHWM
-peak = [line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM")]
-print(int(peak[0]) // 1024)
-print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)
+print(template._renderer(os.getpid()).pid)
 """
 
 
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory is limited on Linux")
-def test_no_process_takes_more_memory_than_it_may():
-    templates = [WAYS[way] for way in ("a constant is repeated", "doubled", "a doubled list")]
-    words = [sys.executable, "-c", SCRIPT, json.dumps(templates)]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=100, env=dict(os.environ))
-    assert done.returncode == 0, done.stderr
-    _, here, child = map(int, done.stdout.split())
-    assert here < 400
-    assert child < 512 + 150  # what Python and transformers take
-
-
 def test_a_process_that_ends_takes_the_other_with_it():
-    script = SCRIPT.split("process.kill()")[0]
-    words = [sys.executable, "-c", script, json.dumps(["x"])]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=100, env=dict(os.environ))
+    words = [sys.executable, "-c", SCRIPT]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=100)
     assert (done.returncode, done.stderr) == (0, "")
-    pid = int(done.stdout.split()[-1])
     for _ in range(100):
         try:
-            os.kill(pid, 0)
+            os.kill(int(done.stdout), 0)
         except ProcessLookupError:
             return
         time.sleep(0.05)
     pytest.fail("it is still there")
 
 
-@pytest.fixture(scope="module")
-def pooled(tmp_path_factory):
-    """A folder of sentence-transformers; the import of that takes long and is not what is timed."""
-    importlib.import_module("sentence_transformers")
-    return tiny_encoder.pooled(tmp_path_factory.mktemp("pooled") / "pooled")
-
-
-def test_a_sentence_encoder_with_a_chat_template_is_refused(pooled):
+def test_a_sentence_encoder_with_a_chat_template_is_refused(tmp_path):
+    pooled = tiny_encoder.pooled(tmp_path / "pooled")
     how = {"method": "forward", "method_output_name": "last_hidden_state"}
     wanted = {"modality_config": {"text": how, "message": how | {"format": "flat"}}}
     wanted |= {"module_output_name": "token_embeddings"}

@@ -41,11 +41,6 @@ CONFIGS = {
         transformers.DebertaConfig,
         {**_SIZES, "relative_attention": True, "pos_att_type": ["c2p", "p2c"]},
     ),
-    "distilbert": (
-        transformers.DistilBertConfig,
-        {"dim": WIDTH, "n_layers": LAYERS, "n_heads": 4, "hidden_dim": 64}
-        | {"max_position_embeddings": WINDOW, "pad_token_id": 0},
-    ),
     "t5": (
         transformers.T5Config,
         {"d_model": WIDTH, "d_kv": 8, "d_ff": 64, "num_layers": LAYERS, "num_heads": 4}

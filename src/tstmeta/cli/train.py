@@ -37,8 +37,7 @@ def lexicon(
     """Learn a style lexicon: log-odds of each word in two corpora (Monroe et al., 2008).
 
     The corpus has two styles.  A word's weight is its z-score, of 3 at least, in the style where it
-    is the more frequent.  Of a CSV with a column split only the split train is
-    looked at.
+    is the more frequent.  Of a CSV with a column split only the split train is looked at.
 
     \b
     Example: tstmeta train lexicon --corpus yelp --out sentiment.csv
@@ -84,15 +83,13 @@ def idf(
     if absent := encoders.missing(encoders.MINILM):
         raise mistake(absent)
     texts = dict.fromkeys(text for name in data for text in load(name).with_texts()["source"])
-    counts = vectors.write_counts(
-        encoders.load(encoders.MINILM), [text for text in texts if text.strip()], out
-    )
+    encoder, filled = encoders.load(encoders.MINILM), [text for text in texts if text.strip()]
+    counts = vectors.write_counts(encoder, filled, out)
     print(f"{counts.total} texts, {len(counts.counts)} tokens, {escaped(vectors.identity(out))}")
     say_use(out, "bertscore:idf=OUT")
 
 
 def say_use(out: Path, metric: str) -> None:
-    """Say how to name the file in a metric."""
-    # with a slash, so that a folder is seen to be one
+    """Say how to name the file in a metric: with a slash, so that it is seen to be one."""
     word = out if "/" in str(out) else f"./{out}"
     note(f"in {out}; use it: tstmeta score --data DATA --metric {metric.replace('OUT', str(word))}")

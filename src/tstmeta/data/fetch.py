@@ -11,11 +11,11 @@ from pathlib import Path
 
 import httpx
 import pandas as pd
+import tenacity
 from tqdm import tqdm
 
 from .. import __version__, storage
 from ..console import note
-from ..retrying import PASSING, Again, retrying
 from ..schema import TstmetaError
 from .manifest import Entry, check, folder, manifest, state, verdict
 
@@ -23,6 +23,12 @@ from .manifest import Entry, check, folder, manifest, state, verdict
 MAX_BYTES = 500_000_000
 #: Tries after the first, and seconds before the first of them, doubled each time.
 RETRIES, PAUSE = 4, 0.5
+#: Statuses that may pass: too slow, too busy, a fault of the moment.
+_PASSING = frozenset({408, 409, 425, 429, 500, 502, 503, 504})
+
+
+class Again(Exception):
+    """A failure that may pass."""
 
 
 class FetchError(TstmetaError):
@@ -39,13 +45,19 @@ def fetch(names: Sequence[str]) -> pd.DataFrame:
     missing = [entry for entry in entries if state(entry) != "ok"]
     note(f"{len(entries)} files, {len(entries) - len(missing)} of them here already")
     failed: list[str] = []
+    retrying = tenacity.Retrying(
+        retry=tenacity.retry_if_exception_type(Again),
+        stop=tenacity.stop_after_attempt(RETRIES + 1),
+        wait=tenacity.wait_exponential(multiplier=PAUSE, max=60.0),
+        reraise=True,
+    )
     timeout = httpx.Timeout(30, connect=10)  # never waits for ever
     headers = {"User-Agent": f"tstmeta/{__version__}"}
     with httpx.Client(timeout=timeout, follow_redirects=True, headers=headers) as client:
         for entry in tqdm(missing, unit="file", disable=None):
             try:
                 with storage.locked(folder(entry.dataset).parent / ".fetch.lock", timeout=0):
-                    retrying(RETRIES, PAUSE)(_download, client, entry)
+                    retrying(_download, client, entry)
             except (httpx.ConnectError, httpx.ConnectTimeout):
                 host = httpx.URL(entry.url).netloc.decode()
                 failed.append(f"{host} cannot be reached: are you offline?")
@@ -85,7 +97,7 @@ def _download(client: httpx.Client, entry: Entry) -> None:
 def _body(response: httpx.Response, limit: int) -> bytes:
     """The body of an answer, of at most ``limit`` bytes."""
     code, body = response.status_code, bytearray()
-    if code in PASSING:
+    if code in _PASSING:
         raise Again(f"the server answers {code}")
     if code != 200:
         raise FetchError(f"the server answers {code} {response.reason_phrase}: {response.url}")

@@ -88,7 +88,7 @@ class QuestEval(ModelMetric):
 
     def fields(self) -> dict[str, object]:
         questions, answers = (
-            sequence.described(hub.identity(model), WINDOW, NEW_TOKENS)
+            f"{hub.identity(model)} window:{WINDOW} new:{NEW_TOKENS} beams:1"
             for model in self.writers.values()
         )
         return {

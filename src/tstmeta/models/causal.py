@@ -1,7 +1,4 @@
-"""Causal language models: the requests and answers of a backend, and models by name.
-
-A backend is an ``Engine`` (a model here), a ``ServerModel`` (elsewhere) or ``Cached`` answers.
-"""
+"""Causal language models: the requests and answers of a backend, and models by name."""
 
 import re
 import tomllib
@@ -38,8 +35,7 @@ class LanguageModel(Protocol):
     """A causal language model as the scorer sees it.
 
     ``identity`` is all that changes a log-probability (model, revision, dtype, rounding),
-    ``window`` the longest context with all but the last scored token, ``vocabulary`` the number of
-    tokens, ``tokenizer`` one of transformers.
+    ``window`` the longest context with all but the last scored token.
     """
 
     @property
@@ -59,10 +55,7 @@ class LanguageModel(Protocol):
     ) -> Answers:
         """Natural logarithms of the probability of each token, in batches as they are done.
 
-        Args:
-            requests: what to score; equal requests are computed once.
-            known: places that need no answer; how the others are batched does not depend on it.
-            progress: show a bar on standard error (only on a terminal).
+        ``known`` are places that need no answer; how the others are batched does not depend on it.
         """
         ...
 
@@ -73,10 +66,8 @@ def check_requests(requests: Requests, window: int) -> None:
         if not context or not tokens:
             raise TstmetaError("a request needs at least one token of context and one to score")
         if len(context) + len(tokens) - 1 > window:
-            raise TstmetaError(
-                f"{len(context)} tokens of context and {len(tokens)} to score do not fit into the "
-                f"model's window of {window}; cut the text before"
-            )
+            what = f"{len(context)} tokens of context and {len(tokens)} to score do not fit"
+            raise TstmetaError(f"{what} into the model's window of {window}; cut the text before")
 
 
 def progress_bar(tokens: int, show: bool) -> Any:
@@ -154,10 +145,8 @@ def backbone(name: str) -> Backbone:
     where, _, revision = name.partition("@")
     if _HUB_ID.fullmatch(where) and "--" not in where and ".." not in where:
         return Backbone(name, where, revision)
-    raise TstmetaError(
-        f"no model is called {name!r}: use {', '.join(BACKBONES)}, an id such as "
-        "owner/name@revision, or a folder that holds config.json, the tokenizer and safetensors"
-    )
+    known = f"{', '.join(BACKBONES)}, an id such as owner/name@revision, or the folder of a model"
+    raise TstmetaError(f"no model is called {name!r}: use {known}")
 
 
 def window_of(config: Any) -> int:

@@ -1,15 +1,14 @@
 """Models that know styles: how probable each style of a text is, or how strong a style is.
 
-Three kinds are read alike: a linear model over hashed n-grams and a TextCNN, each a file
-``style.safetensors`` whose header says what it is, and any sequence classifier of transformers.
-The target style of a rewrite picks one of a model's *tasks*.
+A linear model over hashed n-grams or a TextCNN is a file ``style.safetensors``; any sequence
+classifier of transformers is a third kind.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 import regex  # type: ignore[import-untyped]
@@ -32,16 +31,17 @@ PACKAGES = {
     "textcnn": ("torch",),
     "transformer": ("torch", "transformers"),
 }
+Kind = Literal["linear", "textcnn", "transformer"]
+_MODULES = ("safetensors", "sklearn", "torch", "transformers")
 #: Models by name.
 MODELS = catalogue("style")
 
 
 @dataclass(frozen=True)
 class Task:
-    """Styles that exclude each other; of a regressor, what low and what high values mean.
+    """Styles that exclude each other; of a regressor, what low and what high ``values`` mean.
 
-    ``wordings`` are other names of the styles, ``temperature`` divides the logits, ``values`` are
-    a regressor's least and most.
+    ``wordings`` are other names of the styles, ``temperature`` divides the logits.
     """
 
     name: str
@@ -55,7 +55,7 @@ class Task:
 class About:
     """What a model is; ``features`` says how a text becomes numbers."""
 
-    kind: str
+    kind: Kind
     tasks: tuple[Task, ...]
     regression: bool = False
     features: Mapping[str, Any] = field(default_factory=dict)
@@ -88,10 +88,9 @@ class StyleModel:
                 return number, task.styles.index(name)
         known = list(dict.fromkeys(name for task in self.about.tasks for name in task.styles))
         shown = excerpt(style, 60)
-        raise TstmetaError(
-            f"the model knows no style {shown!r}, only {', '.join(known)}; name a model that does, "
-            f"or say which of these it is: a word such as {known[0]}={shown}"
-        )
+        what = f"the model knows no style {shown!r}, only {', '.join(known)}"
+        remedy = f"say which of these it is: a word such as {known[0]}={shown}"
+        raise TstmetaError(f"{what}; name a model that does, or {remedy}")
 
     def probabilities(self, texts: Sequence[str], task: int) -> Estimates:
         """Calibrated probabilities [n, k] of the styles of a task; rows sum to 1."""
@@ -131,10 +130,8 @@ class Linear(StyleModel):
         self.about, self.weights, self.bias = about, weights, bias
 
     def logits(self, texts: Sequence[str], task: int) -> Estimates:
-        weights, values = self.weights[task].astype(float), np.empty((0, len(self.bias[task])))
-        if texts:
-            table = features(texts, int(self.about.features["bits"]))
-            values = table @ weights.T + self.bias[task]
+        weights = self.weights[task].astype(float)
+        values = features(texts, int(self.about.features["bits"])) @ weights.T + self.bias[task]
         if len(weights) == 1 and not self.about.regression:  # one number tells two styles apart
             values = np.concatenate([np.zeros_like(values), values], axis=1)
         return Estimates(values, [""] * len(texts))
@@ -160,10 +157,7 @@ _Cut = Callable[[str], Sequence[str]]  # a text to its words
 
 
 def text_cnn(size: int, styles: int, seed: int, vector: int, maps: int) -> Any:
-    """Filters over word vectors, the strongest answer of each, one layer (Kim, 2014).
-
-    For ``size`` known words: ids [B, T] and lengths [B] to logits [B, styles].
-    """
+    """The network of Kim (2014) for ``size`` words: ids [B, T], lengths [B] to logits [B, k]."""
     import torch
     from torch import nn
 
@@ -185,10 +179,7 @@ def text_cnn(size: int, styles: int, seed: int, vector: int, maps: int) -> Any:
 
 
 def strongest(filters: Any, vectors: Any, lengths: Any) -> Any:
-    """The strongest answer of each filter [B, F] to vectors [B, T, V] of texts.
-
-    A filter begins at words only and reads zeros beyond the end: padding changes nothing.
-    """
+    """The strongest answer of each filter [B, F] to vectors [B, T, V] of texts, read as padded."""
     import torch
 
     places, widest = vectors.shape[1], max(layer.kernel_size[0] for layer in filters)
@@ -302,23 +293,21 @@ def missing(model: Backbone) -> str:
     path = ours(model)
     if path is None:
         return hub.absent(model)
+    if absent := lacking(*_MODULES):
+        return absent
     try:
-        return lacking("safetensors") or lacking(*modules(read_about(path).kind))
+        read_about(path)
+        return ""
     except MissingModel as error:
         return str(error)
-
-
-def modules(kind: str) -> list[str]:
-    """What a kind of model imports."""
-    return [name.replace("scikit-learn", "sklearn") for name in PACKAGES[kind]]
 
 
 def packages(model: Backbone) -> tuple[str, ...]:
     """The installed packages whose version can change a value of the model."""
     path = ours(model)
-    if path is not None:
-        return () if missing(model) else PACKAGES[read_about(path).kind]
-    return () if lacking("torch", "transformers") else PACKAGES["transformer"]
+    if path is None:
+        return () if lacking(*_MODULES) else PACKAGES["transformer"]
+    return () if missing(model) else PACKAGES[read_about(path).kind]
 
 
 def read_about(path: Path) -> About:
@@ -327,10 +316,7 @@ def read_about(path: Path) -> About:
 
     try:
         with safe_open(path, "np") as file:
-            about = TypeAdapter(About).validate_json(file.metadata()["about"])
-        if about.kind not in PACKAGES:
-            raise ValueError(f"its kind is {about.kind!r}")
-        return about
+            return TypeAdapter(About).validate_json(file.metadata()["about"])
     except (SafetensorError, KeyError, TypeError, ValueError, OSError) as error:
         raise MissingModel(
             f"{path} is no model of tstmeta ({type(error).__name__}: {error}); "

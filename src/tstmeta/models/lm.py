@@ -1,7 +1,4 @@
-"""Texts read by a causal language model: log-probability and number of tokens of each text.
-
-Beside a model of ``experiments.training`` lie the frequencies of its training tokens, for SLOR.
-"""
+"""Texts read by a causal language model: log-probability and number of tokens of each text."""
 
 import math
 from collections.abc import Sequence
@@ -19,17 +16,14 @@ from .template import ControlMark, Template
 
 #: The demonstration model that comes with the package.
 EMBEDDED = Path(__file__).parent / "weights" / "lm"
-#: Token frequencies beside a model.
+#: Token frequencies (id, count) that ``experiments.training`` writes beside a model.
 UNIGRAMS = "unigrams.csv"
 #: Models by the names they have as words of fluency metrics.
 MODELS = catalogue("fluency")
 
 
 class Reading(NamedTuple):
-    """A text's ``logprob``: the sum of the natural logarithms of its ``tokens``' probabilities.
-
-    ``words`` are the white-space words of the part that was read; the text has ``length`` tokens.
-    """
+    """The natural ``logprob`` of what was read; the text has ``length`` tokens, read or not."""
 
     logprob: float
     tokens: tuple[int, ...]
@@ -38,11 +32,7 @@ class Reading(NamedTuple):
 
 
 class Reader:
-    """A model that reads texts, each by itself, as far as its window reaches.
-
-    The context of the first token is the tokenizer's beginning-of-text token, else its end-of-text
-    token.
-    """
+    """A model that reads texts, each after a mark of beginning (or end), up to its window."""
 
     def __init__(self, model: LanguageModel):
         self.model, self.template = model, Template(model.tokenizer)
@@ -82,10 +72,7 @@ def loaded(model: Backbone, identity: str, device: str, dtype: str) -> LanguageM
 
 
 def read_unigrams(path: Path, vocabulary: int) -> np.ndarray:
-    """Token probabilities without context, with add-one smoothing: natural logs [vocabulary].
-
-    The file has the columns id and count, as ``experiments.training`` writes it beside a model.
-    """
+    """Token probabilities without context, with add-one smoothing: natural logs [vocabulary]."""
     columns = {"id": numeric(0, vocabulary - 1, integer=True), "count": numeric(1, integer=True)}
     table = read_csv(path, columns, unique=["id"])
     if table.empty:

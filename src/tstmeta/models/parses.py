@@ -1,12 +1,8 @@
-"""Parses of texts: dependency trees and meaning graphs that a user's file gives.
-
-A file of parsed texts (CoNLL-U for dependency trees, PENMAN for Abstract Meaning Representation) is
-looked up by text.
-"""
+"""Parses of texts: dependency trees (CoNLL-U) and meaning graphs (PENMAN) of a user's file."""
 
 import io
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from itertools import groupby
 from pathlib import Path
@@ -70,17 +66,14 @@ class Parser(NamedTuple):
 def trees(path: str) -> Parser:
     """Dependency trees: a file in CoNLL-U."""
     needs("ufal")
-    return _parser("conllu", path)
+    file = Path(path).expanduser()
+    return _read("conllu", file, hub.file_hash(file))
 
 
 def graphs(path: str) -> Parser:
     """Meaning graphs: a file of AMRs in PENMAN notation, each with a line ``# ::snt``."""
-    return _parser("amr", path)
-
-
-def _parser(kind: str, path: str) -> Parser:
     file = Path(path).expanduser()
-    return _read(kind, file, hub.file_hash(file))
+    return _read("amr", file, hub.file_hash(file))
 
 
 @lru_cache(maxsize=4)
@@ -103,37 +96,26 @@ def _sentences(path: Path) -> list[Any]:
     while reader.nextSentence(sentence := udpipe.Sentence(), error):
         sentences.append(sentence)
     if error.occurred() or not sentences:
-        raise TstmetaError(
-            f"{path} is not read as CoNLL-U, sentence {len(sentences) + 1}: "
-            f"{error.message or 'no word'}. Remedy: write it with a CoNLL-U writer, as parsers "
-            "have one"
-        )
+        place = f"{path} is not read as CoNLL-U, sentence {len(sentences) + 1}"
+        remedy = "write it with the CoNLL-U writer of a parser"
+        raise TstmetaError(f"{place}: {error.message or 'no word'}. Remedy: {remedy}")
     return sentences
 
 
-def _words(sentence: Any) -> list[Word]:
-    """The words of a sentence of UDPipe, whose first one is a root of its own."""
-    return [
-        Word(word.form, word.lemma or "_", word.upostag or "_", word.head, word.deprel or "_")
-        for word in list(sentence.words)[1:]
-    ]
-
-
-def _joined(sentences: Iterable[list[Word]]) -> Tree:
-    """The tree of a text from those of its sentences."""
+def _tree(sentences: list[Any]) -> Tree:
+    """The tree of a text from its sentences of UDPipe, whose first word is a root of its own."""
     words: list[Word] = []
     for sentence in sentences:
         before = len(words)
-        words += [word._replace(head=word.head + before if word.head else 0) for word in sentence]
+        for word in list(sentence.words)[1:]:
+            marks = (word.form, word.lemma or "_", word.upostag or "_")
+            head = word.head + before if word.head else 0
+            words.append(Word(*marks, head, word.deprel or "_"))
     return tuple(words)
 
 
 def read_conllu(path: Path) -> dict[str, Tree]:
-    """Dependency trees by text, from a file in CoNLL-U, which UDPipe reads.
-
-    A text is a document (from ``# newdoc`` to the next), a paragraph (``# newpar``) or a sentence
-    of the file; where texts are equal, the first one of the largest kind counts.
-    """
+    """Trees of a CoNLL-U file by text: of documents, else paragraphs, else sentences."""
     sentences = _sentences(path)
     for number, sentence in enumerate(sentences, 1):
         reached = [0]
@@ -153,7 +135,7 @@ def read_conllu(path: Path) -> dict[str, Tree]:
                 groups.append([])
             groups[-1].append(sentence)
         for group in groups:
-            trees.setdefault(_key("".join(map(_surface, group))), _joined(map(_words, group)))
+            trees.setdefault(_key("".join(map(_surface, group))), _tree(group))
     return trees
 
 
@@ -169,11 +151,10 @@ def _surface(sentence: Any) -> str:
 
 
 def read_amr(path: Path) -> dict[str, Graph]:
-    """Meaning graphs by text, from a file of AMRs in PENMAN notation.
+    """Meaning graphs by text, parted by blank lines, from a file in PENMAN notation.
 
-    Graphs are parted by blank lines and each has its whole text in a line ``# ::snt``.  They are
-    read by the library smatch (Cai and Knight, 2013), which turns inverse relations round and adds
-    the attribute TOP.  Where texts are equal, the first one counts.
+    The library smatch (Cai and Knight, 2013) reads them, turns inverse relations round and adds the
+    attribute TOP.  Where texts are equal, the first one counts.
     """
     graphs: dict[str, Graph] = {}
     lines = enumerate(read_text(path).split("\n"), 1)
@@ -193,10 +174,9 @@ def read_amr(path: Path) -> dict[str, Graph]:
         try:
             graph = _graph(" ".join(line for _, line in body))
         except ValueError as error:
-            raise TstmetaError(
-                f"{where}: a graph that cannot be read ({error}). Remedy: write the graph anew in "
-                "PENMAN notation, as (w / want-01 :ARG0 (b / boy))"
-            ) from error
+            remedy = "write the graph anew in PENMAN notation, as (w / want-01 :ARG0 (b / boy))"
+            what = f"a graph that cannot be read ({error}). Remedy: {remedy}"
+            raise TstmetaError(f"{where}: {what}") from error
         graphs.setdefault(_key(text), graph)
     if not graphs:
         raise TstmetaError(f"{path} holds no graph: is it the right file?")

@@ -1,8 +1,6 @@
 """Transformers that read one text or two and classify them, or write a short one for a prompt.
 
-Lai et al. (2023) fine-tune BERT on ratings of formality, as a classifier and as a regressor;
-Mukherjee et al. (2025) XLM-R.  T5 writes and answers questions.  Neither the batch nor the order
-changes a number (float32, differences below 1e-5) nor, short of a tie, a text.
+Neither the batch nor the order changes a number (float32, differences below 1e-5).
 """
 
 from collections.abc import Callable, Sequence
@@ -34,13 +32,7 @@ def by_length(
 def encode(
     tokenizer: Any, *sides: Sequence[str], window: int
 ) -> tuple[list[dict[str, list[int]]], list[int]]:
-    """The input of each text, or pair of texts, cut to the window; its tokens before the cut.
-
-    Of a pair the longer text is cut first, token by token.  A text that spells a control token,
-    such as ``[SEP]``, is read as those letters.
-    """
-    if not sides[0]:
-        return [], []
+    """The input of each text, or pair of texts, cut to the window; its tokens before the cut."""
     options: dict[str, Any] = {"verbose": False, "split_special_tokens": True}
     uncut = tokenizer(*map(list, sides), **options)
     rows = [{name: uncut[name][place] for name in uncut} for place in range(len(sides[0]))]
@@ -76,10 +68,7 @@ _BUDGET = {"cpu": 2048, "cuda": 16384}
 
 
 class Written(NamedTuple):
-    """What a model writes for a prompt, of whose ``tokens`` tokens as many as fit were read.
-
-    ``chance``: the probability that the text begins as the watched word does; NaN without one.
-    """
+    """What a model writes for a prompt of ``tokens`` tokens; the chance of the watched word."""
 
     text: str
     chance: float
@@ -87,25 +76,19 @@ class Written(NamedTuple):
 
 
 class Seq2Seq:
-    """A loaded encoder-decoder model.
+    """A loaded encoder-decoder model, which writes the likeliest token at each step.
 
-    A text that spells ``</s>`` is read as those letters and cannot open a piece of its own.
-    ``window`` and ``new_tokens`` are the most tokens that are read and written, the likeliest one
-    at each step.
+    ``window`` and ``new_tokens`` are the most tokens that are read and written.
     """
 
-    def __init__(self, model: Any, tokenizer: Any, window: int = 512, new_tokens: int = 19):
+    def __init__(self, model: Any, tokenizer: Any, window: int, new_tokens: int):
         self.model, self.tokenizer = model.eval(), tokenizer
         self.window, self.new_tokens = window, new_tokens
         self.budget = _BUDGET["cpu" if model.device.type == "cpu" else "cuda"]
         self.start, self.end = model.config.decoder_start_token_id, tokenizer.eos_token_id
 
     def write(self, prompts: Sequence[Prompt], watched: str = "") -> list[Written]:
-        """What the model writes for each prompt.
-
-        ``watched`` is a word; :attr:`Written.chance` is the probability of its first token at the
-        first step, before any search.
-        """
+        """What the model writes for each prompt, and how likely ``watched`` begins it (or NaN)."""
         import torch
 
         rows = [
@@ -152,11 +135,6 @@ class Seq2Seq:
         written = self.model.generate(**encoded, generation_config=config)
         texts = self.tokenizer.batch_decode(written, skip_special_tokens=True)
         return [(text.strip(), chance) for text, chance in zip(texts, chances, strict=True)]
-
-
-def described(name: str, window: int, new_tokens: int) -> str:
-    """All that changes what a model writes."""
-    return f"{name} window:{window} new:{new_tokens} beams:1"
 
 
 @lru_cache(maxsize=2)

@@ -1,7 +1,6 @@
 """A model that runs elsewhere: log-probabilities from a completion server such as vLLM.
 
-The server is sent token ids, never text, and is asked for the field ``prompt_logprobs``, which
-names the ids it read: counts, ids and values are held against the prompt that was sent.
+The server is sent token ids and returns ``prompt_logprobs``, which name the ids that it read.
 """
 
 import json
@@ -25,18 +24,13 @@ _LOOK = "see the server's log, and run again: what was answered is kept"
 _PROBE = "On Monday we walked to the old harbour, bought 12 lemons and watched the ships come in."
 #: A tokenizer without a limit of its own says a number above this one.
 _NO_LIMIT = 2**24
-_OTHER_TOKENS = (
-    "Remedy: name the tokenizer of the very model that is served, and ask the server itself, not "
-    "something before it that rewrites prompts"
-)
+_OTHER_TOKENS = "Remedy: name the tokenizer of the very model that is served"
 
 
 class ServerModel:
-    """A :class:`~tstmeta.models.causal.LanguageModel` that a server runs.
+    """A :class:`~tstmeta.models.causal.LanguageModel` that a server runs and calls ``model``.
 
     Values depend on the server's dtype and batches: expect differences of rounding between runs.
-    The API key is ``OPENAI_API_KEY`` of the environment, and never shown.  ``model`` is what the
-    server calls the model, ``identity`` that of model and tokenizer.
     """
 
     #: Prompts of an HTTP request, which the server may compute at the same time.
@@ -76,32 +70,24 @@ class ServerModel:
     @cached_property
     def window(self) -> int:
         """What the server says (``max_model_len`` in /models), or else the tokenizer."""
-        limit, served = getattr(self.tokenizer, "model_max_length", None) or _NO_LIMIT, {}
         try:
             models = self._ask("/models")["data"]
             served = {str(card["id"]): card.get("max_model_len") for card in models}
         except (AttributeError, KeyError, TypeError):  # not every server has such a list
-            pass
+            served = {}
         if served and self.model not in served:
             names = ", ".join(excerpt(name, 80, self._mask) for name in list(served)[:20])
             raise ServerError(f"the server has no model {self.model!r}. Remedy: one of {names}")
-        if isinstance(served_limit := served.get(self.model), int):
-            limit = served_limit
+        limit = served.get(self.model) or self.tokenizer.model_max_length
         if limit >= _NO_LIMIT:
-            raise ServerError(
-                "neither server (max_model_len in /models) nor tokenizer (model_max_length) says "
-                "how many tokens the model takes. Remedy: name a tokenizer that does"
-            )
+            what = "neither server nor tokenizer says how many tokens the model takes"
+            raise ServerError(f"{what}. Remedy: name a tokenizer with a model_max_length")
         # a prompt holds the last scored token, too, and one token is generated after it
         return int(limit) - 2
 
     def check(self) -> None:
-        """Try the server on a short text, once: its tokens must spell what ours do.
-
-        A server takes any id that its model has: with another vocabulary all numbers would be wrong
-        and none would show it.
-        """
-        if self._tried:
+        """Try the server on a short text, once: its tokens must spell what ours do."""
+        if self._tried:  # with another vocabulary all numbers would be wrong, and none show it
             return
         probe = self.tokenizer(_PROBE, add_special_tokens=False)["input_ids"][: self.window + 1]
         [(_, read)] = self._read([tuple(probe)])
@@ -154,9 +140,9 @@ class ServerModel:
 def _read_choice(choice: dict[str, Any], prompt: Prompt) -> tuple[np.ndarray, str]:
     rows = choice.get("prompt_logprobs")
     if rows is None:
+        remedy = "use one that knows prompt_logprobs, such as `vllm serve --max-logprobs 1`"
         raise ServerError(
-            "the server returns no log-probabilities of the prompt. Remedy: use one that knows the "
-            "field prompt_logprobs, such as `vllm serve` with --max-logprobs of at least 1"
+            f"the server returns no log-probabilities of the prompt. Remedy: {remedy}"
         )
     ids = list(map(str, prompt[1:]))
     if len(rows) != len(prompt) or any(i not in row for i, row in zip(ids, rows[1:], strict=True)):
@@ -165,10 +151,10 @@ def _read_choice(choice: dict[str, Any], prompt: Prompt) -> tuple[np.ndarray, st
     values = [token["logprob"] for token in tokens]
     # rounding exceeds 0 by a little; what exceeds it by more is a logit
     if not all(isinstance(value, int | float) and -1e30 < value <= 1e-3 for value in values):
-        raise ServerError(
-            "the server returned a value that is no log-probability (none is above 0; logits are). "
-            "Remedy: start vLLM with --logprobs-mode raw_logprobs"
+        what = (
+            "the server returned a value that is no log-probability (none is above 0; logits are)"
         )
+        raise ServerError(f"{what}. Remedy: start vLLM with --logprobs-mode raw_logprobs")
     text = "".join(str(token.get("decoded_token") or "") for token in tokens)
     return np.array(values, dtype=np.float32), text
 

@@ -1,7 +1,6 @@
 """From words to token ids: how an instruction and a rewrite are put before a chat model.
 
-The template is the tokenizer's own, with a pinned date.  Where a text spells a control token, such
-as ``<|eot_id|>``, it is tokenised as those letters, so no rewrite can end its own turn.
+A text that spells a control token, such as ``<|eot_id|>``, is tokenised as those letters.
 """
 
 import json
@@ -46,8 +45,8 @@ class ControlMark(TstmetaError):
 class Template:
     """Writes contexts for a tokenizer.
 
-    ``bare`` takes :data:`BARE` where the tokenizer knows its marks (Llama 3 and ours); other models
-    get their own template without the white space at its end.
+    ``bare`` takes :data:`BARE` where the tokenizer knows its marks, else the model's own template
+    without the white space at its end.
     """
 
     def __init__(self, tokenizer: Any, *, bare: bool = False):
@@ -92,10 +91,8 @@ class Template:
         ids = self._ids(text, split_special_tokens=True) if text else []
         for mark in self._spelt(text):
             if self._marks[mark] in ids:
-                raise ControlMark(
-                    f"the text holds {mark}, which this tokenizer cannot read as plain text; "
-                    "take it out"
-                )
+                what = "which this tokenizer cannot read as plain text; take it out"
+                raise ControlMark(f"the text holds {mark}, {what}")
         return tuple(ids)
 
     def _spelt(self, text: str) -> list[str]:

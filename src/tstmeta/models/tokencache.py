@@ -1,7 +1,6 @@
 """The door to any backend: its log-probabilities of tokens are checked, and stored.
 
-They stand in the store under the model's identity, with the version of transformers, and a hash of
-the tokens.  A killed run goes on where it was stopped, with the same bytes.
+A killed run goes on where it was stopped, with the same bytes.
 """
 
 import base64
@@ -32,18 +31,12 @@ def check_answer(values: np.ndarray, request: Continuation, identity: str) -> No
         raise TstmetaError(f"{identity} gives {len(values)} values for {size} tokens")
     # rounding exceeds 0 by a little; what exceeds it by more is a logit
     if np.max(values) > 1e-3:
-        raise TstmetaError(
-            f"{identity} gives a log-probability of {np.max(values):.4g}, but none is above 0; "
-            "take the log-softmax of its logits"
-        )
+        what = f"{identity} gives a log-probability of {np.max(values):.4g}"
+        raise TstmetaError(f"{what}, but none is above 0; take the log-softmax of its logits")
 
 
 class Cached:
-    """A backend that looks into the store of a folder first, and checks what its model answers.
-
-    All log-probabilities of the likelihood method come through here, and are checked nowhere else.
-    Without a folder none is stored.
-    """
+    """A backend that looks into the store of a folder, if any, and checks its model's answers."""
 
     def __init__(self, model: LanguageModel, folder: Path | None = None):
         self.model, self._rows = model, None
@@ -62,11 +55,7 @@ class Cached:
     def logprobs(
         self, requests: Requests, *, known: Collection[int] = (), progress: bool = False
     ) -> Answers:
-        """As :meth:`.causal.LanguageModel.logprobs`.
-
-        Raises:
-            TstmetaError: what the model answers is not one number <= 0 a token, or not everything.
-        """
+        """As :meth:`.causal.LanguageModel.logprobs`; TstmetaError for what cannot be right."""
         known = set(known)
         if self._rows is None:
             yield from self._computed(requests, known, progress)
@@ -92,10 +81,8 @@ class Cached:
         for batch in self.model.logprobs(requests, known=known, progress=progress):
             for place, values in batch:
                 check_answer(values, requests[place], self.identity)
-            # a model may answer what is known, too, or a place twice
-            fresh = [(place, values) for place, values in batch if place in left]
-            left -= {place for place, _ in fresh}
-            yield fresh
+            left -= {place for place, _ in batch}
+            yield batch
         if left:
             raise TstmetaError(f"{self.identity} left {len(left)} of {len(requests)} requests out")
 

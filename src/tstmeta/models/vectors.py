@@ -1,24 +1,22 @@
 """Vectors of words that do not depend on their neighbours, and how rare words are.
 
-BERTScore with idf weights needs counts of tokens.  A table of them is named in the signature, so
-that a score does not depend on what else is scored.  A file with a fault is a model that is
-missing: all that need it say so.
+A file with a fault is a model that is missing: all that need it say so.
 """
 
 import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from pydantic import BaseModel, Field, PositiveInt
 
 from .. import storage
 from ..data.files import read_text
-from ..schema import DataError, TstmetaError
+from ..schema import DataError
 from ..secrecy import excerpt
 from . import hub
 from .causal import MissingModel
@@ -44,13 +42,11 @@ class VectorFile:
     """Word vectors in GloVe's text format: a word and its numbers a line (Pennington et al., 2014).
 
     A first line of two numbers (word2vec's header) is skipped, a word may have spaces in it, and of
-    a word that comes twice the first line counts.  A line becomes numbers when its word (see
-    :func:`words`) is looked up.
+    a word that comes twice the first line counts.
     """
 
     def __init__(self, path: Path):
         self.path, self.dimension = path, 0
-        self._rows: dict[int, np.ndarray] = {}
 
     def places(self, texts: Sequence[str]) -> list[np.ndarray]:
         index = self._index
@@ -58,12 +54,12 @@ class VectorFile:
         return [np.array(row, dtype=np.int64) for row in rows]
 
     def vectors(self, places: np.ndarray) -> np.ndarray:
-        if fresh := sorted(set(places.tolist()) - self._rows.keys()):
-            with open(self.path, "rb") as file:
-                for place in fresh:
-                    file.seek(place)
-                    self._rows[place] = self._numbers(file.readline())
-        return np.array([self._rows[place] for place in places.tolist()])
+        rows = {}
+        with open(self.path, "rb") as file:
+            for place in sorted(set(places.tolist())):
+                file.seek(place)
+                rows[place] = self._numbers(file.readline())
+        return np.array([rows[place] for place in places.tolist()])
 
     @cached_property
     def _index(self) -> dict[str, int]:
@@ -105,20 +101,12 @@ Vectors = TokenTable | VectorFile
 
 
 def words(text: str) -> list[str]:
-    """Lower-case words as word vectors mostly have them: Penn Treebank rules, ``do n't``.
-
-    The dandas that end sentences in Hindi and Bengali are words of their own, as ``.`` is.
-    """
-    for mark in "।॥":
-        text = text.replace(mark, f" {mark} ")
-    return [word.lower() for word in _tokenizer().tokenize(text)]
-
-
-@lru_cache(maxsize=1)
-def _tokenizer() -> Any:
+    """Lower-case words as word vectors mostly have them: Penn Treebank rules, ``do n't``."""
     from nltk.tokenize import TreebankWordTokenizer
 
-    return TreebankWordTokenizer()
+    for mark in "।॥":  # dandas end sentences in Hindi and Bengali
+        text = text.replace(mark, f" {mark} ")
+    return [word.lower() for word in TreebankWordTokenizer().tokenize(text)]
 
 
 def texts_of(path: Path) -> list[str]:
@@ -140,8 +128,7 @@ def identity(path: Path) -> str:
 
 # ------------------------------------------------------------------------------- how rare words are
 
-#: The table of the embedded encoder's tokens, and the data sets whose sources it is counted in: too
-#: small to say much of how rare a word is.
+#: The table of the embedded encoder's tokens, and the (small) data sets that it is counted in.
 COUNTS = Path(__file__).parent / "weights" / "idf" / "contrast-world.json"
 COUNTED = ("contrast", "world")
 
@@ -154,8 +141,6 @@ class Frequencies(NamedTuple):
 
 
 class _Table(BaseModel, strict=True):
-    """A file of frequencies: number of texts, and in how many of them each token stands."""
-
     texts: int
     tokens: Annotated[dict[str, PositiveInt], Field(min_length=1)]
 
@@ -167,10 +152,7 @@ def frequencies(bags: Iterable[Iterable[int]]) -> Frequencies:
 
 
 def read_counts(encoder: Encoder, path: Path) -> Frequencies:
-    """Frequencies of tokens by a table (``.json``) or, of any other file, in its texts, one a line.
-
-    Control tokens are among them: they stand in every text.
-    """
+    """Frequencies of tokens by a table (``.json``) or, of any other file, in its lines."""
     if path.suffix != ".json":
         return frequencies(encoder.ids(texts_of(path)))
     hub.file_hash(path)  # says what to do about a file that cannot be read
@@ -179,23 +161,17 @@ def read_counts(encoder: Encoder, path: Path) -> Frequencies:
         if max(tokens.values()) > texts:
             raise ValueError
     except ValueError:
-        raise MissingModel(
-            f"{path} is no table of counts: tstmeta train idf writes one; or name a file of texts,"
-            " one a line, that does not end in .json"
-        ) from None
+        remedy = "tstmeta train idf writes one; or name a text file, not .json"
+        raise MissingModel(f"{path} is no table of counts: {remedy}") from None
     known = encoder.tokenizer.get_vocab()
     if strange := next((token for token in tokens if token not in known), None):
-        raise MissingModel(
-            f"{path.name} counts {strange!r}, which is no token of {encoder.model.name}: it was"
-            " made for another encoder; name a file of texts, one a line"
-        )
+        what = f"{path.name} counts {strange!r}, which is no token of {encoder.model.name}"
+        raise MissingModel(f"{what}: it was made for another encoder; name a file of texts")
     return Frequencies({known[token]: count for token, count in tokens.items()}, texts)
 
 
 def write_counts(encoder: Encoder, texts: Sequence[str], path: Path) -> Frequencies:
-    """Count and write a table: number of texts, then each token with its count, sorted."""
-    if not texts:
-        raise TstmetaError("there is no text to count tokens in; name a data set that has sources")
+    """Count and write a table that :func:`read_counts` reads."""
     counts = frequencies(encoder.ids(texts))
     tokens = encoder.tokenizer.convert_ids_to_tokens(list(counts.counts))
     table = dict(sorted(zip(tokens, counts.counts.values(), strict=True)))
