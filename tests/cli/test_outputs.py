@@ -44,7 +44,6 @@ TABLE = """
 --out --data rows.parquet | score --data @ --out @
 --out --data texts/a.parquet | score --data texts -m length-ratio --out @
 --out --data texts | score --data @ -m length-ratio --out @
---out --data x.corpus.csv | score --data @ -m length-ratio --out x.parquet
 --out --store - | score --data mine.csv --out x --store x
 --store --data mine.csv | score --data @ --store @
 --out --data mine.csv | evaluate FAST --data @ --out @
@@ -127,7 +126,7 @@ def write_inputs():
     scores = [(item, "theirs", n) for n, item in enumerate("abcd")]
     moods = [(f"the soup {n} was {mood}", mood) for n in range(300) for mood in ("good", "bad")]
     tables = {
-        **dict.fromkeys(["set.csv", "plain.csv", "form/key.csv", "x.corpus.csv"], rows),
+        **dict.fromkeys(["set.csv", "plain.csv", "form/key.csv"], rows),
         **dict.fromkeys(["beside.csv", "ratings.csv"], ratings),
         "report/values.csv": ratings,
         "scores.csv": pd.DataFrame(scores, columns=["item_id", "metric", "value"]),

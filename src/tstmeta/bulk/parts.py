@@ -10,7 +10,6 @@ from pathlib import Path, PurePath
 from typing import Any
 
 import fsspec
-import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 from fsspec.implementations.local import LocalFileSystem
@@ -18,9 +17,6 @@ from fsspec.implementations.local import LocalFileSystem
 from .. import storage
 from ..schema import TstmetaError
 from ..secrecy import conceal
-
-#: Values of corpus metrics, beside the parts.
-CORPUS = "_corpus.csv"
 
 
 class PartFolder:
@@ -35,17 +31,17 @@ class PartFolder:
     def __init__(self, target: str, key: str):
         shown, self._to_file = conceal(target), target.lower().endswith(".parquet")
         try:
-            self.system, self._target = fsspec.core.url_to_fs(target)
+            self._system, self._target = fsspec.core.url_to_fs(target)
             self._folder = f"{self._target}.parts" if self._to_file else self._target
-            there = self.system.exists(self._folder)
-            paths = self.system.ls(self._folder, detail=False) if there else []
+            there = self._system.exists(self._folder)
+            paths = self._system.ls(self._folder, detail=False) if there else []
         except (ImportError, ValueError, OSError) as error:
             why = conceal(str(error))[:200]
             raise TstmetaError(
                 f"cannot write to {shown}: {why}. Remedy: see the address"
             ) from error
-        self._is_local = isinstance(self.system, LocalFileSystem)
-        names = {PurePath(path).name for path in paths} - {CORPUS}
+        self._is_local = isinstance(self._system, LocalFileSystem)
+        names = {PurePath(path).name for path in paths}
         self._there = {name for name in names if not name.startswith(".")}
         if any(not name.startswith(f"part-{key}-") for name in self._there):
             raise TstmetaError(
@@ -70,7 +66,7 @@ class PartFolder:
     def _facts(self, path: str) -> dict[str, Any] | None:
         """The facts in a file; None if it is not there, damaged, or has errors."""
         try:
-            with self.system.open(path, "rb") as file:
+            with self._system.open(path, "rb") as file:
                 facts = json.loads(pq.read_schema(file).metadata[b"tstmeta"])
             return None if any(facts["groups"]["errors"]) else facts
         except (pa.ArrowException, OSError, ValueError, KeyError, TypeError):
@@ -81,10 +77,10 @@ class PartFolder:
         """A file to write: what is written there takes the place of ``path`` in one move."""
         draft = f"{self._folder}/.draft"
         try:
-            self.system.makedirs(self._folder, exist_ok=True)
-            with self.system.open(draft, "wb") as file:
+            self._system.makedirs(self._folder, exist_ok=True)
+            with self._system.open(draft, "wb") as file:
                 yield file
-            move = os.replace if self._is_local else self.system.mv
+            move = os.replace if self._is_local else self._system.mv
             move(draft, path)
         except OSError as error:
             raise storage.cannot_write(conceal(path), error) from error
@@ -94,30 +90,20 @@ class PartFolder:
         with self._replacing(f"{self._folder}/{name}") as file:
             file.write(content)
 
-    def finish(self, names: Sequence[str], corpus: pd.DataFrame, facts: dict[str, Any]) -> None:
-        """Delete parts of rows that have changed; write values of corpus metrics, and the file."""
+    def finish(self, names: Sequence[str], facts: dict[str, Any]) -> None:
+        """Delete parts of rows that have changed, and put the others together in the file."""
         for name in self._there.difference(names):
-            self.system.rm_file(f"{self._folder}/{name}")
-        beside = f"{self._folder}/{CORPUS}"
-        if self._to_file:
-            self._merge(names, facts)
-            beside = f"{self._target[: -len('.parquet')]}.corpus.csv"
-        if len(corpus):
-            with self._replacing(beside) as file:
-                file.write(corpus.to_csv(index=False, lineterminator="\n").encode())
-        elif self.system.exists(beside):  # of the file whose place this one takes
-            self.system.rm_file(beside)
-        if self._to_file and not any(facts["groups"]["errors"]):
-            self.system.rm(self._folder, recursive=True)
-
-    def _merge(self, names: Sequence[str], facts: dict[str, Any]) -> None:
-        """Put parts together in the file."""
+            self._system.rm_file(f"{self._folder}/{name}")
+        if not self._to_file:
+            return
         writer: Any = None
         with self._replacing(self._target) as file:
             for name in names:
-                with self.system.open(f"{self._folder}/{name}", "rb") as part:
+                with self._system.open(f"{self._folder}/{name}", "rb") as part:
                     table = pq.read_table(part)
                 table = table.replace_schema_metadata({"tstmeta": json.dumps(facts)})
                 writer = writer or pq.ParquetWriter(file, table.schema)
                 writer.write_table(table)
             writer.close()
+        if not any(facts["groups"]["errors"]):
+            self._system.rm(self._folder, recursive=True)

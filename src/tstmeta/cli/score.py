@@ -102,8 +102,6 @@ def _score_chunks(
         )
     for words in scored.failures:
         note(words)
-    for row in scored.corpus.itertuples():
-        note(f"{row.system or 'all'}: {row.metric} ({row.basis}, n {row.n:,}) {row.value:.4f}")
     return scored.scores, scored.failed
 
 
