@@ -4,7 +4,6 @@ import json
 import math
 import re
 import sys
-import time
 
 import numpy as np
 import pandas as pd
@@ -19,7 +18,6 @@ from tstmeta.console import (
     to_csv,
     to_json,
     to_text,
-    waiting,
     write_table,
 )
 from tstmeta.schema import TstmetaError
@@ -134,13 +132,3 @@ def test_a_file_is_written_as_asked_or_as_it_is_named(tmp_path, format, given):
 def test_parquet_does_not_go_to_stdout():
     with pytest.raises(TstmetaError, match="--out"):
         write_table(MIXED, None, "parquet")
-
-
-def test_what_takes_long_says_so_now_and_then_and_what_is_quick_says_nothing(capsys):
-    with waiting("mine, content", every=0.05):
-        time.sleep(0.18)
-    lines = capsys.readouterr().err.splitlines()
-    assert 1 <= len(lines) <= 3
-    assert lines[0] == "mine, content: 0 s so far"
-    assert waiting("quick")(len)("abc") == 3
-    assert capsys.readouterr() == ("", "")

@@ -11,10 +11,8 @@ import json
 import math
 import re
 import sys
-import threading
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -57,27 +55,12 @@ def put(text: str, drawn: bool = False) -> None:
     sys.stdout.write(text.translate(_LINES) if sys.stdout.isatty() and not drawn else text)
 
 
-@contextmanager
-def waiting(what: str, every: float = 20.0, bar: bool = False) -> Iterator[None]:
-    """Write to stderr every so many seconds that ``what`` goes on; nothing where it is quick, or at
-    a terminal that shows a progress ``bar``.
-    """
-    if bar and sys.stderr.isatty():
-        yield
-        return
-    done, begun = threading.Event(), time.monotonic()
+def waiting(what: str) -> AbstractContextManager[Any]:
+    """A line at a terminal that ``what`` goes on, for as long as it does; elsewhere nothing."""
+    from rich.console import Console
+    from rich.text import Text
 
-    def tell() -> None:
-        while not done.wait(every):
-            note(f"{what}: {time.monotonic() - begun:.0f} s so far")
-
-    thread = threading.Thread(target=tell, daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        done.set()
-        thread.join()
+    return Console(stderr=True).status(Text(escaped(what)))
 
 
 def show_table(frame: pd.DataFrame, format: Format | str = Format.table) -> None:

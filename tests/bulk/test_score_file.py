@@ -7,7 +7,6 @@ import warnings
 from pathlib import Path
 
 import distributed
-import fsspec
 import numpy as np
 import pandas as pd
 import pytest
@@ -283,17 +282,6 @@ def test_a_full_disk_is_named_and_loses_nothing(file, tmp_path, monkeypatch):
     assert len(rest.outputs) == ROWS - 1000
 
 
-def test_parts_may_lie_on_other_storage(file, tmp_path):
-    local = scored(file, tmp_path / "parts", [Counting()])
-    remote = scored(file, "memory://scores", [Counting()])
-    scored(file, "memory://scores", [again := Counting()])
-    assert (remote.scores, again.outputs) == (local.scores, [])
-    memory = fsspec.filesystem("memory")
-    for path in (tmp_path / "parts").glob("part-*"):
-        assert memory.cat_file(f"/scores/{path.name}") == path.read_bytes()
-    memory.rm("/scores", recursive=True)
-
-
 def test_a_file_of_which_no_row_has_a_score_is_written(tmp_path):
     (tmp_path / "a.csv").write_text("source,output\na b,a c\n")
     for _ in range(2):  # the second time it is finished
@@ -329,7 +317,9 @@ def test_what_needs_more_than_a_chunk_is_refused(file, tmp_path, metrics, words)
         scored(file, tmp_path / "s.parquet", metrics)
 
 
-def test_a_folder_of_something_else_is_left_alone(file, tmp_path):
+def test_an_address_to_write_and_a_folder_of_something_else_are_left_alone(file, tmp_path):
+    with pytest.raises(TstmetaError, match="--out is an address"):
+        scored(file, "memory://scores", ["pinc"])
     scored(file, tmp_path / "parts", ["pinc"])
     scored(file, tmp_path / "older", ["pinc"])
     (tmp_path / "older" / "_tstmeta.json").write_text("{}")  # of an earlier version

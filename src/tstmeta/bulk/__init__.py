@@ -42,7 +42,7 @@ class FileScores(NamedTuple):
     out: str
     scores: int
     failed: int
-    failures: tuple[str, ...]
+    failures: list[str]
 
 
 def score_file(
@@ -63,8 +63,8 @@ def score_file(
             (``hf://``, ``s3://``).  Where no ``item_id`` is given it is the row's number, in a
             folder after the file's name.
         metrics: names, families or metric objects.
-        out: a name that ends in ``.parquet`` (the parts are put together there), or a folder or
-            address for the parts.
+        out: a name that ends in ``.parquet`` (the parts are put together there), or a folder for
+            the parts.
         bases: source, reference, none; default all that a metric has.
         jobs: worker processes of Dask, each with its copy of a model; default one a core.  A
             script that takes several calls this below ``if __name__ == "__main__":``.
@@ -122,10 +122,10 @@ def _score(
 
 def _result(out: str, facts: dict[str, Any]) -> FileScores:
     groups = pd.DataFrame(facts["groups"])
-    failures = tuple(
+    failures = [
         f"{row.metric}: {row.failed:,} of {row.scores:,} scores failed: {row.reason}"
         for row in groups[groups["failed"] > 0].itertuples()
-    )
+    ]
     return FileScores(out, int(groups["scores"].sum()), int(groups["failed"].sum()), failures)
 
 

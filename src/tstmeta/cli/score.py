@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..console import Format, mistake, note, show_table, waiting, write_table
+from ..console import Format, mistake, note, show_table, write_table
 from . import options
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from ..data import Dataset
 
 
@@ -70,61 +68,29 @@ def score(
 
     to_parts = out and Path(out).suffix.lower() in ("", ".parquet")
     if out and to_parts and limit is None and format in (None, "parquet") and is_location(data):
-        scores, failed = _score_chunks(data, metric, basis, out, jobs, cluster)
+        from .. import bulk
+
+        _, scores, failed, failures = bulk.score_file(
+            data, metric or bulk.DEFAULT, out, bases=basis, jobs=jobs, cluster=cluster
+        )
     elif jobs or cluster:
         raise mistake(
             "--jobs and --cluster are for a file, folder or address of yours scored into --out "
             "x.parquet or a folder, without --limit"
         )
     else:
-        table = _score_in_memory(sample(load(data), limit, seed), metric, basis, store)
+        from .. import schema, scoring
+
+        wanted = metric or ["lexical", "sentinel", scoring.HUMAN_STYLE]
+        table = scoring.score(sample(load(data), limit, seed), wanted, bases=basis, store=store)
         write_table(table, Path(out) if out else None, format)
-        scores, failed = len(table), tell_failures(table)
+        scores, failed = len(table), int((~table["status"].isin(schema.USABLE)).sum())
+        failures = schema.failures(table)
+    for words in failures:
+        note(words)
     note(f"{scores} scores, {failed} failed" + (f", in {out}" if out else ""))
     if failed:
         raise typer.Exit(1)
-
-
-def _score_chunks(
-    data: str,
-    metrics: list[str] | None,
-    bases: list[options.Basis] | None,
-    out: str,
-    jobs: int | None,
-    cluster: str,
-) -> tuple[int, int]:
-    """Numbers of scores and of failed ones of a file, which are written as they come."""
-    from .. import bulk
-
-    with waiting(f"{data}: scoring", bar=True):
-        scored = bulk.score_file(
-            data, metrics or bulk.DEFAULT, out, bases=bases, jobs=jobs, cluster=cluster
-        )
-    for words in scored.failures:
-        note(words)
-    return scored.scores, scored.failed
-
-
-def _score_in_memory(
-    dataset: Dataset,
-    metrics: list[str] | None,
-    bases: list[options.Basis] | None,
-    store: Path | None,
-) -> pd.DataFrame:
-    from ..scoring import HUMAN_STYLE, score
-
-    wanted = metrics or ["lexical", "sentinel", HUMAN_STYLE]
-    with waiting(f"{dataset.name}: scoring", bar=True):
-        return score(dataset, wanted, bases=bases, store=store)
-
-
-def tell_failures(table: pd.DataFrame) -> int:
-    """Name the metrics that have rows without a value on stderr, and the reason of the first."""
-    from ..schema import USABLE, failures
-
-    for words in failures(table):
-        note(words)
-    return int((~table["status"].isin(USABLE)).sum())
 
 
 def chosen(data: Dataset, where: list[str]) -> Dataset:
