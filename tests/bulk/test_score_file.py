@@ -51,7 +51,7 @@ def chunks(monkeypatch):
     monkeypatch.setattr(bulk, "CHUNK", 1000)
 
 
-def scored(data, out, metrics=METRICS, **how) -> bulk.FileScores:
+def scored(data, out, metrics=METRICS, **how) -> pd.DataFrame:
     how = {"bases": ["source"], "jobs": 1, "progress": False, **how}
     return score_file(data, metrics, out, **how)
 
@@ -86,11 +86,12 @@ def test_scores_are_those_that_are_computed_in_memory(tmp_path, ending):
     table = rewrites(1020).drop(columns="item_id").assign(language=languages)
     path, metrics = tmp_path / f"mine.{ending}", ["pinc", "meteor:no-synonyms", "corpus-bleu"]
     getattr(table, f"to_{ending}")(path, index=False)
-    ours = scored(path, tmp_path / "scores.parquet", metrics)
+    counts = scored(path, out := tmp_path / "scores.parquet", metrics).set_index("metric")
     memory = tst.score(tst.read(path), metrics, ["source"], store=tmp_path, progress=False)
-    assert (ours.scores, ours.failed) == (3060, 510)
-    assert ours.failures[0].startswith("meteor:no-synonyms: 510 of 1,020 scores failed: meteor")
-    pd.testing.assert_frame_equal(in_order(pd.read_parquet(ours.out)), in_order(memory))
+    assert counts["scores"].tolist() == [1020] * 3
+    assert counts["failed"].to_dict() == dict.fromkeys(metrics, 0) | {metrics[1]: 510}
+    assert counts["reason"][metrics[1]].startswith("meteor")
+    pd.testing.assert_frame_equal(in_order(pd.read_parquet(out)), in_order(memory))
 
 
 def test_a_metric_sees_blocks_of_1000_rows(tmp_path, monkeypatch):
@@ -190,7 +191,8 @@ def test_a_folder_is_read_by_name_and_its_rows_are_called_after_their_files(tmp_
     for name in ("b", "a"):
         rewrites(2).drop(columns="item_id").to_csv(folder / f"{name}.csv", index=False)
     (folder / "README.md").write_text("no rows")
-    frame = pd.read_parquet(scored(folder, tmp_path / "s.parquet", ["pinc"]).out)
+    scored(folder, out := tmp_path / "s.parquet", ["pinc"])
+    frame = pd.read_parquet(out)
     assert frame["item_id"].tolist() == ["a:1", "a:2", "b:1", "b:2"]
     assert set(frame["dataset"]) == {"rows"}
 
@@ -231,7 +233,8 @@ def test_a_finished_file_is_not_scored_again_and_a_changed_row_is(file, tmp_path
     changed = rewrites()
     changed.loc[5, "output"] = "another"
     changed.to_csv(path, index=False)
-    assert pd.read_parquet(scored(path, out, [Counting()]).out)["value"][5] == len("another")
+    scored(path, out, [Counting()])
+    assert pd.read_parquet(out)["value"][5] == len("another")
 
 
 def test_only_the_chunk_that_was_mended_is_scored(tmp_path):
@@ -250,9 +253,9 @@ def test_only_the_chunk_that_was_mended_is_scored(tmp_path):
 def test_what_failed_is_tried_again_and_nothing_else(file, tmp_path):
     fails = rewrites()["output"][2050]
     first = scored(file, tmp_path / "s.parquet", [Counting(fails)])
-    assert first.failures[0].startswith("counting: ")
+    assert first[["failed", "errors"]].to_numpy().min() > 0
     second = scored(file, tmp_path / "s.parquet", [rest := Counting()])
-    assert (len(rest.outputs), second.failed) == (100, 0)
+    assert (len(rest.outputs), second["failed"].sum()) == (100, 0)
     assert not (tmp_path / "s.parquet.parts").exists()
 
 
@@ -285,8 +288,8 @@ def test_a_full_disk_is_named_and_loses_nothing(file, tmp_path, monkeypatch):
 def test_a_file_of_which_no_row_has_a_score_is_written(tmp_path):
     (tmp_path / "a.csv").write_text("source,output\na b,a c\n")
     for _ in range(2):  # the second time it is finished
-        ours = scored(tmp_path / "a.csv", tmp_path / "o.parquet", ["bleu"], bases=["reference"])
-        assert (ours.scores, ours.failed) == (0, 0)
+        table = scored(tmp_path / "a.csv", tmp_path / "o.parquet", ["bleu"], bases=["reference"])
+        assert table["scores"].sum() == 0
     assert pd.read_parquet(tmp_path / "o.parquet").shape == (0, 10)
     assert not (tmp_path / "o.parquet.parts").exists()
 

@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 from tqdm import tqdm
@@ -33,18 +33,6 @@ DEFAULT = ("lexical", "sentinel")
 CHUNK = 5 * BLOCK
 
 
-class FileScores(NamedTuple):
-    """Where the scores of :func:`score_file` are, in the order of the rewrites, and what is known.
-
-    ``failures`` has sentences, one a metric with rows without a value.
-    """
-
-    out: str
-    scores: int
-    failed: int
-    failures: list[str]
-
-
 def score_file(
     data: str | os.PathLike,
     metrics: Sequence[str | Metric] | str = DEFAULT,
@@ -54,7 +42,7 @@ def score_file(
     jobs: int | None = None,
     cluster: str = "",
     progress: bool = True,
-) -> FileScores:
+) -> pd.DataFrame:
     """Score rewrites that need not fit into memory: what ``tstmeta score --out x.parquet`` does.
 
     Args:
@@ -71,6 +59,10 @@ def score_file(
         cluster: address of a Dask scheduler whose workers are taken.
         progress: show a bar on standard error (only on a terminal).
 
+    Returns:
+        One row a metric: metric; numbers of scores, of failed ones (no value) and of errors (status
+        ``error``); a reason of a failure.
+
     Raises:
         DataError: rows that cannot be used, all of them; what was scored before stays.
         TstmetaError: what does not exist, ``out`` that holds something else, or cannot be written.
@@ -83,14 +75,14 @@ def score_file(
     parts = PartFolder(target, job.key)
     facts = parts.finished()
     if facts and facts["digest"] == hash_of([c.name for c in chunks_of(location, job.key, [])]):
-        return _result(target, facts)
+        return add_up(pd.DataFrame(facts["groups"]))
     bar = tqdm(desc=job.name, unit="row", disable=None if progress else True)
     with parts.locked(), bar:
         by_part = _score(job, location, parts, jobs, cluster, bar)
-        groups = add_up(pd.concat([pd.DataFrame(part["groups"]) for part in by_part.values()]))
-        facts = {"digest": hash_of([*by_part]), "groups": groups.to_dict("list")}
+        counts = add_up(pd.concat([pd.DataFrame(part["groups"]) for part in by_part.values()]))
+        facts = {"digest": hash_of([*by_part]), "groups": counts.to_dict("list")}
         parts.finish([*by_part], facts)
-    return _result(target, facts)
+    return counts
 
 
 def _score(
@@ -118,15 +110,6 @@ def _score(
     if problems := problems or _doubled(ids):
         raise DataError(sorted(problems, key=lambda p: (p.file, p.row or 0)))
     return dict(sorted(facts.items()))
-
-
-def _result(out: str, facts: dict[str, Any]) -> FileScores:
-    groups = pd.DataFrame(facts["groups"])
-    failures = [
-        f"{row.metric}: {row.failed:,} of {row.scores:,} scores failed: {row.reason}"
-        for row in groups[groups["failed"] > 0].itertuples()
-    ]
-    return FileScores(out, int(groups["scores"].sum()), int(groups["failed"].sum()), failures)
 
 
 def chunks_of(location: str, key: str, ids: list[pd.Series]) -> Iterator[Chunk]:

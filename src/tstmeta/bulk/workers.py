@@ -55,15 +55,13 @@ def run(job: Job, chunks: Iterator[Chunk], jobs: int | None, cluster: str) -> Ge
     except TstmetaError:
         raise
     except Exception as error:
+        who = f"the cluster at {conceal(cluster)}" if cluster else "the workers"
         words = excerpt(conceal(f"{type(error).__name__}: {error}"))
-        if cluster:
-            words = f"the cluster at {conceal(cluster)} gave up ({words}). Remedy: see that its "
-            words += "scheduler and a worker run, and the logs of its workers"
-        else:
-            words = f"the workers gave up ({words}). Remedy: see that there is memory enough "
-            words += "(fewer --jobs), and that a script of yours calls this below "
-            words += "`if __name__ == '__main__':`"
-        raise TstmetaError(f"{words}; the same command goes on") from error
+        raise TstmetaError(
+            f"{who} gave up ({words}). Remedy: see that a scheduler and workers run and have "
+            "memory enough (fewer --jobs), and that a script of yours calls this below "
+            "`if __name__ == '__main__':`; the same command goes on"
+        ) from error
 
 
 def _work(job: Job, chunk: Chunk) -> Result:

@@ -70,9 +70,14 @@ def score(
     if out and to_parts and limit is None and format in (None, "parquet") and is_location(data):
         from .. import bulk
 
-        _, scores, failed, failures = bulk.score_file(
+        counts = bulk.score_file(
             data, metric or bulk.DEFAULT, out, bases=basis, jobs=jobs, cluster=cluster
         )
+        scores, failed = int(counts["scores"].sum()), int(counts["failed"].sum())
+        failures = [
+            f"{row.metric}: {row.failed} of {row.scores} scores failed: {row.reason}"
+            for row in counts[counts["failed"] > 0].itertuples()
+        ]
     elif jobs or cluster:
         raise mistake(
             "--jobs and --cluster are for a file, folder or address of yours scored into --out "
@@ -109,8 +114,8 @@ def chosen(data: Dataset, where: list[str]) -> Dataset:
             raise mistake(f"--where: {data.name} has no column {name!r}, but {', '.join(table)}")
         there = table[name].dropna().unique()
         if unknown := sorted(values.difference(there)):
-            known = [*map(shown, there[:10]), *["..."] * (len(there) > 10)]
-            raise mistake(f"--where: no {name} is {unknown[0]!r}; there is {', '.join(known)}")
+            known = ", ".join(map(shown, there[:10]))
+            raise mistake(f"--where: no {name} is {unknown[0]!r}; there is {known}")
         keep &= table[name].isin(values)
     return data.where(keep, f"{data.name}@{','.join(where)}")
 
