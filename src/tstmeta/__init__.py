@@ -14,6 +14,9 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 __version__: str
 
 #: Public name -> the module that has it.
@@ -40,40 +43,6 @@ _WHERE = {
 }
 
 __all__ = [*_WHERE, "metrics", "plot"]
-
-if TYPE_CHECKING:  # what editors know of the names
-    import pandas as pd
-
-    from . import plot
-    from .analysis import (
-        alpha,
-        bootstrap,
-        ceiling,
-        compare,
-        correlate,
-        evaluate,
-        partial,
-        rank_sets,
-    )
-    from .analysis.advice import advise
-    from .analysis.choice import seeded
-    from .analysis.committed import costs, frozen, trajectories
-    from .analysis.frame import SENTINELS, pairs
-    from .analysis.report import report
-    from .analysis.synthesis import effects, evidence, pool
-    from .analysis.verdicts import verdicts
-    from .bulk import score_file
-    from .data import available, load
-    from .data.base import Dataset
-    from .data.catalogue import about, datasets
-    from .data.table_files import read
-    from .exercises import check
-    from .ledger import published, reproduce
-    from .likelihood.tables import explain, token_scores
-    from .metrics.base import wrap
-    from .schema import DemonstrationWarning, TstmetaError
-    from .scoring import score
-
 
 # The first import of the subpackage binds `tstmeta.metrics` to the module.  It is imported here,
 # before the function is defined, so that the function stays bound.
