@@ -42,13 +42,6 @@ def test_piped_text_is_aligned_and_names_missing_values():
     ]
 
 
-def test_csv_keeps_all_digits_and_writes_lists_as_json():
-    rows = list(csv.DictReader(io.StringIO(to_csv(MIXED))))
-    assert [row["value"] for row in rows] == [repr(1 / 3), "", "-2.0"]
-    assert [json.loads(row["texts"]) for row in rows] == [["é"], [], ["x", "y"]]
-    assert [row["n"] for row in rows] == ["1", "", "3"]
-
-
 @pytest.mark.parametrize(
     ("cell", "shown"),
     [

@@ -183,9 +183,7 @@ def _this_python() -> type:
 
     class ThisPython(AsyncKernelManager):
         def __init__(self, **how: Any):
-            how["kernel_spec_manager"] = KernelSpecManager(
-                kernel_dirs=[], ensure_native_kernel=True
-            )
+            how["kernel_spec_manager"] = KernelSpecManager(kernel_dirs=[])
             how["transport_encryption"] = "auto" if zmq.has("curve") else "disabled"
             super().__init__(**how)
 

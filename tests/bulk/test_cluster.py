@@ -6,7 +6,6 @@ import sys
 import threading
 import time
 import traceback
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
@@ -39,11 +38,6 @@ def port():
                 return
 
     def listen(kind):
-        if kind == "http":
-            server = ThreadingHTTPServer(("127.0.0.1", 0), SimpleHTTPRequestHandler)
-            threading.Thread(target=server.serve_forever, daemon=True).start()
-            servers.append(server.socket)
-            return server.server_port
         server = socket.create_server(("127.0.0.1", 0))
         servers.append(server)
         data = {"silent": b"", "garbage": bytes(range(256)) * 16}[kind]
@@ -76,7 +70,7 @@ def test_an_address_of_no_scheduler_is_refused_without_its_secrets(file, tmp_pat
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("kind", ["garbage", "http", "nobody", "no such host"])
+@pytest.mark.parametrize("kind", ["garbage", "nobody", "no such host"])
 def test_what_answers_wrongly_or_not_at_all_is_given_up(file, tmp_path, port, monkeypatch, kind):
     assert workers._ANSWER <= 10
     monkeypatch.setattr(workers, "_ANSWER", 1)

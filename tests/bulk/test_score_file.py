@@ -14,7 +14,6 @@ import pytest
 import tstmeta as tst
 from tstmeta import bulk
 from tstmeta.bulk import parts, score_file, workers
-from tstmeta.data import table_files
 from tstmeta.data.files import parts_of
 from tstmeta.metrics.base import PairMetric, Request
 from tstmeta.schema import DataError, TstmetaError
@@ -195,18 +194,6 @@ def test_a_folder_is_read_by_name_and_its_rows_are_called_after_their_files(tmp_
     frame = pd.read_parquet(out)
     assert frame["item_id"].tolist() == ["a:1", "a:2", "b:1", "b:2"]
     assert set(frame["dataset"]) == {"rows"}
-
-
-def test_scores_of_chunks_are_read_back_as_those_of_any_file(file, tmp_path):
-    data = tst.read(file)
-    scored(file, ours := tmp_path / "ours.parquet", ["pinc", "length-ratio"])
-    pd.read_parquet(ours).to_parquet(other := tmp_path / "other.parquet")
-    pd.testing.assert_frame_equal(
-        table_files.read_scores(ours, data), table_files.read_scores(other, data)
-    )
-    fewer = data.where(data.items["item_id"] != "i7")
-    with pytest.raises(DataError, match="'i7'"):
-        table_files.read_scores(ours, fewer)
 
 
 # --------------------------------------------------------------------------------- going on

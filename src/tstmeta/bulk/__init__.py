@@ -77,7 +77,7 @@ def score_file(
     if facts and facts["digest"] == hash_of([c.name for c in chunks_of(location, job.key, [])]):
         return add_up(pd.DataFrame(facts["groups"]))
     bar = tqdm(desc=job.name, unit="row", disable=None if progress else True)
-    with parts.locked(), bar:
+    with storage.locked(parts.folder / ".lock", timeout=5), bar:
         by_part = _score(job, location, parts, jobs, cluster, bar)
         counts = add_up(pd.concat([pd.DataFrame(part["groups"]) for part in by_part.values()]))
         facts = {"digest": hash_of([*by_part]), "groups": counts.to_dict("list")}

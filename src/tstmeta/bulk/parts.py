@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -29,8 +28,8 @@ class PartFolder:
         if "://" in target:
             raise TstmetaError("--out is an address. Remedy: name a file or folder here, copy it")
         self._target, self._to_file = Path(target), target.lower().endswith(".parquet")
-        self._folder = Path(f"{target}.parts") if self._to_file else self._target
-        self._there = {path.name for path in self._folder.glob("[!.]*")}
+        self.folder = Path(f"{target}.parts") if self._to_file else self._target
+        self._there = {path.name for path in self.folder.glob("[!.]*")}
         if any(not name.startswith(f"part-{key}-") for name in self._there):
             raise TstmetaError(
                 f"{target} holds something else than parts of this run (another file, other "
@@ -38,13 +37,9 @@ class PartFolder:
                 "delete this one"
             )
 
-    def locked(self) -> AbstractContextManager[None]:
-        """One run at a time."""
-        return storage.locked(self._folder / ".lock", timeout=5)
-
     def facts(self, name: str) -> dict[str, Any] | None:
         """What is known of a part; None where it has to be computed (again)."""
-        return _facts(self._folder / name) if name in self._there else None
+        return _facts(self.folder / name) if name in self._there else None
 
     def finished(self) -> dict[str, Any] | None:
         """What is known of the file in which parts were put together before."""
@@ -52,24 +47,24 @@ class PartFolder:
 
     def write(self, name: str, content: bytes) -> None:
         """Keep a part."""
-        storage.write(self._folder / name, content)
+        storage.write(self.folder / name, content)
 
     def finish(self, names: Sequence[str], facts: dict[str, Any]) -> None:
         """Delete parts of rows that have changed, and put the others together in the file."""
         for name in self._there.difference(names):
-            (self._folder / name).unlink()
+            (self.folder / name).unlink()
         if not self._to_file:
             return
         writer: Any = None
         with storage.replacing(self._target) as draft:
             for name in names:
-                table = pq.read_table(self._folder / name)
+                table = pq.read_table(self.folder / name)
                 table = table.replace_schema_metadata({"tstmeta": json.dumps(facts)})
                 writer = writer or pq.ParquetWriter(draft, table.schema)
                 writer.write_table(table)
             writer.close()
         if not any(facts["groups"]["errors"]):
-            shutil.rmtree(self._folder)
+            shutil.rmtree(self.folder)
 
 
 def _facts(path: Path) -> dict[str, Any] | None:
