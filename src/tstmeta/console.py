@@ -34,10 +34,9 @@ _NUMBER = re.compile(r"[+-]?\d+(\.\d*)?(e[+-]?\d+)?", re.ASCII | re.I)
 _CONTROLS = {code: text for code, text in _ESCAPES.items() if code < 0xA0 and code not in (9, 10)}
 
 
-#: How a table is written on stdout, a table of results, and a table to a file.
+#: How a table is written on stdout, and a table of results.
 Format = StrEnum("Format", ["table", "csv", "json"])
 TableFormat = StrEnum("TableFormat", ["table", "csv", "json", "latex"])
-FileFormat = StrEnum("FileFormat", ["csv", "json", "parquet"])
 
 
 def escaped(text: str) -> str:
@@ -75,30 +74,21 @@ def show_table(frame: pd.DataFrame, format: Format | str = Format.table) -> None
     put(write(frame), drawn=write is to_text)
 
 
-def write_table(
-    frame: pd.DataFrame, out: Path | None = None, format: FileFormat | str | None = None
-) -> None:
-    """Write a table to a file, which is never left half-written, or to stdout.
+def write_table(frame: pd.DataFrame, out: Path | None = None) -> None:
+    """Write a table to a file, whole or not at all: JSON or Parquet by its ending, else CSV.
 
-    Args:
-        out: the file; None = stdout.
-        format: ``csv``, ``json`` or ``parquet``; by default what the file's name ends in, else csv.
+    Without a file CSV goes to stdout.
     """
     from . import storage  # imported late: the command line must start at once
 
-    ending = out.suffix.lower().removeprefix(".") if out else ""
-    kind = FileFormat(format or (ending if ending in set(FileFormat) else FileFormat.csv))
-    if kind is FileFormat.parquet:
-        if out is None:
-            raise mistake("Parquet is not text: name a file with --out")
+    ending = out.suffix.lower() if out else ""
+    if out is None:
+        put(to_csv(frame))
+    elif ending == ".parquet":
         with storage.replacing(out) as draft:
             frame.to_parquet(draft, index=False)
-        return
-    text = to_json(frame) if kind is FileFormat.json else to_csv(frame)
-    if out is None:
-        put(text)
     else:
-        storage.write(out, text)
+        storage.write(out, to_json(frame) if ending == ".json" else to_csv(frame))
 
 
 def to_csv(frame: pd.DataFrame, for_people: bool = False) -> str:

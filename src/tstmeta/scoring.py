@@ -82,11 +82,13 @@ def score(
     rewrites = cache(partial(requests, data))  # metrics share those of a basis
     tables = [schema.empty("scores")]
     for metric in _resolve(data, [metrics] if isinstance(metrics, str) else metrics, profile):
-        if isinstance(metric, str):
-            tables.append(_available(data, metric, bases))
-            continue
-        for basis in metric.bases:
-            if bases is None or basis in bases:
+        if metric == HUMAN_STYLE:
+            tables.append(human_style(data))
+        elif isinstance(metric, str):
+            rows = data.scores[data.scores["metric"] == metric]
+            tables.append(rows if bases is None else rows[rows["basis"].isin(bases)])
+        else:
+            for basis in [name for name in metric.bases if bases is None or name in bases]:
                 tables.append(score_basis(data, metric, basis, rewrites(basis), stored))
     return schema.validate(schema.together(*tables), "scores", data.name)
 
@@ -115,14 +117,6 @@ def _released(data: Dataset, name: str) -> list[str]:
         return known if name == RELEASED else [name]
     there = f"its scores: {', '.join(known)}" if known else "no scores came with it"
     raise registry.UnknownMetric(f"{data.name} has no scores called {name!r}; {there}")
-
-
-def _available(data: Dataset, name: str, bases: Sequence[str] | None) -> pd.DataFrame:
-    """Scores that need no computing: human ratings of style, or released with the data set."""
-    if name == HUMAN_STYLE:
-        return human_style(data)
-    table = data.scores[data.scores["metric"] == name]
-    return table if bases is None else table[table["basis"].isin(bases)]
 
 
 def requests(dataset: Dataset, basis: str) -> list[Rewrite]:

@@ -65,7 +65,7 @@ def test_an_address_of_no_scheduler_is_refused_without_its_secrets(file, tmp_pat
     with pytest.raises(
         TstmetaError, match=f"^no Dask scheduler answers at {shown}.*Remedy"
     ) as caught:
-        score_file(file, ["pinc"], tmp_path / "o.parquet", cluster=address, progress=False)
+        score_file(file, ["pinc"], tmp_path / "o.parquet", cluster=address)
     assert WORD not in "".join(traceback.format_exception(caught.value))
     assert "\n" not in str(caught.value)
 
@@ -78,7 +78,7 @@ def test_what_answers_wrongly_or_not_at_all_is_given_up(file, tmp_path, port, mo
     address = address or f"127.0.0.1:{port(kind)}"
     begun = time.monotonic()
     with pytest.raises(TstmetaError, match=f"no Dask scheduler answers at {address}"):
-        score_file(file, ["pinc"], tmp_path / "o.parquet", cluster=address, progress=False)
+        score_file(file, ["pinc"], tmp_path / "o.parquet", cluster=address)
     assert time.monotonic() - begun < 30
 
 

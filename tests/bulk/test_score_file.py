@@ -51,7 +51,7 @@ def chunks(monkeypatch):
 
 
 def scored(data, out, metrics=METRICS, **how) -> pd.DataFrame:
-    how = {"bases": ["source"], "jobs": 1, "progress": False, **how}
+    how = {"bases": ["source"], "jobs": 1, **how}
     return score_file(data, metrics, out, **how)
 
 

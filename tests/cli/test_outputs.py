@@ -232,7 +232,7 @@ def test_a_name_is_no_path(files, monkeypatch):
 
 def test_the_library_refuses_too(files):
     with pytest.raises(TstmetaError, match=r"--out .* would write over .* Remedy: name another"):
-        bulk.score_file("texts", ["length-ratio"], "texts/a.parquet", progress=False)
+        bulk.score_file("texts", ["length-ratio"], "texts/a.parquet")
     with pytest.raises(TstmetaError, match=r"--out .* would write over .* Remedy: name another"):
         notebook.run_notebook(Path("page.ipynb"), {}, Path("page.ipynb"))
 

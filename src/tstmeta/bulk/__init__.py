@@ -41,7 +41,6 @@ def score_file(
     bases: Sequence[str] | None = None,
     jobs: int | None = None,
     cluster: str = "",
-    progress: bool = True,
 ) -> pd.DataFrame:
     """Score rewrites that need not fit into memory: what ``tstmeta score --out x.parquet`` does.
 
@@ -57,7 +56,6 @@ def score_file(
         jobs: worker processes of Dask, each with its copy of a model; default one a core.  A
             script that takes several calls this below ``if __name__ == "__main__":``.
         cluster: address of a Dask scheduler whose workers are taken.
-        progress: show a bar on standard error (only on a terminal).
 
     Returns:
         One row a metric: metric; numbers of scores, of failed ones (no value) and of errors (status
@@ -76,7 +74,7 @@ def score_file(
     facts = parts.finished()
     if facts and facts["digest"] == hash_of([c.name for c in chunks_of(location, job.key, [])]):
         return add_up(pd.DataFrame(facts["groups"]))
-    bar = tqdm(desc=job.name, unit="row", disable=None if progress else True)
+    bar = tqdm(desc=job.name, unit="row", disable=None)  # only on a terminal
     with storage.locked(parts.folder / ".lock", timeout=5), bar:
         by_part = _score(job, location, parts, jobs, cluster, bar)
         counts = add_up(pd.concat([pd.DataFrame(part["groups"]) for part in by_part.values()]))

@@ -43,7 +43,6 @@ def score(
     limit: options.Limit = None,
     seed: options.Seed = 0,
     out: Out = None,
-    format: options.OutFormat = None,
     store: options.Store = None,
     jobs: Jobs = None,
     cluster: Cluster = "",
@@ -67,7 +66,7 @@ def score(
     from ..data.files import is_location
 
     to_parts = out and Path(out).suffix.lower() in ("", ".parquet")
-    if out and to_parts and limit is None and format in (None, "parquet") and is_location(data):
+    if out and to_parts and limit is None and is_location(data):
         from .. import bulk
 
         counts = bulk.score_file(
@@ -88,7 +87,7 @@ def score(
 
         wanted = metric or ["lexical", "sentinel", scoring.HUMAN_STYLE]
         table = scoring.score(sample(load(data), limit, seed), wanted, bases=basis, store=store)
-        write_table(table, Path(out) if out else None, format)
+        write_table(table, Path(out) if out else None)
         scores, failed = len(table), int((~table["status"].isin(schema.USABLE)).sum())
         failures = schema.failures(table)
     for words in failures:
