@@ -26,7 +26,7 @@ class PartFolder:
 
     def __init__(self, target: str, key: str):
         if "://" in target:
-            raise TstmetaError("--out is an address. Remedy: name a file or folder here, copy it")
+            raise TstmetaError("--out is an address. Remedy: name a folder here, and copy it")
         self._target, self._to_file = Path(target), target.lower().endswith(".parquet")
         self.folder = Path(f"{target}.parts") if self._to_file else self._target
         self._there = {path.name for path in self.folder.glob("[!.]*")}
