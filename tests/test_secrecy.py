@@ -140,7 +140,7 @@ def test_a_score_of_a_server_shows_no_secret(tmp_path, run, served, caplog, monk
     fake, tokenizer = served
     fake.instead = constant(tokenizer)
     words = f"{tmp_path}/folder+{fake.url}#tiny"
-    found = run("score", "--data", "mine.csv", "--metric", f"likelihood:{words}", "--format", "csv")
+    found = run("score", "--data", "mine.csv", "--metric", f"likelihood:{words}")
     assert fake.seen_keys == {f"Bearer {KEY}"}
     assert found.exit_code == 0, found.output
     assert "likelihood:" in found.stdout
