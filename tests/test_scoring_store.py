@@ -81,14 +81,6 @@ def test_what_a_metric_can_see_makes_a_difference_and_nothing_else(difference, c
     assert len(metric.calls) == calls
 
 
-def test_another_signature_is_scored_anew_and_the_old_one_stays(tmp_path):
-    run(THREE, Logged(), tmp_path)
-    newer, older = Logged(version=2), Logged(version=1)
-    run(THREE, newer, tmp_path)
-    run(THREE, older, tmp_path)
-    assert (len(newer.calls), len(older.calls)) == (3, 0)
-
-
 def test_the_rows_do_not_depend_on_the_order_of_scoring(tmp_path):
     rows = [{"source": f"s{i}", "output": "o" * i} for i in range(1, 9)]
     whole, parts = tmp_path / "whole", tmp_path / "parts"

@@ -161,7 +161,6 @@ def quick(*words, **options):
     [
         ("tstmeta e", "evaluate explain"),
         ("tstmeta score --metric rou", "rouge1 rouge2 rougeL"),
-        ("tstmeta evaluate -d con", "contrast"),
         ("tstmeta data fetch pauli mir", "mir"),
         ("tstmeta data export lai --table pre", "preferences"),
     ],
