@@ -292,9 +292,9 @@ def cluster(n: int, folder: Path) -> Report:
 
 def on_paper(data: Path, n: int, seconds: float, folder: Path) -> list[dict[str, Any]]:
     """What a billion pairs would take a thousand workers, and the one that reads and writes."""
-    from tstmeta.bulk import ChunkReader
+    from tstmeta.bulk import chunks_of
 
-    reading = ChunkReader(str(data), "")
+    reading = chunks_of(str(data), "", [])
     client = timed(lambda: sum(1 for _ in reading)) / n
     written = (folder / "plain.parquet").stat().st_size / n
     return [

@@ -55,10 +55,9 @@ def test_a_score_file_runs_no_code(tmp_path, monkeypatch, mark):
     assert not mark.exists()
 
 
-def test_the_same_function_typed_as_a_metric_is_computed(tmp_path, monkeypatch, mark):
+def test_the_same_function_named_as_a_metric_is_computed(tmp_path, monkeypatch, mark):
     run = command_line(tmp_path, monkeypatch)
-    name = "./planted/inner.py:function"
-    found = run("score", "--data", "mine.csv", "--metric", name, "--format", "csv")
+    found = run("score", "--data", "mine.csv", "--metric", "./planted/inner.py:function")
     assert found.exit_code == 0, found.output
     assert mark.exists()
 

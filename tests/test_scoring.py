@@ -7,10 +7,9 @@ import pytest
 from tests.scored import NAN, THREE, Logged, contents, dataset, run
 from tstmeta import schema, scoring
 from tstmeta.analysis import choice
-from tstmeta.analysis.frame import pairs
 from tstmeta.data import paths, shipped
 from tstmeta.data.tables import scores_table
-from tstmeta.metrics import CorpusMetric, PairMetric, Request, UnknownMetric
+from tstmeta.metrics import CorpusMetric, Request, UnknownMetric
 from tstmeta.schema import TstmetaError
 
 # ---------------------------------------------------------------------------- what is computed
@@ -99,12 +98,6 @@ AGAINST = {
 def test_a_basis_says_what_an_output_is_compared_with(row, basis, against):
     found = [request.against for _, request in scoring.requests(dataset(row), basis)]
     assert found == ([] if against is None else [against])
-
-
-@pytest.mark.parametrize("thing", [len, 3, PairMetric])
-def test_what_is_no_metric_says_so(thing, tmp_path):
-    with pytest.raises(TypeError, match="is no metric"):
-        scoring.score(dataset({"source": "s", "output": "o"}), [thing], store=tmp_path)
 
 
 def test_a_metric_of_all_rewrites_of_a_source_is_refused(tmp_path):
@@ -223,11 +216,3 @@ def test_a_released_name_that_is_not_there_lists_what_is(released, tmp_path):
         own = released if wanted == "released:b" else THREE
         with pytest.raises(UnknownMetric, match=f"no scores called '{wanted}'; .*{known}"):
             scoring.score(own, [wanted], store=tmp_path)
-
-
-def test_a_released_score_stands_under_its_own_dimension(released):
-    rows = choice.listed(released.scores, "style", ["released"])
-    assert rows["metric"].tolist() == ["released:judge"]
-    rows = pairs(released, released.scores, "style")[["metric", "signature"]]
-    assert rows["metric"].tolist() == ["released:a", "released:a", "released:judge"]
-    assert rows["signature"].iloc[-1] == "released:judge|basis:none|for:style"

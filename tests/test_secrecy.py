@@ -16,7 +16,6 @@ from tests.judge.scripted import Act, raw
 from tests.models.fake_server import TEXTS, Fake, serving, tiny_engine, tiny_tokenizer
 from tests.test_notebook import written
 from tstmeta import notebook
-from tstmeta.bulk.parts import PartFolder
 from tstmeta.data import load
 from tstmeta.data.files import files_of
 from tstmeta.metrics import registry
@@ -134,7 +133,7 @@ def test_a_score_of_a_server_shows_no_secret(tmp_path, run, served, caplog, monk
     fake, tokenizer = served
     fake.instead = constant(tokenizer)
     words = f"{tmp_path}/folder+{fake.url}#tiny"
-    found = run("score", "--data", "mine.csv", "--metric", f"likelihood:{words}", "--format", "csv")
+    found = run("score", "--data", "mine.csv", "--metric", f"likelihood:{words}")
     assert fake.seen_keys == {f"Bearer {KEY}"}
     assert found.exit_code == 0, found.output
     assert "likelihood:" in found.stdout
@@ -189,14 +188,13 @@ def test_a_list_of_models_shows_no_key(served, monkeypatch):
         _ = ServerModel(address(fake.url), "tiny", tokenizer, "tiny").window
 
 
-@pytest.mark.parametrize("opened", [files_of, lambda location: PartFolder(location, "")])
-def test_a_long_message_is_cut_behind_its_secrets(opened, monkeypatch):
+def test_a_long_message_is_cut_behind_its_secrets(monkeypatch):
     def fails(location):
         raise OSError(f"{'x' * 170} http://{USER}:{WORD}@host.example/and/so/on")
 
     monkeypatch.setattr("fsspec.core.url_to_fs", fails)
     with pytest.raises(TstmetaError) as caught:
-        opened("memory://x.csv")
+        files_of("memory://x.csv")
     assert not secret_in(caught.value)
 
 

@@ -11,10 +11,8 @@ import json
 import math
 import re
 import sys
-import threading
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -36,10 +34,9 @@ _NUMBER = re.compile(r"[+-]?\d+(\.\d*)?(e[+-]?\d+)?", re.ASCII | re.I)
 _CONTROLS = {code: text for code, text in _ESCAPES.items() if code < 0xA0 and code not in (9, 10)}
 
 
-#: How a table is written on stdout, a table of results, and a table to a file.
+#: How a table is written on stdout, and a table of results.
 Format = StrEnum("Format", ["table", "csv", "json"])
 TableFormat = StrEnum("TableFormat", ["table", "csv", "json", "latex"])
-FileFormat = StrEnum("FileFormat", ["csv", "json", "parquet"])
 
 
 def escaped(text: str) -> str:
@@ -57,27 +54,12 @@ def put(text: str, drawn: bool = False) -> None:
     sys.stdout.write(text.translate(_LINES) if sys.stdout.isatty() and not drawn else text)
 
 
-@contextmanager
-def waiting(what: str, every: float = 20.0, bar: bool = False) -> Iterator[None]:
-    """Write to stderr every so many seconds that ``what`` goes on; nothing where it is quick, or at
-    a terminal that shows a progress ``bar``.
-    """
-    if bar and sys.stderr.isatty():
-        yield
-        return
-    done, begun = threading.Event(), time.monotonic()
+def waiting(what: str) -> AbstractContextManager[Any]:
+    """A line at a terminal that ``what`` goes on, for as long as it does; elsewhere nothing."""
+    from rich.console import Console
+    from rich.text import Text
 
-    def tell() -> None:
-        while not done.wait(every):
-            note(f"{what}: {time.monotonic() - begun:.0f} s so far")
-
-    thread = threading.Thread(target=tell, daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        done.set()
-        thread.join()
+    return Console(stderr=True).status(Text(escaped(what)))
 
 
 def show_table(frame: pd.DataFrame, format: Format | str = Format.table) -> None:
@@ -92,30 +74,21 @@ def show_table(frame: pd.DataFrame, format: Format | str = Format.table) -> None
     put(write(frame), drawn=write is to_text)
 
 
-def write_table(
-    frame: pd.DataFrame, out: Path | None = None, format: FileFormat | str | None = None
-) -> None:
-    """Write a table to a file, which is never left half-written, or to stdout.
+def write_table(frame: pd.DataFrame, out: Path | None = None) -> None:
+    """Write a table to a file, whole or not at all: JSON or Parquet by its ending, else CSV.
 
-    Args:
-        out: the file; None = stdout.
-        format: ``csv``, ``json`` or ``parquet``; by default what the file's name ends in, else csv.
+    Without a file CSV goes to stdout.
     """
     from . import storage  # imported late: the command line must start at once
 
-    ending = out.suffix.lower().removeprefix(".") if out else ""
-    kind = FileFormat(format or (ending if ending in set(FileFormat) else FileFormat.csv))
-    if kind is FileFormat.parquet:
-        if out is None:
-            raise mistake("Parquet is not text: name a file with --out")
+    ending = out.suffix.lower() if out else ""
+    if out is None:
+        put(to_csv(frame))
+    elif ending == ".parquet":
         with storage.replacing(out) as draft:
             frame.to_parquet(draft, index=False)
-        return
-    text = to_json(frame) if kind is FileFormat.json else to_csv(frame)
-    if out is None:
-        put(text)
     else:
-        storage.write(out, text)
+        storage.write(out, to_json(frame) if ending == ".json" else to_csv(frame))
 
 
 def to_csv(frame: pd.DataFrame, for_people: bool = False) -> str:

@@ -9,7 +9,6 @@ import logging
 import os
 import re
 import sys
-import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -32,12 +31,11 @@ TYPES: dict[str, Any] = {
 
 
 class Parameter(NamedTuple):
-    """What a notebook declares: its name, its type as written, its default, its help."""
+    """What a notebook declares: its name, its type as written, its default."""
 
     name: str
     type: str
     default: Any
-    help: str = ""
 
     def __str__(self) -> str:
         return f"{self.name}: {self.type} = {self.default!r}"
@@ -47,6 +45,12 @@ class Parameter(NamedTuple):
 
         Text may stand for any type: ``3``, ``true``, and ``a,b`` or ``[a, b]`` for a list.
         """
+        for word in value if isinstance(value, list) else [value]:
+            if isinstance(word, str) and conceal(word) != word:
+                raise ValueError(
+                    "a URL with a user, password or query would stand in the notebook for all to "
+                    "read; leave it out, and give a key in the variable OPENAI_API_KEY"
+                )
         text = isinstance(value, str) and self.type != "str"
         try:
             if text and self.type.startswith("list"):
@@ -87,7 +91,7 @@ def parameters(source: Path) -> dict[str, Parameter]:
         try:
             if kind not in TYPES:
                 raise ValueError(f"its type is one of {', '.join(TYPES)}")
-            known[name] = Parameter(name, kind, ast.literal_eval(entry["default"]), entry["help"])
+            known[name] = Parameter(name, kind, ast.literal_eval(entry["default"]))
             known[name].convert(known[name].default)
         except (SyntaxError, ValueError) as error:
             raise TstmetaError(f"{source}, cell tagged 'parameters', {name}: {error}") from error
@@ -103,19 +107,12 @@ def check(source: Path, values: Mapping[str, Any]) -> dict[str, Any]:
     known = parameters(source)
     checked, faults = {}, []
     for name, value in values.items():
-        words = value if isinstance(value, list) else [value]
-        if name not in known:
-            faults.append(f"{name}: unknown")
-        elif any(isinstance(word, str) and conceal(word) != word for word in words):
-            faults.append(
-                f"{name}: a URL with a user, password or query would stand in the notebook for all "
-                "to read; leave it out, and give a key in the variable OPENAI_API_KEY"
-            )
-        else:
-            try:
-                checked[name] = known[name].convert(value)
-            except ValueError as error:
-                faults.append(f"{name}: {error}")
+        try:
+            if name not in known:
+                raise ValueError("unknown")
+            checked[name] = known[name].convert(value)
+        except ValueError as error:
+            faults.append(f"{name}: {error}")
     if faults:
         rows = [f"{source.name} cannot use:", *(f"  {fault}" for fault in faults)]
         rows += ["It takes:", *(f"  {parameter}" for parameter in known.values())]
@@ -141,7 +138,6 @@ def run_notebook(source: Path, values: Mapping[str, Any], out: Path) -> Path:
     # Nothing of the user's own IPython set-up may change a page, and its history file is not ours.
     os.environ["IPYTHONDIR"] = str(draft.parent / "ipython")
     logging.getLogger("papermill").setLevel(logging.ERROR)
-    started = time.monotonic()
     note(f"{source.stem}: running")
     try:
         notebook = papermill.execute_notebook(
@@ -173,8 +169,7 @@ def run_notebook(source: Path, values: Mapping[str, Any], out: Path) -> Path:
     with replacing(out) as fresh:
         nbformat.write(_tidied(notebook), fresh)
     draft.unlink()
-    seconds = time.monotonic() - started
-    note(f"{source.stem}: {len(notebook.cells)} cells in {seconds:.0f} s -> {out}")
+    note(f"{source.stem}: {len(notebook.cells)} cells -> {out}")
     return out
 
 
@@ -188,9 +183,7 @@ def _this_python() -> type:
 
     class ThisPython(AsyncKernelManager):
         def __init__(self, **how: Any):
-            how["kernel_spec_manager"] = KernelSpecManager(
-                kernel_dirs=[], ensure_native_kernel=True
-            )
+            how["kernel_spec_manager"] = KernelSpecManager(kernel_dirs=[])
             how["transport_encryption"] = "auto" if zmq.has("curve") else "disabled"
             super().__init__(**how)
 

@@ -191,13 +191,10 @@ def hold(frame: pd.DataFrame, schema: pa.DataFrameSchema, where: str) -> pd.Data
         return schema.validate(frame, lazy=True)
     except SchemaErrors as error:
         cases = error.failure_cases
-    problems = list(_problems(cases, schema, where))
     # Of texts that UTF-8 cannot hold pandera names neither row nor cell.
-    for name in [] if problems else cases["column"].unique():
-        rows = [row for row, cell in frame[name].items() if _HALF.search(str(cell))]
-        what, remedy = "not texts", "use texts that UTF-8 can hold"
-        problems += [Problem(where, row, name, what, remedy) for row in rows or [None]]
-    raise DataError(problems)
+    fault = ("not texts", "use texts that UTF-8 can hold")
+    halves = [Problem(where, None, name, *fault) for name in cases["column"].unique()]
+    raise DataError(list(_problems(cases, schema, where)) or halves)
 
 
 #: How a report names the types of columns.
@@ -352,20 +349,17 @@ def validate(frame: pd.DataFrame, table: str, where: str = "") -> pd.DataFrame:
     Parquet gives them back, for lists of references.
 
     Raises:
-        DataError: one problem a missing, unknown or doubled column, else one a failing cell.
+        DataError: one problem a missing or unknown column, and one a failing cell.
     """
     known, present, where = columns(table), [str(name) for name in frame.columns], where or table
     listed = ", ".join(known)
     faults = [
         (name, "unknown column", f"use only {listed}") for name in present if name not in known
     ]
-    for name in known:
-        if name not in present:
-            faults.append((name, "missing column", f"the table {table} has {listed}"))
-        elif present.count(name) > 1:
-            faults.append((name, "the column comes more than once", "rename or drop one"))
+    missing = [name for name in known if name not in present]
+    faults += [(name, "missing column", f"the table {table} has {listed}") for name in missing]
     problems = [Problem(where, None, *fault) for fault in faults]
-    if set(known) <= set(present) and len(set(present)) == len(present):
+    if not missing:
         frame = frame[known].set_axis(range(1, len(frame) + 1))
         if "value" in frame and frame["value"].dtype.kind in "iu":
             frame = frame.astype({"value": float})

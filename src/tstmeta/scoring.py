@@ -25,7 +25,7 @@ from .metrics import registry
 from .metrics.base import Metric, Request, Score, for_language
 from .schema import Status, TstmetaError
 from .secrecy import conceal
-from .store import REMEDY, Rows
+from .store import Rows
 
 #: The mean human rating of style, shown as if it were a metric.
 HUMAN_STYLE = "human-style"
@@ -82,11 +82,13 @@ def score(
     rewrites = cache(partial(requests, data))  # metrics share those of a basis
     tables = [schema.empty("scores")]
     for metric in _resolve(data, [metrics] if isinstance(metrics, str) else metrics, profile):
-        if isinstance(metric, str):
-            tables.append(_available(data, metric, bases))
-            continue
-        for basis in metric.bases:
-            if bases is None or basis in bases:
+        if metric == HUMAN_STYLE:
+            tables.append(human_style(data))
+        elif isinstance(metric, str):
+            rows = data.scores[data.scores["metric"] == metric]
+            tables.append(rows if bases is None else rows[rows["basis"].isin(bases)])
+        else:
+            for basis in [name for name in metric.bases if bases is None or name in bases]:
                 tables.append(score_basis(data, metric, basis, rewrites(basis), stored))
     return schema.validate(schema.together(*tables), "scores", data.name)
 
@@ -115,14 +117,6 @@ def _released(data: Dataset, name: str) -> list[str]:
         return known if name == RELEASED else [name]
     there = f"its scores: {', '.join(known)}" if known else "no scores came with it"
     raise registry.UnknownMetric(f"{data.name} has no scores called {name!r}; {there}")
-
-
-def _available(data: Dataset, name: str, bases: Sequence[str] | None) -> pd.DataFrame:
-    """Scores that need no computing: human ratings of style, or released with the data set."""
-    if name == HUMAN_STYLE:
-        return human_style(data)
-    table = data.scores[data.scores["metric"] == name]
-    return table if bases is None else table[table["basis"].isin(bases)]
 
 
 def requests(dataset: Dataset, basis: str) -> list[Rewrite]:
@@ -154,8 +148,8 @@ def score_basis(
     tables = []
     for form, members in (forms or {metric: []}).items():
         if isinstance(form, str):  # rows without a value, which the store does not keep
-            rows = _frame([("", math.nan, str(Status.REFUSED), conceal(form))] * len(members))
-            tables.append(_table(data, metric, basis, _ids(members), rows))
+            row = ("", math.nan, str(Status.REFUSED), conceal(form))
+            tables.append(_table(data, metric, basis, members, [row] * len(members)))
         else:
             tables.append(compute(data, form, basis, members))
     table = schema.together(*tables)
@@ -166,26 +160,26 @@ def score_basis(
 def compute(data: Dataset, metric: Metric, basis: str, rewrites: list[Rewrite]) -> pd.DataFrame:
     """Scores, computed now and not stored."""
     scores = answers(metric, [[request for _, request in rewrites]])
-    return _table(data, metric, basis, _ids(rewrites), _frame([("", *score) for score in scores]))
-
-
-def _ids(rewrites: list[Rewrite]) -> list[str]:
-    return [item for item, _ in rewrites]
+    return _table(data, metric, basis, rewrites, [("", *score) for score in scores])
 
 
 def _table(
-    data: Dataset, metric: Metric, basis: str, ids: list[str], rows: pd.DataFrame
+    data: Dataset, metric: Metric, basis: str, rewrites: Sequence[tuple], rows: list[_Row]
 ) -> pd.DataFrame:
-    """A table of scores from rows of a value, a status and a detail."""
-    return rows.assign(
-        dataset=data.name.partition("@")[0],
-        item_id=ids,
-        metric=conceal(metric.name),
-        dimension=metric.dimensions[0],
-        basis=basis,
-        signature=str(metric.signature(basis)),
-        sample=0,
-    )[schema.columns("scores")]
+    """A table of scores of rewrites, in the order of the rows."""
+    return (
+        pd.DataFrame(rows, columns=[*_TYPES])
+        .astype(_TYPES)
+        .assign(
+            dataset=data.name.partition("@")[0],
+            item_id=[item for item, *_ in rewrites],
+            metric=conceal(metric.name),
+            dimension=metric.dimensions[0],
+            basis=basis,
+            signature=str(metric.signature(basis)),
+            sample=0,
+        )[schema.columns("scores")]
+    )
 
 
 def _stored_scores(
@@ -215,7 +209,7 @@ def _stored_scores(
         rewrites = [rewrite for rewrite in rewrites if rewrite[0] not in done]
     if metric.stored:
         rows = _stored(folder, metric, basis, rewrites, progress)
-        table = _table(data, metric, basis, _ids(rewrites), rows)
+        table = _table(data, metric, basis, rewrites, rows)
     else:
         table = compute(data, metric, basis, rewrites)
     return schema.together(table, known)  # of two empty ones the first, which has columns
@@ -232,7 +226,7 @@ def _lacking(data: Dataset, metric: Metric, basis: str, signature: str) -> pd.Da
     for form in (for_language(metric, language) for language in items["language"]):
         status, words = (Status.REFUSED, form) if isinstance(form, str) else (Status.ERROR, lack)
         rows.append(("", math.nan, status, words))
-    table = _table(data, metric, basis, list(items["item_id"]), _frame(rows))
+    table = _table(data, metric, basis, [(item,) for item in items["item_id"]], rows)
     return table.assign(signature=signature)
 
 
@@ -248,18 +242,17 @@ def key_of(signature: str, request: Request) -> str:
 
 def _stored(
     folder: Path, metric: Metric, basis: str, rewrites: list[Rewrite], progress: bool
-) -> pd.DataFrame:
+) -> list[_Row]:
     """A row for every rewrite, in order, from the store or computed now."""
     if not rewrites:
-        return _frame([])
+        return []
     signature = metric.signature(basis)
     text = str(signature)
     rows = Rows(folder, "scores", text)
     rows.adopt(folder, f"{signature.name}-{signature.hash}", _earlier)
     wanted = [key_of(text, request) for _, request in rewrites]
-    table = _known(rows, wanted)
-    known, todo = set(table["key"]), dict[str, Request]()
-    blocks: dict[int, list[str]] = {}
+    known = {row[0]: row for row in rows.read(wanted)}
+    todo, blocks = dict[str, Request](), dict[int, list[str]]()
     # a rewrite's block does not depend on what is known, so that batches of a model seldom do
     size = min(LARGEST_BLOCK, max(LEAST_BLOCK, len(rewrites) // 8))
     for place, (key, (_, request)) in enumerate(zip(wanted, rewrites, strict=True)):
@@ -268,14 +261,13 @@ def _stored(
             blocks.setdefault(place // size, []).append(key)
     if todo:
         failed = _compute(rows, metric, todo, [*blocks.values()], progress)
-        table = _known(rows, wanted)
-        table = schema.together(table, failed[~failed["key"].isin(table["key"])])
-    return table.set_index("key").reindex(wanted).reset_index()
+        known = {row[0]: row for row in (*failed, *rows.read(wanted))}
+    return [known[key] for key in wanted]
 
 
 def _compute(
     rows: Rows, metric: Metric, todo: dict, blocks: list[list[str]], progress: bool
-) -> pd.DataFrame:
+) -> list[_Row]:
     """Score what nobody else scores; returns the rows with an error, which no store has."""
     failed: list[_Row] = []
     keys: list[str] = []  # in the order of the answers
@@ -297,17 +289,7 @@ def _compute(
             else:
                 rows.add([row])
             bar.update()
-    return _frame(failed)
-
-
-def _known(rows: Rows, wanted: list[str]) -> pd.DataFrame:
-    """What is stored of the wanted keys; all must be such as this module writes."""
-    table = _frame(rows.read(wanted))
-    sound = np.isfinite(table["value"]) == table["status"].isin(schema.USABLE)
-    for key, value, status, _ in table[~(sound & table["status"].isin([*Status]))].to_numpy():
-        fault = f"value {value} with status {status!r}, key {key!r}"
-        raise TstmetaError(f"{rows.path}: {fault}. Remedy: {REMEDY}")
-    return table
+    return failed
 
 
 def _earlier(key: str, values: list[list]) -> list[_Row]:
@@ -347,10 +329,6 @@ def _sound(score: Score) -> Score:
     if status.has_value and not math.isfinite(value):
         return Score(math.nan, Status.INVALID, detail or f"the metric returned {value}")
     return Score(value if status.has_value else math.nan, status, detail)
-
-
-def _frame(rows: list[_Row]) -> pd.DataFrame:
-    return pd.DataFrame(rows, columns=[*_TYPES]).astype(_TYPES)
 
 
 def human_style(dataset: Dataset) -> pd.DataFrame:

@@ -161,7 +161,6 @@ def quick(*words, **options):
     [
         ("tstmeta e", "evaluate explain"),
         ("tstmeta score --metric rou", "rouge1 rouge2 rougeL"),
-        ("tstmeta evaluate -d con", "contrast"),
         ("tstmeta data fetch pauli mir", "mir"),
         ("tstmeta data export lai --table pre", "preferences"),
     ],
@@ -180,11 +179,3 @@ def test_h_shows_the_help_of_every_command(tstmeta, words):
     shown = tstmeta(*words.split(), "-h")
     assert shown.exit_code == 0
     assert shown.stdout.startswith("Usage: ")
-
-
-def test_an_export_can_be_read_again_together_with_its_ratings(tstmeta, mine, tmp_path):
-    for table in ("items", "ratings"):
-        tstmeta("data", "export", mine, "--table", table, "--out", tmp_path / f"{table}.csv")
-    (tmp_path / "items.csv.toml").write_text('ratings = "ratings.csv"')
-    again = data.load(str(tmp_path / "items.csv"))
-    pd.testing.assert_frame_equal(again.means, data.load(str(mine)).means)

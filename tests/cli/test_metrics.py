@@ -48,20 +48,6 @@ def test_score_writes_csv_to_stdout_or_the_file_that_is_named(tstmeta, tmp_path)
     assert pd.read_parquet(tmp_path / "s.parquet")["value"].notna().tolist() == [True] * 4
 
 
-MISTAKES = {
-    "a score file that is not there": (["--scores", "no.csv"], "there is no such file"),
-    "a rating file that is not there": (["--ratings", "no.csv"], "there is no such file"),
-}
-
-
-@pytest.mark.parametrize(("words", "message"), MISTAKES.values(), ids=MISTAKES)
-def test_a_mistake_is_named(tstmeta, words, message):
-    result = tstmeta("evaluate", "--data", "mine.csv", *words)
-    assert isinstance(result.exception, TstmetaError)
-    assert message in str(result.exception)
-    assert result.stdout == ""
-
-
 def test_a_mistyped_option_is_exit_code_2(tstmeta):
     result = tstmeta("evaluate", "-d", "mine.csv", "-s", "tau")
     assert (result.exit_code, result.stdout) == (2, "")

@@ -37,27 +37,23 @@ WORDS = {
 #: Two options that name one file, the file (``@`` in the command; ``-`` without), the command.
 TABLE = """
 --out --data mine.csv | score --data @ --out @
---out --data mine.csv | score --data @ --out ./formal/../mine.csv
 --out --data set.csv.toml | score --data set.csv --out @
 --out --data beside.csv | score --data set.csv --out @
 --out --metric my.py | score --data mine.csv --metric ./my.py:share --out @
 --out --data rows.parquet | score --data @ --out @
 --out --data texts/a.parquet | score --data texts -m length-ratio --out @
 --out --data texts | score --data @ -m length-ratio --out @
---out --data x.corpus.csv | score --data @ -m length-ratio --out x.parquet
 --out --store - | score --data mine.csv --out x --store x
 --store --data mine.csv | score --data @ --store @
 --out --data mine.csv | evaluate FAST --data @ --out @
 --out --ratings ratings.csv | evaluate FAST --data plain.csv --ratings @ --out @
 --out --scores scores.csv | evaluate --draws 10 --data plain.csv --scores @ --out @
---out --metric my.py | evaluate --draws 10 --data mine.csv -m ./my.py:share --out @ --format csv
 --plot --data link.svg | evaluate FAST --data mine.csv --plot @
 --plot --ratings rated.svg | evaluate FAST --data plain.csv --ratings ratings.csv --plot @
 --plot --out - | evaluate FAST --data mine.csv --out x.svg --plot x.svg --format csv
 --report --out - | evaluate FAST --data mine.csv --out x.csv --report x.csv
 --plot --report - | evaluate FAST --data mine.csv --plot x.svg --report x.svg
 --report --data page/values.csv | evaluate FAST --data @ --report page
---report --ratings report/values.csv | evaluate FAST --data plain.csv --ratings @ --report report
 --out --store - | evaluate FAST --data mine.csv --store x --out x --format csv
 --out NAME mine.csv | data export @ --out @
 --out --metric my.py | data export mine.csv --out @ --metric ./my.py:share
@@ -68,11 +64,9 @@ TABLE = """
 --out EXPORT ann.csv | data import-preferences @ --data mine.csv --out @
 --out --data mine.csv | data import-preferences ann.csv --data @ --out @
 --out --data mine.csv | JUDGE --data @ --out @
---out --data beside.csv | JUDGE --data set.csv --out @
 --scores-out --data mine.csv | JUDGE --data @ --scores-out @
 --out --scores-out - | JUDGE --data mine.csv --out x.csv --scores-out x.csv
 --cache --out paid.sqlite | JUDGE --data mine.csv --cache @ --out @
---cache --scores-out paid.sqlite | JUDGE --data mine.csv --cache @ --scores-out @
 --out --cache store/judge/answers.sqlite | JUDGE --data mine.csv --out @
 --cache --data mine.csv | JUDGE --data @ --cache @
 --out --prompt ask.toml | judge run REMOTE --prompt @ --data mine.csv --out @
@@ -114,7 +108,7 @@ def template(tmp_path_factory):
 
 def write_inputs():
     """Write the files into the working directory."""
-    for name in ("polite", "texts", "report", "page", "form", "formal", "store/judge"):
+    for name in ("polite", "texts", "page", "form", "formal", "store/judge"):
         Path(name).mkdir(parents=True)
     texts = {
         "source": ["He ran.", "It was bad."] * 2,
@@ -127,9 +121,8 @@ def write_inputs():
     scores = [(item, "theirs", n) for n, item in enumerate("abcd")]
     moods = [(f"the soup {n} was {mood}", mood) for n in range(300) for mood in ("good", "bad")]
     tables = {
-        **dict.fromkeys(["set.csv", "plain.csv", "form/key.csv", "x.corpus.csv"], rows),
+        **dict.fromkeys(["set.csv", "plain.csv", "form/key.csv"], rows),
         **dict.fromkeys(["beside.csv", "ratings.csv"], ratings),
-        "report/values.csv": ratings,
         "scores.csv": pd.DataFrame(scores, columns=["item_id", "metric", "value"]),
         "corpus.csv": pd.DataFrame(moods, columns=["text", "style"]),
         **dict.fromkeys(["sources.csv", "polite/polite.csv", "formal/rows.csv"], rows[["source"]]),
@@ -239,7 +232,7 @@ def test_a_name_is_no_path(files, monkeypatch):
 
 def test_the_library_refuses_too(files):
     with pytest.raises(TstmetaError, match=r"--out .* would write over .* Remedy: name another"):
-        bulk.score_file("texts", ["length-ratio"], "texts/a.parquet", progress=False)
+        bulk.score_file("texts", ["length-ratio"], "texts/a.parquet")
     with pytest.raises(TstmetaError, match=r"--out .* would write over .* Remedy: name another"):
         notebook.run_notebook(Path("page.ipynb"), {}, Path("page.ipynb"))
 

@@ -1,26 +1,18 @@
-"""Parts of a run in a folder, local or on shared storage: complete or absent, and known again."""
+"""Parts of a run in a folder: complete or absent, and known again."""
 
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
-from pathlib import Path, PurePath
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
-import fsspec
-import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
-from fsspec.implementations.local import LocalFileSystem
 
 from .. import storage
 from ..schema import TstmetaError
-from ..secrecy import conceal
-
-#: Values of corpus metrics, beside the parts.
-CORPUS = "_corpus.csv"
 
 
 class PartFolder:
@@ -29,95 +21,56 @@ class PartFolder:
     Where the target is a Parquet file, the folder stands beside it until that is written.
 
     Raises:
-        TstmetaError: it cannot be used, or holds something else.
+        TstmetaError: it is an address, or holds something else.
     """
 
     def __init__(self, target: str, key: str):
-        shown, self._to_file = conceal(target), target.lower().endswith(".parquet")
-        try:
-            self.system, self._target = fsspec.core.url_to_fs(target)
-            self._folder = f"{self._target}.parts" if self._to_file else self._target
-            there = self.system.exists(self._folder)
-            paths = self.system.ls(self._folder, detail=False) if there else []
-        except (ImportError, ValueError, OSError) as error:
-            why = conceal(str(error))[:200]
-            raise TstmetaError(
-                f"cannot write to {shown}: {why}. Remedy: see the address"
-            ) from error
-        self._is_local = isinstance(self.system, LocalFileSystem)
-        names = {PurePath(path).name for path in paths} - {CORPUS}
-        self._there = {name for name in names if not name.startswith(".")}
+        if "://" in target:
+            raise TstmetaError("--out is an address. Remedy: name a folder here, and copy it")
+        self._target, self._to_file = Path(target), target.lower().endswith(".parquet")
+        self.folder = Path(f"{target}.parts") if self._to_file else self._target
+        self._there = {path.name for path in self.folder.glob("[!.]*")}
         if any(not name.startswith(f"part-{key}-") for name in self._there):
             raise TstmetaError(
-                f"{shown} holds something else than parts of this run (another file, other "
+                f"{target} holds something else than parts of this run (another file, other "
                 "metrics, or an earlier version). Remedy: name another folder with --out, or "
                 "delete this one"
             )
 
-    def locked(self) -> AbstractContextManager[None]:
-        """One run at a time in a local folder; on shared storage that is left to the user."""
-        lock = Path(self._folder) / ".lock"
-        return storage.locked(lock, timeout=5) if self._is_local else nullcontext()
-
     def facts(self, name: str) -> dict[str, Any] | None:
         """What is known of a part; None where it has to be computed (again)."""
-        return self._facts(f"{self._folder}/{name}") if name in self._there else None
+        return _facts(self.folder / name) if name in self._there else None
 
     def finished(self) -> dict[str, Any] | None:
         """What is known of the file in which parts were put together before."""
-        return self._facts(self._target) if self._to_file else None
-
-    def _facts(self, path: str) -> dict[str, Any] | None:
-        """The facts in a file; None if it is not there, damaged, or has errors."""
-        try:
-            with self.system.open(path, "rb") as file:
-                facts = json.loads(pq.read_schema(file).metadata[b"tstmeta"])
-            return None if any(facts["groups"]["errors"]) else facts
-        except (pa.ArrowException, OSError, ValueError, KeyError, TypeError):
-            return None
-
-    @contextmanager
-    def _replacing(self, path: str) -> Iterator[Any]:
-        """A file to write: what is written there takes the place of ``path`` in one move."""
-        draft = f"{self._folder}/.draft"
-        try:
-            self.system.makedirs(self._folder, exist_ok=True)
-            with self.system.open(draft, "wb") as file:
-                yield file
-            move = os.replace if self._is_local else self.system.mv
-            move(draft, path)
-        except OSError as error:
-            raise storage.cannot_write(conceal(path), error) from error
+        return _facts(self._target) if self._to_file else None
 
     def write(self, name: str, content: bytes) -> None:
         """Keep a part."""
-        with self._replacing(f"{self._folder}/{name}") as file:
-            file.write(content)
+        storage.write(self.folder / name, content)
 
-    def finish(self, names: Sequence[str], corpus: pd.DataFrame, facts: dict[str, Any]) -> None:
-        """Delete parts of rows that have changed; write values of corpus metrics, and the file."""
+    def finish(self, names: Sequence[str], facts: dict[str, Any]) -> None:
+        """Delete parts of rows that have changed, and put the others together in the file."""
         for name in self._there.difference(names):
-            self.system.rm_file(f"{self._folder}/{name}")
-        beside = f"{self._folder}/{CORPUS}"
-        if self._to_file:
-            self._merge(names, facts)
-            beside = f"{self._target[: -len('.parquet')]}.corpus.csv"
-        if len(corpus):
-            with self._replacing(beside) as file:
-                file.write(corpus.to_csv(index=False, lineterminator="\n").encode())
-        elif self.system.exists(beside):  # of the file whose place this one takes
-            self.system.rm_file(beside)
-        if self._to_file and not any(facts["groups"]["errors"]):
-            self.system.rm(self._folder, recursive=True)
-
-    def _merge(self, names: Sequence[str], facts: dict[str, Any]) -> None:
-        """Put parts together in the file."""
+            (self.folder / name).unlink()
+        if not self._to_file:
+            return
         writer: Any = None
-        with self._replacing(self._target) as file:
+        with storage.replacing(self._target) as draft:
             for name in names:
-                with self.system.open(f"{self._folder}/{name}", "rb") as part:
-                    table = pq.read_table(part)
+                table = pq.read_table(self.folder / name)
                 table = table.replace_schema_metadata({"tstmeta": json.dumps(facts)})
-                writer = writer or pq.ParquetWriter(file, table.schema)
+                writer = writer or pq.ParquetWriter(draft, table.schema)
                 writer.write_table(table)
             writer.close()
+        if not any(facts["groups"]["errors"]):
+            shutil.rmtree(self.folder)
+
+
+def _facts(path: Path) -> dict[str, Any] | None:
+    """The facts in a file; None if it is not there, damaged, or has errors."""
+    try:
+        facts = json.loads(pq.read_schema(path).metadata[b"tstmeta"])
+        return None if any(facts["groups"]["errors"]) else facts
+    except (pa.ArrowException, OSError, ValueError, KeyError, TypeError):
+        return None

@@ -8,7 +8,6 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from fractions import Fraction
 from hashlib import sha256
 from io import BytesIO
 from typing import Any, NamedTuple
@@ -22,15 +21,13 @@ from .. import schema
 from ..data import Card, Dataset, table_files
 from ..data.files import Part
 from ..metrics import registry
-from ..metrics.base import CorpusMetric, Metric
+from ..metrics.base import Metric
 from ..schema import DataError, Problem, Status, TstmetaError
 from ..scoring import compute, requests, score_basis
 
 #: Rows that a metric sees at once.
 BLOCK = 1000
 _THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS")
-#: What facts and totals are grouped by.
-_GROUP = ["system", "metric", "basis", "signature"]
 
 
 class Job(NamedTuple):
@@ -131,58 +128,28 @@ def score_chunk(job: Job, chunk: Chunk, metrics: Sequence[tuple[Metric, str]]) -
     ]
     table = schema.together(*tables).assign(dataset=job.name)
     place = pd.Index(data.items["item_id"]).get_indexer(table["item_id"])
-    table["system"] = data.items["system"].to_numpy()[place]
     table = table.iloc[np.argsort(place, kind="stable")]
-    corpus = {metric.name for metric, _ in metrics if isinstance(metric, CorpusMetric)}
-    facts = {"groups": _groups(table, corpus).to_dict("list")}
+    facts = {"groups": _counted(table).to_dict("list")}
     return Result(chunk.name, len(data.items), _parquet(table, facts), facts)
 
 
-def _groups(table: pd.DataFrame, corpus: set[str]) -> pd.DataFrame:
-    """Facts of scores, see :func:`add_up`; by system where a metric is in corpus."""
-    failed, in_corpus = table["value"].isna(), table["metric"].isin(corpus)
+def _counted(table: pd.DataFrame) -> pd.DataFrame:
+    """By metric: numbers of scores, of failed ones (no value) and of status ``error``; a reason."""
+    failed = table["value"].isna()
     return add_up(
-        table[_GROUP].assign(
-            system=table["system"].where(in_corpus, ""),
+        table[["metric"]].assign(
             scores=1,
             failed=failed.astype(int),
             errors=(table["status"] == str(Status.ERROR)).astype(int),
             reason=table["detail"].where(failed, ""),
-            total=table["detail"].where(in_corpus & ~failed, "[]").map(json.loads),
         )
     )
 
 
-def add_up(facts: pd.DataFrame) -> pd.DataFrame:
-    """Facts of scores, or of parts, by system, metric, basis and signature.
-
-    Columns beside these: numbers of scores, of failed ones (no value) and of status ``error``; a
-    reason of a failure; exact totals of a corpus metric's statistics, fractions as texts.
-    """
-    how = {"scores": "sum", "failed": "sum", "errors": "sum", "reason": "max", "total": _total}
-    return facts.groupby(_GROUP, sort=False, as_index=False).agg(how)
-
-
-def _total(vectors: pd.Series) -> list[str]:
-    columns = zip(*filter(None, vectors), strict=True)
-    return [str(sum(map(Fraction, column))) for column in columns]
-
-
-def corpus_values(groups: pd.DataFrame, job: Job) -> pd.DataFrame:
-    """Values of corpus metrics from exact totals: a row a system, metric and basis."""
-    columns = ["dataset", "system", "metric", "basis", "signature", "n", "value"]
-    groups = groups[groups["total"].map(len) > 0].sort_values(_GROUP)
-    forms: dict[str, Any] = {
-        str(form.signature(basis)): form
-        for metric, basis in (job.load() if len(groups) else ())
-        for form in filter(None, (metric.for_other_languages, metric))
-    }
-    rows = []
-    for group in groups.itertuples():
-        total = np.array([float(Fraction(number)) for number in group.total])
-        value = float(forms[group.signature].aggregate(total))
-        rows.append((job.name, *group[1:5], group.scores - group.failed, value))
-    return pd.DataFrame(rows, columns=columns)
+def add_up(counts: pd.DataFrame) -> pd.DataFrame:
+    """Counts of scores, or of parts, by metric."""
+    how = {"scores": "sum", "failed": "sum", "errors": "sum", "reason": "max"}
+    return counts.groupby("metric", sort=False, as_index=False).agg(how)
 
 
 def _parquet(table: pd.DataFrame, facts: dict[str, Any]) -> bytes:

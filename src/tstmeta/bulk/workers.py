@@ -12,7 +12,7 @@ import re
 import threading
 from collections.abc import Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from itertools import chain, islice
 from typing import Any
 
@@ -45,11 +45,23 @@ def run(job: Job, chunks: Iterator[Chunk], jobs: int | None, cluster: str) -> Ge
     from dask.system import CPU_COUNT
 
     jobs, head = jobs or CPU_COUNT, list(islice(chunks, 2))
-    if cluster or (jobs > 1 and len(head) > 1):
-        yield from _on_dask(job, chain(head, chunks), jobs, cluster)
-    else:
+    chunks = chain(head, chunks)
+    if not cluster and (jobs == 1 or len(head) < 2):
         metrics = job.load()
-        yield from (score_chunk(job, chunk, metrics) for chunk in chain(head, chunks))
+        yield from (score_chunk(job, chunk, metrics) for chunk in chunks)
+        return
+    try:
+        yield from _on_dask(job, chunks, jobs, cluster)
+    except TstmetaError:
+        raise
+    except Exception as error:
+        who = f"the cluster at {conceal(cluster)}" if cluster else "the workers"
+        words = excerpt(conceal(f"{type(error).__name__}: {error}"))
+        raise TstmetaError(
+            f"{who} gave up ({words}). Remedy: see that a scheduler and workers run and have "
+            "memory enough (fewer --jobs), and that a script of yours calls this below "
+            "`if __name__ == '__main__':`; the same command goes on"
+        ) from error
 
 
 def _work(job: Job, chunk: Chunk) -> Result:
@@ -76,46 +88,22 @@ def _on_dask(job: Job, chunks: Iterator[Chunk], jobs: int, address: str) -> Iter
         # what matters comes back as an error
         stack.callback(logging.disable, logging.root.manager.disable)
         logging.disable(logging.CRITICAL)
-        with _explained(address):
-            if address:
-                client = stack.enter_context(_client(address))
-                client.wait_for_workers(1, timeout=_PATIENCE)
-            else:
-                thread = stack.enter_context(ThreadPoolExecutor(1))  # Ctrl-C waits for all to start
-                start = thread.submit(LocalCluster, n_workers=jobs, **_LOCAL)
-                stack.callback(lambda: start.exception() or start.result().close())
-                client = stack.enter_context(Client(start.result()))
+        if address:
+            client = stack.enter_context(_client(address))
+            client.wait_for_workers(1, timeout=_PATIENCE)
+        else:
+            thread = stack.enter_context(ThreadPoolExecutor(1))  # Ctrl-C waits for all to start
+            start = thread.submit(LocalCluster, n_workers=jobs, **_LOCAL)
+            stack.callback(lambda: start.exception() or start.result().close())
+            client = stack.enter_context(Client(start.result()))
         futures = as_completed()
         while True:
-            with _explained(address):
-                limit = 2 * max(1, sum(client.nthreads().values()))
+            limit = 2 * max(1, sum(client.nthreads().values()))
             for chunk in islice(chunks, max(0, limit - futures.count())):
-                with _explained(address):
-                    futures.add(client.submit(_work, job, chunk, pure=False))
+                futures.add(client.submit(_work, job, chunk, pure=False))
             if futures.is_empty():
                 return
-            with _explained(address):
-                result = next(futures).result()
-            yield result
-
-
-@contextmanager
-def _explained(address: str) -> Iterator[None]:
-    """Errors of Dask and of its workers, in a line with the remedy."""
-    try:
-        yield
-    except TstmetaError:
-        raise
-    except Exception as error:
-        words = excerpt(conceal(f"{type(error).__name__}: {error}"))
-        if address:
-            words = f"the cluster at {conceal(address)} gave up ({words}). Remedy: see that its "
-            words += "scheduler and a worker run, and the logs of its workers"
-        else:
-            words = f"the workers gave up ({words}). Remedy: see that there is memory enough "
-            words += "(fewer --jobs), and that a script of yours calls this below "
-            words += "`if __name__ == '__main__':`"
-        raise TstmetaError(f"{words}; the same command goes on") from error
+            yield next(futures).result()
 
 
 def _client(address: str) -> Any:

@@ -95,7 +95,6 @@ def data_export(
         bool, typer.Option("--texts", help="With --to huggingface: texts that are not free, too.")
     ] = False,
     out: options.OutFile = None,
-    format: options.OutFormat = None,
 ) -> None:
     """Write one of the five tables of a data set, or a folder for the Hugging Face hub.
 
@@ -109,7 +108,7 @@ def data_export(
     data = load(name)
     if to is None:
         frame = getattr(data, table)
-        write_table(frame, out, format)
+        write_table(frame, out)
         if out is not None:
             note(f"wrote {len(frame)} rows to {out}")
         return

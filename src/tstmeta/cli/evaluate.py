@@ -195,10 +195,9 @@ def score_data(
     from ..analysis import choice
     from ..schema import together
 
-    with waiting(f"{data.name}: scoring", bar=True):
-        choice.check_new(data, settings.metrics or (), settings.basis, known)
-        wanted = dimensions, settings.metrics, settings.basis, set(known["metric"])
-        scores = choice.score(data, *wanted, store=settings.store)
+    choice.check_new(data, settings.metrics or (), settings.basis, known)
+    wanted = dimensions, settings.metrics, settings.basis, set(known["metric"])
+    scores = choice.score(data, *wanted, store=settings.store)
     names = [name for name in settings.combine or [] if name not in settings.hybrids]
     return combine(settings, data, together(scores, known), names)
 

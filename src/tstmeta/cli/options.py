@@ -12,7 +12,7 @@ from typing import Annotated, Any, get_type_hints
 import typer
 from typer.core import TyperCommand
 
-from ..console import FileFormat, Format
+from ..console import Format
 
 #: Parameters that name what a command writes.  Any other may name what it reads.
 OUTPUTS = ("out", "scores_out", "plot", "report", "cache", "store")
@@ -69,10 +69,6 @@ def registered(group: str) -> Callable[[], list[str]]:
 
 OutFile = Annotated[
     Path | None, typer.Option("--out", "-o", help="File to write [default: stdout as CSV].")
-]
-OutFormat = Annotated[
-    FileFormat | None,
-    typer.Option("--format", "-f", help="File format [default: as --out is named, else csv]."),
 ]
 FormatOption = Annotated[
     Format, typer.Option("--format", "-f", help="How to print; csv and json print nothing else.")

@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..console import Format, mistake, note, show_table, waiting, write_table
+from ..console import Format, mistake, note, show_table, write_table
 from . import options
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from ..data import Dataset
 
 
@@ -45,7 +43,6 @@ def score(
     limit: options.Limit = None,
     seed: options.Seed = 0,
     out: Out = None,
-    format: options.OutFormat = None,
     store: options.Store = None,
     jobs: Jobs = None,
     cluster: Cluster = "",
@@ -69,64 +66,35 @@ def score(
     from ..data.files import is_location
 
     to_parts = out and Path(out).suffix.lower() in ("", ".parquet")
-    if out and to_parts and limit is None and format in (None, "parquet") and is_location(data):
-        scores, failed = _score_chunks(data, metric, basis, out, jobs, cluster)
+    if out and to_parts and limit is None and is_location(data):
+        from .. import bulk
+
+        counts = bulk.score_file(
+            data, metric or bulk.DEFAULT, out, bases=basis, jobs=jobs, cluster=cluster
+        )
+        scores, failed = int(counts["scores"].sum()), int(counts["failed"].sum())
+        failures = [
+            f"{row.metric}: {row.failed} of {row.scores} scores failed: {row.reason}"
+            for row in counts[counts["failed"] > 0].itertuples()
+        ]
     elif jobs or cluster:
         raise mistake(
             "--jobs and --cluster are for a file, folder or address of yours scored into --out "
             "x.parquet or a folder, without --limit"
         )
     else:
-        table = _score_in_memory(sample(load(data), limit, seed), metric, basis, store)
-        write_table(table, Path(out) if out else None, format)
-        scores, failed = len(table), tell_failures(table)
+        from .. import schema, scoring
+
+        wanted = metric or ["lexical", "sentinel", scoring.HUMAN_STYLE]
+        table = scoring.score(sample(load(data), limit, seed), wanted, bases=basis, store=store)
+        write_table(table, Path(out) if out else None)
+        scores, failed = len(table), int((~table["status"].isin(schema.USABLE)).sum())
+        failures = schema.failures(table)
+    for words in failures:
+        note(words)
     note(f"{scores} scores, {failed} failed" + (f", in {out}" if out else ""))
     if failed:
         raise typer.Exit(1)
-
-
-def _score_chunks(
-    data: str,
-    metrics: list[str] | None,
-    bases: list[options.Basis] | None,
-    out: str,
-    jobs: int | None,
-    cluster: str,
-) -> tuple[int, int]:
-    """Numbers of scores and of failed ones of a file, which are written as they come."""
-    from .. import bulk
-
-    with waiting(f"{data}: scoring", bar=True):
-        scored = bulk.score_file(
-            data, metrics or bulk.DEFAULT, out, bases=bases, jobs=jobs, cluster=cluster
-        )
-    for words in scored.failures:
-        note(words)
-    for row in scored.corpus.itertuples():
-        note(f"{row.system or 'all'}: {row.metric} ({row.basis}, n {row.n:,}) {row.value:.4f}")
-    return scored.scores, scored.failed
-
-
-def _score_in_memory(
-    dataset: Dataset,
-    metrics: list[str] | None,
-    bases: list[options.Basis] | None,
-    store: Path | None,
-) -> pd.DataFrame:
-    from ..scoring import HUMAN_STYLE, score
-
-    wanted = metrics or ["lexical", "sentinel", HUMAN_STYLE]
-    with waiting(f"{dataset.name}: scoring", bar=True):
-        return score(dataset, wanted, bases=bases, store=store)
-
-
-def tell_failures(table: pd.DataFrame) -> int:
-    """Name the metrics that have rows without a value on stderr, and the reason of the first."""
-    from ..schema import USABLE, failures
-
-    for words in failures(table):
-        note(words)
-    return int((~table["status"].isin(USABLE)).sum())
 
 
 def chosen(data: Dataset, where: list[str]) -> Dataset:
@@ -145,8 +113,8 @@ def chosen(data: Dataset, where: list[str]) -> Dataset:
             raise mistake(f"--where: {data.name} has no column {name!r}, but {', '.join(table)}")
         there = table[name].dropna().unique()
         if unknown := sorted(values.difference(there)):
-            known = [*map(shown, there[:10]), *["..."] * (len(there) > 10)]
-            raise mistake(f"--where: no {name} is {unknown[0]!r}; there is {', '.join(known)}")
+            known = ", ".join(map(shown, there[:10]))
+            raise mistake(f"--where: no {name} is {unknown[0]!r}; there is {known}")
         keep &= table[name].isin(values)
     return data.where(keep, f"{data.name}@{','.join(where)}")
 
