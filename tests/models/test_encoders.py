@@ -194,3 +194,23 @@ def test_a_pooling_that_is_set_otherwise_has_another_name(spoilt, folders):
     settings = {"word_embedding_dimension": 32, "pooling_mode_max_tokens": True}
     (folder / "1_Pooling" / "config.json").write_text(json.dumps(settings), encoding="utf-8")
     assert encoders.pooling(Backbone("other", str(folder))) != before
+
+
+def test_an_embedded_encoder_that_is_not_the_published_one_is_refused(tmp_path, monkeypatch):
+    if encoders.missing(MINILM):
+        pytest.skip(encoders.missing(MINILM))
+    for file in Path(MINILM.where).rglob("*"):
+        if file.is_file():
+            copy = tmp_path / file.relative_to(MINILM.where)
+            copy.parent.mkdir(exist_ok=True)
+            copy.symlink_to(file)
+    other = Backbone(MINILM.name, str(tmp_path))
+    monkeypatch.setattr(encoders, "MINILM", other)
+    assert encoders.missing(other) == ""
+    for name in ("config.json", "tokenizer.json", "1_Pooling/config.json", "modules.json"):
+        text = (tmp_path / name).read_text()
+        (tmp_path / name).unlink()
+        (tmp_path / name).write_text(text + " ")
+        with pytest.raises(MissingModel, match=r"as its authors published it .* install it anew"):
+            encoders.load(other)
+        (tmp_path / name).write_text(text)

