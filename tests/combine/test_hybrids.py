@@ -125,6 +125,7 @@ def test_one_metric_on_two_bases_is_two_parts():
 @pytest.mark.parametrize(
     ("arguments", "what"),
     [
+        ({"kind": "magic"}, "unknown kind of hybrid 'magic'"),
         ({"settings": SMALL._replace(top=9)}, "takes 9 or more metrics of content"),
         ({"settings": SMALL._replace(outer=99)}, "12 sources"),
         ({"dimension": "overall"}, "3 or more metrics of overall; there are none"),
@@ -235,6 +236,7 @@ def test_ratings_of_a_fold_never_reach_the_scores_of_that_fold(name):
     [
         ("existing", "perplexity:gpt2", r"needs scores of fluency \(one of perplexity\)"),
         ("ours1", "perplexity:gpt2", "needs scores of fluency, and none"),
+        ("best", "nothing", "unknown overall score 'best'"),
     ],
 )
 def test_a_dimension_without_metrics_is_named(which, drop, what):

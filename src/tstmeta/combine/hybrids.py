@@ -125,8 +125,10 @@ def hybrid(
 
     Raises:
         CombineError: fewer metrics than the hybrid takes, fewer rated items than :data:`LEAST`,
-            fewer sources than folds, or scikit-learn is not installed.
+            fewer sources than folds, an unknown kind, or scikit-learn is not installed.
     """
+    if kind not in KINDS:
+        raise CombineError(f"unknown kind of hybrid {kind!r}; known: {', '.join(KINDS)}")
     scores, least = scores[scores["dimension"] == dimension], 1 if kind == "equal" else settings.top
     present = scores.drop_duplicates(SCORED)["metric"]
     if len(present) < least:
@@ -170,6 +172,8 @@ def overall_scores(
     Raises:
         CombineError: a dimension without metrics, or what :func:`.hybrids.hybrid` raises.
     """
+    if which not in HYBRID:
+        raise CombineError(f"unknown overall score {which!r}; known: {', '.join(HYBRID)}")
     kind = HYBRID[which]
     sides = [_side(dataset, scores, name, which) for name in THREE]
     parts = sides[0]._replace(
