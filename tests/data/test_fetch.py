@@ -215,15 +215,15 @@ def test_nobody_is_named_where_an_archive_cannot_be_unpacked(server, get, tmp_pa
     assert "zoe" not in str(raised.value)
 
 
-def test_offline_is_one_message_and_leaves_no_trace(server, get, tmp_path):
+def test_a_host_that_is_away_is_named_once_and_others_are_asked(server, get, tmp_path):
     server.files = {f"file{n}": b"x" for n in range(19)}
     rows = [row(server, path, url=f"http://127.0.0.1:1/{path}") for path in server.files]
     with pytest.raises(FetchError) as raised:
-        get(*rows)
+        get(*rows[1:], row(server, "file0"))
     lines = str(raised.value).splitlines()
     assert lines[1:-1] == ["127.0.0.1:1 cannot be reached: are you offline?"]
+    assert (tmp_path / "raw/demo/file0").read_bytes() == b"x"  # another host is asked
     assert lines[-1].startswith("What arrived is in place")
-    assert not (tmp_path / "raw/demo").exists()  # an empty folder would look like a data set
 
 
 def test_a_second_run_into_the_same_folder_is_turned_away(server, get, tmp_path):

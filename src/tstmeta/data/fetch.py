@@ -55,13 +55,14 @@ def fetch(names: Sequence[str]) -> pd.DataFrame:
     headers = {"User-Agent": f"tstmeta/{__version__}"}
     with httpx.Client(timeout=timeout, follow_redirects=True, headers=headers) as client:
         for entry in tqdm(missing, unit="file", disable=None):
+            offline = f"{httpx.URL(entry.url).netloc.decode()} cannot be reached: are you offline?"
+            if offline in failed:  # no wait for each of its files
+                continue
             try:
                 with storage.locked(folder(entry.dataset).parent / ".fetch.lock", timeout=0):
                     retrying(_download, client, entry)
             except (httpx.ConnectError, httpx.ConnectTimeout):
-                host = httpx.URL(entry.url).netloc.decode()
-                failed.append(f"{host} cannot be reached: are you offline?")
-                break  # no wait for each file
+                failed.append(offline)
             except (Again, FetchError) as error:
                 failed.append(f"{entry.dataset}/{entry.path}: {error}")
     if failed:
