@@ -1,5 +1,6 @@
 """The notebooks of the book: how they are written, that they run, what they refuse."""
 
+import ast
 import os
 import re
 import subprocess
@@ -44,6 +45,26 @@ def test_its_parameters_have_types_and_stand_first(path):
     assert {name: entry["inferred_type_name"] for name, entry in declared.items()} == {
         name: parameter.type for name, parameter in known.items()
     }
+
+
+#: What a notebook may import: what readers know, us, and runs of ours.
+LIBRARIES = {
+    *("numpy", "pandas", "scipy", "seaborn", "matplotlib", "plotly", "sklearn", "IPython"),
+    *("myst_nb", "tqdm", "warnings", "itertools", "functools", "math", "fractions", "typing"),
+    *("collections", "dataclasses", "difflib", "statsmodels", "tstmeta", "experiments"),
+}
+
+
+@every_notebook
+def test_cells_reach_for_no_file_and_no_network(path):
+    cells = [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
+    for node in ast.walk(ast.parse("\n".join(cell.source for cell in cells))):
+        if isinstance(node, ast.Import):
+            assert {alias.name.split(".")[0] for alias in node.names} <= LIBRARIES
+        if isinstance(node, ast.ImportFrom):
+            assert (node.module or "").split(".")[0] in LIBRARIES
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            assert node.func.id not in {"open", "exec", "eval", "__import__"}
 
 
 # ------------------------------------------------------------------------------- that they run
