@@ -215,11 +215,6 @@ def test_an_export_within_the_folder_of_a_construction_stays(files, monkeypatch)
     assert contents(files) == before
 
 
-def test_a_folder_may_hold_an_input_that_is_not_written_over(files, monkeypatch):
-    call = command_line(files, monkeypatch)
-    assert call("data", "form", "plain.csv", "--out", ".").exit_code == 0
-
-
 def test_a_name_is_no_path(files, monkeypatch):
     Path("yelp").mkdir()
     call = command_line(files, monkeypatch)

@@ -88,3 +88,11 @@ def test_an_answer_that_cannot_be_read_is_told_and_not_invented(tmp_path, broken
         answers._db.execute("UPDATE answers SET reply = ?", (broken,))
         with pytest.raises(TstmetaError, match="cannot be read"):
             answers.get("k")
+
+
+def test_a_full_disk_stops_the_run_rather_than_lose_an_answer(tmp_path):
+    with AnswerCache(tmp_path / "a.sqlite") as answers:
+        pages = answers._db.execute("PRAGMA page_count").fetchone()[0]
+        answers._db.execute(f"PRAGMA max_page_count = {pages}")
+        with pytest.raises(TstmetaError, match=r"full.*there is room"):
+            answers.put("k", question(), Reply("x" * 100_000))

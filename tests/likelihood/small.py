@@ -13,7 +13,7 @@ from tstmeta.models.engine import Engine
 #: Family of a tokenizer -> an architecture that comes with it, and what its window is called.
 KINDS = {
     "llama": ("llama", "max_position_embeddings"),
-    "qwen": ("qwen2", "max_position_embeddings"),
+    "qwen": ("qwen3", "max_position_embeddings"),
     "gpt2": ("gpt2", "n_positions"),
 }
 

@@ -66,8 +66,10 @@ def load(root: Path) -> Dataset:
         source_id=collection + "-" + items["line"].astype(str),
         style="simplified",
         references=[
-            [text for text in references[line] if not is_one or _bare(text) != _bare(output)]
-            for line, is_one, output in zip(items["line"], by_people, items["output"], strict=True)
+            [text for text in references[line] if not by_person or _bare(text) != _bare(output)]
+            for line, by_person, output in zip(
+                items["line"], by_people, items["output"], strict=True
+            )
         ],
         is_reference=by_people,
         labels={"collection": collection},

@@ -111,16 +111,16 @@ class QuestEval(ModelMetric):
         expected = {text: by_rule(text) for text, _ in ways}
         about = [(PREFIX, words, text) for text in expected for words in expected[text]]
         questions = self._write("qg", about)
-        asked = [
+        exchanges = [
             (text, other, words, questions[PREFIX, words, text])
             for text, other in ways
             for words in expected[text]
         ]
-        answers = self._write("qa", [(question.text, other) for _, other, _, question in asked])
-        alike = self._alike((row[2], answers[row[3].text, row[1]].text) for row in asked)
+        answers = self._write("qa", [(question.text, other) for _, other, _, question in exchanges])
+        alike = self._alike((row[2], answers[row[3].text, row[1]].text) for row in exchanges)
         sides: dict[Pair, list[Answered]] = {way: [] for way in ways}
         lengths = dict.fromkeys(ways, 0)
-        for text, other, words, question in asked:
+        for text, other, words, question in exchanges:
             answer = answers[question.text, other]
             f1 = token_f1(words, answer.text)
             worth = Answered(1 - answer.chance, f1, alike[words, answer.text])
