@@ -41,7 +41,7 @@ ATTACKS = [
     ("broken file", "checkpoints", "experiments/training/test_loop.py", "a_checkpoint_of"),
     ("hostile answer", "answers of a judge", "judge/test_faults.py", "a_fault"),
     ("hostile answer", "answers of a judge", "judge/test_answers.py", "what_a_text_says"),
-    ("hostile answer", "answers of a judge", "judge/test_answers.py", "a_text_q", "a_text_quoted"),
+    ("hostile answer", "answers of a judge", "judge/test_answers.py", "a_text_quoted"),
     ("hostile answer", "answers of a judge", "judge/test_answers.py", "no_answer"),
     ("hostile answer", "answers of a judge", "judge/test_client.py", "what_is_no", "nothing_that"),
     ("hostile answer", "answers of a judge", "judge/test_client.py", "a_server"),
