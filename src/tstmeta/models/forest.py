@@ -41,7 +41,10 @@ class Row:
 def plan(
     requests: Sequence[Continuation], *, reuse: bool = True, row_tokens: int = 384
 ) -> list[Row]:
-    """Rows of at most ``row_tokens`` or one request, longest first; no ``reuse``: none shares."""
+    """Rows, longest first, filled up to ``row_tokens``; a longer request has a row to itself.
+
+    Without ``reuse`` each request has a row, and nothing is shared.
+    """
     # the last token is only to be foreseen: nothing comes after it
     paths = [(*context, *tokens[:-1]) for context, tokens in requests]
     rows: list[Row] = []

@@ -48,8 +48,10 @@ def fingerprint(folder: Path, digits: int = 12) -> str:
     """First hexadecimal digits of the SHA-256 of a local model's files."""
     files = sorted({file for pattern in _CONTENT for file in folder.glob(pattern)})
     if not any(file.suffix == ".safetensors" for file in files):
-        words = "is it the folder of a model? Other weights, such as pickles, are not read"
-        raise MissingModel(f"{folder} holds no .safetensors file: {words}")
+        raise MissingModel(
+            f"{folder} holds no .safetensors file: is it the folder of a model? "
+            "Other weights, such as pickles, are not read"
+        )
     parts = b"".join(file.name.encode() + bytes.fromhex(file_hash(file)) for file in files)
     return hashlib.sha256(parts).hexdigest()[:digits]
 
@@ -147,6 +149,7 @@ def tokenizer(model: Backbone) -> Any:
     from transformers import AutoTokenizer
 
     if model.local and not _has_tokenizer(model.folder):
+        # transformers would make up an empty one of the model's kind
         raise missing(model, f"no tokenizer ({', '.join(_TOKENIZERS)})")
     return read(model, AutoTokenizer)
 
@@ -196,7 +199,11 @@ def dtype_of(wanted: str = "auto", device: str = "cpu") -> str:
 
 
 def load(name: str | Backbone, **options: Any) -> Engine:
-    """Load a causal model by name (:func:`~.causal.backbone`), with options of :class:`Lazy`."""
+    """Load a causal model by name (:func:`~.causal.backbone`), with options of :class:`Lazy`.
+
+    Raises:
+        MissingModel: it is not here and cannot be fetched; says what to do.
+    """
     return Lazy(backbone(name) if isinstance(name, str) else name, **options).engine
 
 

@@ -1,4 +1,7 @@
-"""Style lexicons (Mir et al., 2019): words and what they weigh for a style, read or learned."""
+"""Style lexicons: words and what they weigh for a style; read from a file or learned from texts.
+
+A masked metric hides such words: a rewrite is not punished for changing them (Mir et al., 2019).
+"""
 
 import hashlib
 import json
@@ -112,8 +115,9 @@ def log_odds(first: Counter[str], second: Counter[str]) -> pd.DataFrame:
 def learn(name: str, texts: Mapping[str, Iterable[Sequence[str]]]) -> Lexicon:
     """The words that tell the texts of two styles, each as words, apart; the most telling first.
 
-    Entries have the style in which a word is more frequent, and the size of its z-score.  They have
-    at least the :data:`LEAST` count, the :data:`THRESHOLD` z-score and the :data:`RATIO` of odds.
+    A word has the style in which it is more frequent, and the size of its z-score.  It occurs
+    :data:`LEAST` times at least, its z-score is :data:`THRESHOLD` or more, and its odds are
+    :data:`RATIO` times as high in one corpus.
     """
     if len(texts) != 2:
         raise TstmetaError(f"a lexicon tells two styles apart; the corpus has {list(texts)}")

@@ -23,7 +23,10 @@ MODELS = catalogue("fluency")
 
 
 class Reading(NamedTuple):
-    """The natural ``logprob`` of what was read; the text has ``length`` tokens, read or not."""
+    """A text's ``logprob``: the sum of the natural logarithms of its ``tokens``' probabilities.
+
+    ``words`` are the white-space words of the part that was read; the text has ``length`` tokens.
+    """
 
     logprob: float
     tokens: tuple[int, ...]
@@ -32,7 +35,10 @@ class Reading(NamedTuple):
 
 
 class Reader:
-    """A model that reads texts, each after a mark of beginning (or end), up to its window."""
+    """A model that reads texts, each by itself, as far as its window reaches.
+
+    The context of the first token is the beginning-of-text token, else the end-of-text token.
+    """
 
     def __init__(self, model: LanguageModel):
         self.model, self.template = model, Template(model.tokenizer)

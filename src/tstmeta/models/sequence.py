@@ -32,7 +32,10 @@ def by_length(
 def encode(
     tokenizer: Any, *sides: Sequence[str], window: int
 ) -> tuple[list[dict[str, list[int]]], list[int]]:
-    """The input of each text, or pair of texts, cut to the window; its tokens before the cut."""
+    """The input of each text, or pair of texts, cut to the window; its tokens before the cut.
+
+    Of a pair the longer text is cut first.  ``[SEP]`` in a text is read as letters.
+    """
     options: dict[str, Any] = {"verbose": False, "split_special_tokens": True}
     uncut = tokenizer(*map(list, sides), **options)
     rows = [{name: uncut[name][place] for name in uncut} for place in range(len(sides[0]))]

@@ -78,10 +78,14 @@ class ServerModel:
         if served and self.model not in served:
             names = ", ".join(excerpt(name, 80, self._mask) for name in list(served)[:20])
             raise ServerError(f"the server has no model {self.model!r}. Remedy: one of {names}")
-        limit = served.get(self.model) or self.tokenizer.model_max_length
+        limit = served.get(self.model)
+        if not isinstance(limit, int):
+            limit = self.tokenizer.model_max_length
         if limit >= _NO_LIMIT:
-            what = "neither server nor tokenizer says how many tokens the model takes"
-            raise ServerError(f"{what}. Remedy: name a tokenizer with a model_max_length")
+            raise ServerError(
+                "neither server nor tokenizer says how many tokens the model takes. "
+                "Remedy: name a tokenizer with a model_max_length"
+            )
         # a prompt holds the last scored token, too, and one token is generated after it
         return int(limit) - 2
 
@@ -140,9 +144,9 @@ class ServerModel:
 def _read_choice(choice: dict[str, Any], prompt: Prompt) -> tuple[np.ndarray, str]:
     rows = choice.get("prompt_logprobs")
     if rows is None:
-        remedy = "use one that knows prompt_logprobs, such as `vllm serve --max-logprobs 1`"
         raise ServerError(
-            f"the server returns no log-probabilities of the prompt. Remedy: {remedy}"
+            "the server returns no log-probabilities of the prompt. Remedy: use one that knows "
+            "prompt_logprobs, such as `vllm serve --max-logprobs 1`"
         )
     ids = list(map(str, prompt[1:]))
     if len(rows) != len(prompt) or any(i not in row for i, row in zip(ids, rows[1:], strict=True)):
@@ -151,10 +155,10 @@ def _read_choice(choice: dict[str, Any], prompt: Prompt) -> tuple[np.ndarray, st
     values = [token["logprob"] for token in tokens]
     # rounding exceeds 0 by a little; what exceeds it by more is a logit
     if not all(isinstance(value, int | float) and -1e30 < value <= 1e-3 for value in values):
-        what = (
-            "the server returned a value that is no log-probability (none is above 0; logits are)"
+        raise ServerError(
+            "the server returned a value that is no log-probability (none is above 0; logits are). "
+            "Remedy: start vLLM with --logprobs-mode raw_logprobs"
         )
-        raise ServerError(f"{what}. Remedy: start vLLM with --logprobs-mode raw_logprobs")
     text = "".join(str(token.get("decoded_token") or "") for token in tokens)
     return np.array(values, dtype=np.float32), text
 

@@ -1,6 +1,7 @@
 """From words to token ids: how an instruction and a rewrite are put before a chat model.
 
-A text that spells a control token, such as ``<|eot_id|>``, is tokenised as those letters.
+The template is the tokenizer's, with a pinned date.  A text that spells a control token, such as
+``<|eot_id|>``, is tokenised as those letters, so that no rewrite ends its turn.
 """
 
 import json
@@ -91,8 +92,10 @@ class Template:
         ids = self._ids(text, split_special_tokens=True) if text else []
         for mark in self._spelt(text):
             if self._marks[mark] in ids:
-                what = "which this tokenizer cannot read as plain text; take it out"
-                raise ControlMark(f"the text holds {mark}, {what}")
+                raise ControlMark(
+                    f"the text holds {mark}, which this tokenizer cannot read as plain text; "
+                    "take it out"
+                )
         return tuple(ids)
 
     def _spelt(self, text: str) -> list[str]:

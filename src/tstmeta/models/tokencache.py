@@ -31,8 +31,10 @@ def check_answer(values: np.ndarray, request: Continuation, identity: str) -> No
         raise TstmetaError(f"{identity} gives {len(values)} values for {size} tokens")
     # rounding exceeds 0 by a little; what exceeds it by more is a logit
     if np.max(values) > 1e-3:
-        what = f"{identity} gives a log-probability of {np.max(values):.4g}"
-        raise TstmetaError(f"{what}, but none is above 0; take the log-softmax of its logits")
+        raise TstmetaError(
+            f"{identity} gives a log-probability of {np.max(values):.4g}, but none is above 0; "
+            "take the log-softmax of its logits"
+        )
 
 
 class Cached:

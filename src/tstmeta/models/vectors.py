@@ -47,6 +47,7 @@ class VectorFile:
 
     def __init__(self, path: Path):
         self.path, self.dimension = path, 0
+        self._rows: dict[int, np.ndarray] = {}
 
     def places(self, texts: Sequence[str]) -> list[np.ndarray]:
         index = self._index
@@ -54,12 +55,12 @@ class VectorFile:
         return [np.array(row, dtype=np.int64) for row in rows]
 
     def vectors(self, places: np.ndarray) -> np.ndarray:
-        rows = {}
-        with open(self.path, "rb") as file:
-            for place in sorted(set(places.tolist())):
-                file.seek(place)
-                rows[place] = self._numbers(file.readline())
-        return np.array([rows[place] for place in places.tolist()])
+        if fresh := sorted(set(places.tolist()) - self._rows.keys()):
+            with open(self.path, "rb") as file:
+                for place in fresh:
+                    file.seek(place)
+                    self._rows[place] = self._numbers(file.readline())
+        return np.array([self._rows[place] for place in places.tolist()])
 
     @cached_property
     def _index(self) -> dict[str, int]:
