@@ -22,7 +22,7 @@ from .settings import ModelSettings, Short, existing
 
 #: The layers that the bert-score library found best on WMT16, of six-layer BERTs for ours.
 LAYERS = {"all-minilm-l6-v2": 5, "deberta-xlarge-mnli": 40, "roberta-large": 17}
-LAYERS |= {"xlm-roberta-large": 17, "mbert": 9}
+LAYERS |= {"xlm-roberta-large": 17, "mbert": 9, "mpnet": 8}
 #: Pairs whose vectors are held at a time, and numbers of a padded batch: 16 MiB a side.
 _CHUNK, _BATCH = 1024, 2**22
 

@@ -14,6 +14,7 @@ from ..data.paths import regular
 from ..extras import lacking, needs
 from ..schema import TstmetaError
 from ..secrecy import excerpt
+from . import fetching, gguf
 from .causal import Answers, Backbone, MissingModel, Requests, backbone, described, window_of
 
 if TYPE_CHECKING:
@@ -57,7 +58,14 @@ def fingerprint(folder: Path, digits: int = 12) -> str:
 
 
 def identity(model: Backbone) -> str:
-    """``name@hash`` of a folder (``name@missing``: no weights), ``hub/id@revision`` of a hub."""
+    """``name@hash`` of a folder or GGUF file, ``name@missing``, or ``hub/id@revision`` of a hub.
+
+    The name of a GGUF file says by custom how its weights were quantised.
+    """
+    if model.quantised:
+        name = model.folder.name
+        digest = fetching.catalogue()[model.fetched].files[name] if model.fetched else ""
+        return f"{name}@{(digest or file_hash(model.folder))[:12]}"
     if model.local:
         name = model.name if model.profile == "embedded" else model.folder.resolve().name
         try:
@@ -72,6 +80,8 @@ def here(model: Backbone) -> bool:
     """Whether the whole model is here; a fetch may have stopped half-way."""
     if lacking("torch", "transformers"):
         return False
+    if model.quantised:
+        return model.folder.is_file() and not lacking("gguf")
     folder = model.folder if model.local else _snapshot(model)
     if folder is None or not _has_tokenizer(folder):
         return False
@@ -83,7 +93,8 @@ def here(model: Backbone) -> bool:
 
 def absent(model: Backbone) -> str:
     """A message that a model is not here, with the remedy; empty when it is."""
-    return "" if here(model) else f"{model.where} is not here: {remedy(model)}"
+    name = model.fetched or model.where
+    return "" if here(model) else f"{name} is not here: {remedy(model)}"
 
 
 def _snapshot(model: Backbone) -> Path | None:
@@ -104,6 +115,8 @@ def remedy(model: Backbone) -> str:
     """What to do when a model is not here."""
     if words := lacking("torch", "transformers"):
         return words
+    if model.fetched:
+        return lacking("gguf") or fetching.catalogue()[model.fetched].remedy
     if model.course:
         command = f"python -m experiments.training {model.course} --out {model.where}"
         return f"train it in the repository: {command}"
@@ -126,6 +139,8 @@ def read(model: Backbone, kind: Any, **options: Any) -> Any:
     options |= {"local_files_only": True, "trust_remote_code": False}
     try:
         return kind.from_pretrained(folder(model, weights), **options)
+    except MissingModel:
+        raise
     except Exception as error:  # a hub, a file and a library can fail in many ways
         raise missing(model, f"{type(error).__name__}: {error}") from error
 
@@ -148,14 +163,18 @@ def tokenizer(model: Backbone) -> Any:
     """A model's tokenizer; MissingModel where it has none, or it cannot be read."""
     from transformers import AutoTokenizer
 
-    if model.local and not _has_tokenizer(model.folder):
+    if model.local and here(model) and not _has_tokenizer(Path(folder(model))):
         # transformers would make up an empty one of the model's kind
         raise missing(model, f"no tokenizer ({', '.join(_TOKENIZERS)})")
     return read(model, AutoTokenizer)
 
 
 def folder(model: Backbone, weights: bool = True) -> str:
-    """Where a model's files are, fetched where they are not here."""
+    """Where a model's files are, fetched from the hub where they are not here."""
+    if model.fetched and not here(model):
+        raise MissingModel(absent(model))
+    if model.quantised:
+        return str(gguf.folder(model.folder, file_hash(model.folder)))
     if model.local:
         for file in model.folder.rglob("*"):
             regular(file)
@@ -191,11 +210,11 @@ def device_of(wanted: str = "auto") -> str:
     return wanted
 
 
-def dtype_of(wanted: str = "auto", device: str = "cpu") -> str:
-    """``auto`` is bfloat16 on CUDA and float32 elsewhere."""
-    if wanted != "auto":
-        return wanted
-    return "bfloat16" if device.startswith("cuda") else "float32"
+def dtype_of(model: Backbone, device: str = "") -> str:
+    """bfloat16 on CUDA, but for the models that everybody has, and float32 elsewhere."""
+    if model.profile == "embedded":
+        return "float32"
+    return "bfloat16" if (device or device_of()).startswith("cuda") else "float32"
 
 
 def load(name: str | Backbone, **options: Any) -> Engine:
@@ -217,7 +236,7 @@ class Lazy:
     def __init__(self, model: Backbone, device: str = "auto", dtype: str = "auto", **options: Any):
         self.model, self.options = model, options
         self.device = device_of(device)
-        self.dtype = dtype_of(dtype, self.device)
+        self.dtype = dtype_of(model, self.device) if dtype == "auto" else dtype
 
     @property
     def identity(self) -> str:

@@ -129,9 +129,8 @@ def identity(path: Path) -> str:
 
 # ------------------------------------------------------------------------------- how rare words are
 
-#: The table of the embedded encoder's tokens, and the (small) data sets that it is counted in.
-COUNTS = Path(__file__).parent / "weights" / "idf" / "contrast-world.json"
-COUNTED = ("contrast", "world")
+#: In how many sources of open data sets each token of MiniLM occurs (``tools/counts.py``).
+COUNTS = Path(__file__).parent / "weights" / "idf" / "sources.json"
 
 
 class Frequencies(NamedTuple):

@@ -1,0 +1,41 @@
+"""Count what metrics need of a real corpus: ``python -m tools.counts``.
+
+The corpus is the distinct sources of :data:`SETS`, all in English.  Written are counts alone, into
+``src/tstmeta/models/weights``: how often each token of SmolLM2 occurs (slor) and in how many texts
+each token of MiniLM occurs (``idf``).  The raw files of the sets are needed.
+"""
+
+from collections import Counter
+from itertools import chain
+
+import tstmeta as tst
+from tstmeta import storage
+from tstmeta.models import encoders, hub, lm, vectors
+from tstmeta.models.causal import BACKBONES, DEFAULT
+from tstmeta.models.template import Template
+
+#: Sets whose sources are open to everybody; of two sets with the same sources the first counts.
+SETS = (
+    *("alva", "lens", "li2018", "mir", "mis", "paradetox", "sottana", "strap", "sulem2018"),
+    "wu_arase",
+)
+
+
+def sources() -> list[str]:
+    """The distinct sources, in order."""
+    tables = (tst.load(name).with_texts() for name in SETS)
+    return list(dict.fromkeys(text for table in tables for text in table["source"] if text.strip()))
+
+
+def main() -> None:
+    texts = sources()
+    template = Template(hub.tokenizer(BACKBONES[DEFAULT]))
+    counts = Counter(chain.from_iterable(map(template.tokens, texts)))
+    lines = [f"{token},{count}\n" for token, count in sorted(counts.items())]
+    storage.write(lm.SHIPPED / f"{DEFAULT}.csv", "id,count\n" + "".join(lines))
+    vectors.write_counts(encoders.load(encoders.MINILM), texts, vectors.COUNTS)
+    print(f"{len(texts)} sources, {sum(counts.values())} tokens, {len(counts)} of them distinct")
+
+
+if __name__ == "__main__":
+    main()
