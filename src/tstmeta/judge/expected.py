@@ -96,13 +96,13 @@ class Judge(ModelMetric):
 
     def values(self, requests: Sequence[Request]) -> list[Score]:
         contexts = [self._context(request) for request in requests]
-        asked = [c for c in dict.fromkeys(contexts) if not isinstance(c, Score)]
-        wanted = [Continuation(context, tokens) for context in asked for tokens in self._tokens]
+        distinct = [c for c in dict.fromkeys(contexts) if not isinstance(c, Score)]
+        wanted = [Continuation(context, tokens) for context in distinct for tokens in self._tokens]
         batches = self._language_model.logprobs(wanted, progress=self._progress)
         answers = dict(chain.from_iterable(batches))
         sums = np.array([np.sum(answers[n], dtype=float) for n in range(len(wanted))])
-        rows = np.exp(sums).reshape(len(asked), len(self.numbers))
-        known = {context: self._rated(row) for context, row in zip(asked, rows, strict=True)}
+        rows = np.exp(sums).reshape(len(distinct), len(self.numbers))
+        known = {context: self._rated(row) for context, row in zip(distinct, rows, strict=True)}
         return [c if isinstance(c, Score) else known[c] for c in contexts]
 
     def _context(self, request: Request) -> tuple[int, ...] | Score:

