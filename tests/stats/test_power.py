@@ -53,7 +53,7 @@ def test_what_cannot_be_detected_or_has_no_value_says_so():
     assert np.isnan(result.difference).all()  # one source: there is nothing to draw
 
 
-@pytest.mark.parametrize("statistic", ["pearson", "pairwise-accuracy", "acc_eq"])
+@pytest.mark.parametrize("statistic", ["pearson", "pairwise-accuracy"])
 def test_a_metric_that_sees_nothing_or_nothing_but_people_cannot_be_tilted(statistic):
     human, metrics = noisy(4, (60, 4), (1.0, 1.5, 3.0))
     others = np.stack([0 * human + 2, human, 3 - 0.1 * human, metrics[1]])
