@@ -156,26 +156,6 @@ def test_a_forest_shows_the_human_ceiling_of_its_own_data_set_only():
     assert words == ["lexical", "sentinel", "human", "human ceiling"]
 
 
-def test_families_stand_best_first_with_the_best_sentinel_and_people():
-    means = {"bleu": 0.6, "chrf": 0.7, "ter": 0.5, "random": 0.5, "copy-rate:flipped": 0.55}
-    kinds = ["metric"] * 3 + ["sentinel"] * 2 + ["people"]
-    limits = {"low": 0.4, "high": 0.8, "predict_low": 0.3, "predict_high": 0.9, "basis": "source"}
-    mean = [*means.values(), np.nan]
-    pooled = pd.DataFrame({"metric": [*means, "rater"], "kind": kinds, "mean": mean, **limits})
-    sets = {"family": ["x", "x", "y", "z"], "panel": ["pool"] * 3 + ["stress"]}
-    sets |= {"value": [0.6, 0.7, 0.9, 0.2], "basis": "source"}
-    values = pd.concat([pd.DataFrame({"metric": name, **sets}) for name in pooled["metric"]])
-    axis = plot.families(values, pooled)
-    assert shown(axis) == ["chrf", "bleu", "ter", "copy-rate ↓", "people"]
-    drawn = [line.get_xdata().round(9).tolist() for line in axis.lines[1:4]]
-    assert drawn == [[0.7], [0.65, 0.9], [0.2]]  # the mean, two families, a set of the stress panel
-    assert {round(x, 9) for x, _ in points(axis).values()} == {0.5, 0.6, 0.7, 0.55, 0.775}
-    words = [text.get_text() for text in axis.figure.legends[0].texts]
-    assert words[:3] == ["lexical", "sentinel", "human"]
-    with pytest.raises(TstmetaError, match="nothing to draw"):
-        plot.families(values, pooled.iloc[:0])
-
-
 def test_a_bump_chart_draws_ranks_with_sentinels_dashed():
     axis = plot.bump(values())
     assert {line.get_label(): list(line.get_ydata()) for line in axis.lines} == {

@@ -20,9 +20,8 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import PercentFormatter
 
-from .analysis.frame import METRIC, ORACLES, SENTINEL, kind_of
+from .analysis.frame import METRIC, ORACLES, kind_of
 from .console import escaped  # SVG cannot hold control characters
 from .schema import TstmetaError
 from .strips import strip as strip
@@ -213,48 +212,6 @@ def forest(
             axis.axhline(above - 0.5, color=INK, lw=1)
     _legend(figure, limit, ordered["look"])
     return figure
-
-
-@_styled
-def families(values: pd.DataFrame, pooled: pd.DataFrame) -> Axes:
-    """The agreement of the ten best metrics on families of data sets, and pooled.
-
-    Dots are families (the mean of their sets), crosses sets of the stress panel; the thick line is
-    the interval of the mean, the thin one the prediction interval, the dashed one chance.  Below
-    stand the best sentinel and people, whose large mark is a median.
-
-    Args:
-        values: rows of ``tst.evidence``: one dimension, the headline statistic, one side.
-        pooled: what ``tst.pool`` makes of them.
-    """
-    ranked = pooled.dropna(subset="mean").sort_values("mean", ascending=False)
-    metrics, sentinels = (ranked[ranked["kind"] == kind] for kind in (METRIC, SENTINEL))
-    people = pooled[pooled["kind"] == "people"]
-    rows = _named(pd.concat([metrics.head(10), sentinels.head(1), people]))
-    _groups(rows, None)
-    size = (WIDTH, 1.2 + 0.25 * len(rows))
-    axis = plt.subplots(figsize=size, layout="constrained")[1]
-    axis.axvline(0.5, color=INK, lw=1, ls="--", zorder=1)
-    for y, row in enumerate(rows.itertuples()):
-        sets = values[(values["metric"] == row.metric) & (values["basis"] == row.basis)]
-        dots = sets[sets["panel"] == "pool"].groupby("family")["value"].mean()
-        crosses = sets.loc[sets["panel"] == "stress", "value"]
-        colour, marker = KINDS[row.look]
-        axis.hlines(y, row.predict_low, row.predict_high, color=colour, lw=1)
-        axis.hlines(y, row.low, row.high, color=colour, lw=4, alpha=0.6)
-        middle = dots.median() if row.look == "human" else row.mean
-        axis.plot(middle, y, marker, color=colour, ms=6, mec="white", mew=0.7, zorder=4)
-        axis.plot(dots, np.full(len(dots), y - 0.25), "o", color=colour, ms=2.6, alpha=0.8)
-        axis.plot(crosses, np.full(len(crosses), y + 0.25), "x", color=INK, ms=3.6, mew=0.9)
-    names = rows["shown"].replace("rater", "people").str.replace(":flipped", " ↓")
-    _list(axis, names, "pairs ordered as people order them")
-    axis.axhline(int((rows["kind"] == METRIC).sum()) - 0.5, color=INK, lw=1)
-    axis.xaxis.set_major_formatter(PercentFormatter(1, symbol=" %"))
-    wide = {4: "interval of the mean", 1: "prediction interval"}
-    lines = [Line2D([], [], color=INK, lw=w, alpha=0.6, label=t) for w, t in wide.items()]
-    marks = [_key(INK, "o", "a family"), _key(INK, "x", "a stress set"), *lines]
-    _legend(axis.figure, marks, rows["look"])
-    return axis
 
 
 @_styled

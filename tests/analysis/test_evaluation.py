@@ -9,7 +9,7 @@ from tests.analysis.tiny import rated as tiny
 from tests.analysis.tiny import scores
 from tests.helpers import needs
 from tstmeta import schema, scoring, stats
-from tstmeta.analysis import bootstrap, evaluate
+from tstmeta.analysis import evaluate
 from tstmeta.analysis.findings import Evaluation
 from tstmeta.analysis.frame import pairs
 from tstmeta.analysis.matrices import cube, matrices
@@ -55,14 +55,10 @@ def test_metrics_come_best_first_and_sentinels_and_the_oracle_below():
     pd.testing.assert_frame_equal(analyse(DATA, shuffled, **QUICK).frame, own.frame)
 
 
-def test_few_units_are_named_sources_or_clusters():
+def test_few_units_are_named():
     data = tiny()
     rows = analyse(data, scores(data, [1, 2, 3, 4, 5, 7]), draws=100).frame
     assert "2 sources: over fewer than 8" in rows["note"][0]
-    rows = bootstrap(pairs(DATA, SCORES), draws=200, clustered=True)
-    assert "5 clusters" in rows["reason"][0]  # of six in two tasks
-    with pytest.raises(TstmetaError, match="no label 'survey' says which sources shared"):
-        bootstrap(pairs(rated(labels=False), SCORES), clustered=True)
 
 
 def test_sets_of_ranks_hold_the_rank_and_equal_metrics_share_one():

@@ -58,7 +58,6 @@ def analyses(
     unit: str = "source",
     draws: int = 1000,
     seed: int = 0,
-    clustered: bool = False,
     undefined: float = math.nan,
 ) -> Iterator[Analysis]:
     """One for each data set of the pairs; arguments as of :func:`bootstrap`."""
@@ -66,7 +65,7 @@ def analyses(
         try:
             laid = matrices(frame, level)
             setting = laid.setting(statistic, level, undefined=undefined)
-            plan = laid.plan(unit, draws, clustered)
+            plan = laid.plan(unit, draws)
             analysis = Analysis(laid, setting, plan, seed)
             analysis.rng(DRAWS)  # refuses a seed below 0
         except (TstmetaError, ValueError) as error:
@@ -198,7 +197,6 @@ def bootstrap(
     draws: int = 1000,
     seed: int = 0,
     *,
-    clustered: bool = False,
     undefined: float = math.nan,
 ) -> pd.DataFrame:
     """:func:`correlate` with 95 % bootstrap confidence intervals, the same resamples for all.
@@ -208,7 +206,6 @@ def bootstrap(
         unit: what is resampled: source (with all its rewrites; systems fixed), system, or both.
         draws: how many resamples.
         seed: of all that is random.
-        clustered: resample sources in the groups that shared their raters.
 
     Returns:
         Columns dataset, metric, basis, kind, value, low, high, n, groups, reason, draws (an array:
@@ -221,7 +218,7 @@ def bootstrap(
     columns = [*HEAD, "kind", "value", "low", "high", "n", "groups", "reason", "draws"]
     columns += WITHOUT * (level == "system")
     tables = [pd.DataFrame(columns=columns)]
-    for analysis in analyses(pairs, statistic, level, unit, draws, seed, clustered, undefined):
+    for analysis in analyses(pairs, statistic, level, unit, draws, seed, undefined):
         drawn = resample(analysis)
         tables.append(intervals(analysis, drawn).assign(draws=list(drawn.resampled))[columns])
     return pd.concat(tables[1:] or tables, ignore_index=True)

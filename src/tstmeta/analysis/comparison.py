@@ -193,4 +193,4 @@ def detectable(analysis: Analysis, first: int, other: int) -> float:
     plan, metrics = analysis.plan._replace(n=min(analysis.plan.n, 200)), analysis.matrices.metrics
     sides = analysis.matrices.human, metrics[first], metrics[[other]]
     rng = analysis.rng(DRAWS)
-    return float(stats.detectable_difference(*sides, analysis.setting, plan, rng, halves=0)[0][0])
+    return float(stats.detectable_difference(*sides, analysis.setting, plan, rng)[0])
