@@ -59,7 +59,7 @@ def test_what_is_not_there_is_noted_with_counts(tstmeta, tmp_path):
     text = text.replace("do not call me,B,kindly ring me,1,2,3", ",B,,,,")
     (tmp_path / "mine.csv").write_text(text)
     words = ("-m", "bleu", "--dimension", "content", "--draws", "50", "-f", "csv")
-    assert tstmeta("evaluate", "-d", "mine.csv", *words).stderr.splitlines() == [
+    assert tstmeta("evaluate", "-d", "mine.csv", *words).stderr.splitlines()[:2] == [
         "1 of 4 rewrites have no rating of content",
         "3 of 4 rewrites have a reference: reference-based values are over these",
     ]
