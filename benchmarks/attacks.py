@@ -29,8 +29,8 @@ ATTACKS = [
     ("disk full", "answers of a judge", "judge/test_cache.py", "a_full_disk"),
     ("broken file", "data, ratings, scores", "data/test_broken.py"),
     ("broken file", "data, ratings, scores", "data/test_files.py", "a_cell_that"),
-    ("broken file", "kept scores", "test_scoring_store.py", "a_damaged", "a_broken"),
-    ("broken file", "log-probabilities", "models/test_tokencache.py", "a_row", "the_files"),
+    ("broken file", "kept scores", "test_scoring_store.py", "a_broken"),
+    ("broken file", "log-probabilities", "models/test_tokencache.py", "a_row"),
     (
         "broken file",
         "answers of a judge",

@@ -72,10 +72,10 @@ def test_no_figure_is_wider_than_a_page_and_two_panels_stand_in_a_row(draw):
     assert figure.axes[0].get_subplotspec().get_gridspec().ncols <= 2
 
 
-@pytest.mark.parametrize("draw", [plot.forest, plot.bump, plot.rank_sets])
+@pytest.mark.parametrize("draw", [plot.forest, plot.bump])
 def test_a_frame_without_values_is_refused_in_words(draw):
     with pytest.raises(TstmetaError, match="nothing to draw"):
-        draw(values().assign(value=np.nan, rank=np.nan))
+        draw(values().assign(value=np.nan))
 
 
 def test_flipped_and_reference_based_metrics_are_marked_and_sentinels_known_by_kind_or_name():
@@ -154,38 +154,6 @@ def test_a_forest_shows_the_human_ceiling_of_its_own_data_set_only():
     assert not mir.patches
     words = [text.get_text() for text in lai.figure.legends[0].texts]
     assert words == ["lexical", "sentinel", "human", "human ceiling"]
-
-
-def test_rank_sets_show_the_rank_the_set_and_where_a_cluster_ends():
-    rows = [("bleu", 2, 1, 2, 1), ("random", 3, 3, 3, 2), ("chrf", 1, 1, 2, 1)]
-    frame = pd.DataFrame(rows, columns=["metric", "rank", "low", "high", "cluster"])
-    figure = plot.rank_sets(frame.assign(dataset="mir"))
-    (axis,) = panels(figure)
-    assert shown(axis) == ["chrf", "bleu", "random"]
-    assert {row: value for row, (value, _) in points(axis).items()} == {0: 1, 1: 2, 2: 3}
-    ends = [tuple(path[:, 0]) for group in axis.collections for path in group.get_segments()]
-    assert ends == [(0.6, 2.4), (0.6, 2.4), (2.6, 3.4)]
-    assert [line.get_ydata()[0] for line in axis.lines if line.get_linestyle() == ":"] == [1.5]
-
-
-def test_families_stand_best_first_with_the_best_sentinel_and_people():
-    means = {"bleu": 0.6, "chrf": 0.7, "ter": 0.5, "random": 0.5, "copy-rate:flipped": 0.55}
-    kinds = ["metric"] * 3 + ["sentinel"] * 2 + ["people"]
-    limits = {"low": 0.4, "high": 0.8, "predict_low": 0.3, "predict_high": 0.9, "basis": "source"}
-    mean = [*means.values(), np.nan]
-    pooled = pd.DataFrame({"metric": [*means, "rater"], "kind": kinds, "mean": mean, **limits})
-    sets = {"family": ["x", "x", "y", "z"], "panel": ["pool"] * 3 + ["stress"]}
-    sets |= {"value": [0.6, 0.7, 0.9, 0.2], "basis": "source"}
-    values = pd.concat([pd.DataFrame({"metric": name, **sets}) for name in pooled["metric"]])
-    axis = plot.families(values, pooled)
-    assert shown(axis) == ["chrf", "bleu", "ter", "copy-rate ↓", "people"]
-    drawn = [line.get_xdata().round(9).tolist() for line in axis.lines[1:4]]
-    assert drawn == [[0.7], [0.65, 0.9], [0.2]]  # the mean, two families, a set of the stress panel
-    assert {round(x, 9) for x, _ in points(axis).values()} == {0.5, 0.6, 0.7, 0.55, 0.775}
-    words = [text.get_text() for text in axis.figure.legends[0].texts]
-    assert words[:3] == ["lexical", "sentinel", "human"]
-    with pytest.raises(TstmetaError, match="nothing to draw"):
-        plot.families(values, pooled.iloc[:0])
 
 
 def test_a_bump_chart_draws_ranks_with_sentinels_dashed():

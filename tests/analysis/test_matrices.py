@@ -85,23 +85,6 @@ def test_the_plan_keeps_tasks_their_size():
     np.testing.assert_array_equal(drawn, np.ones((50, 2)))
 
 
-@pytest.mark.parametrize(
-    ("surveys", "strata"),
-    [("1122", ["p", "p", "q", "q"]), ("1221", None)],
-    ids=["groups inside tasks keep the size of tasks", "groups across tasks are drawn whole"],
-)
-def test_tasks_keep_their_size_unless_raters_were_shared_across_them(surveys, strata):
-    data = mixed(["wA", "xA", "yA", "zA"], [1.0, 2, 3, 4])
-    labels = labels_table("mixed", list("0123"), survey=list(surveys), task=list("ppqq"))
-    data = Dataset.of("mixed", data.items, data.card, ratings=data.ratings, labels=labels)
-    plan = matrices(pairs(data, scores(data, [1, 3, 2, 4]))).plan("source", 50, clustered=True)
-    assert (plan.strata if strata is None else plan.strata.tolist()) == strata
-    drawn = draw(plan, (4, 1), np.random.default_rng(0)).sources
-    for survey in "12":
-        first, second = [place for place, name in enumerate(surveys) if name == survey]
-        np.testing.assert_array_equal(drawn[:, first], drawn[:, second])
-
-
 def test_a_source_that_fills_two_rows_is_drawn_whole():
     data = mixed()
     own = matrices(pairs(data, scores(data, RATINGS)), level="system")

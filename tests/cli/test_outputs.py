@@ -32,7 +32,7 @@ WORDS = {
     "JUDGE": "judge run --prompt lai2023-content REMOTE",
     "CONSTRUCT": "construct --style formal REMOTE",
     "REMOTE": "--server SERVER --model m --retries 0",
-    "FAST": "--draws 10 --no-tests --metric length-ratio",
+    "FAST": "--draws 10 --metric length-ratio",
 }
 #: Two options that name one file, the file (``@`` in the command; ``-`` without), the command.
 TABLE = """

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from .. import stats
-from ..stats import Interval, Resample
+from ..stats import Resample
 from ..stats.significance import ALPHA
 from .agreement import Analysis
 from .comparison import detectable, differences
@@ -62,17 +61,12 @@ class Evaluation:
     human: People  # the human ceiling
     drawn: Resample  # estimates [M], values in every resample [M, D], and the jackknife
     p: np.ndarray  # [M, M], of the difference of every two rows, corrected for all pairs
-    tested: bool = True  # without tests there is no summary
     remarks: tuple[str, ...] = ()  # what the table leaves out, with counts
 
     @property
     def label(self) -> str:
         """The statistic as shown."""
         return self.analysis.setting.function.label
-
-    def difference(self, first: int, second: int) -> Interval:
-        """The interval of one row's value minus another's."""
-        return stats.difference(self.drawn, first, second)
 
     @property
     def key(self) -> dict[str, Any]:
@@ -124,7 +118,7 @@ class Evaluation:
                 pairs=self.comparisons,
                 value="none" if math.isinf(statement.value) else number(statement.value),
             )
-            for statement in (statements(self) if self.tested else ())
+            for statement in statements(self)
             if statement.rows or statement.kind == "none"
         ]
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 # As in tstmeta.stats, which takes long to import: a test holds them against it.
 Statistic = StrEnum(
     "Statistic",
-    "pearson spearman kendall pairwise-accuracy acc_eq preference",
+    "pearson spearman kendall pairwise-accuracy preference",
 )
 Level = StrEnum("Level", "pooled source same-source within-system system within-task")
 Units = Literal["sources", "systems", "both"]
@@ -73,9 +73,6 @@ class EvaluateOptions:
     ] = "sources"
     draws: Annotated[int, typer.Option(help="Number of bootstrap resamples.")] = 1000
     seed: options.Seed = 0
-    tests: Annotated[
-        bool, typer.Option(help="Part metrics that differ into clusters, all pairs tested at once.")
-    ] = True
     show: Annotated[
         Table, typer.Option("--table", help="A row a metric, or a row a pair of metrics.")
     ] = "values"
@@ -241,7 +238,6 @@ def evaluate_dimension(
                 unit=settings.resample.removesuffix("s"),
                 draws=settings.draws,
                 seed=settings.seed,
-                clusters=settings.tests,
                 scores=scores,
             )
             rows = choice.seeded(result.frame, [data], dimension, *setting, settings.store)
