@@ -53,11 +53,8 @@ PARTS = {
     "alva": dict.fromkeys(("alva@asset", "alva@simplicity_da", "alva@structural"), EVERY),
     **{name: {name: EVERY} for name in ("russe2022", "sottana", "strap", "sulem2018", "deplain")},
 }
-#: Our own sets, whose texts are always here: nobody has to wait for scores that do not change.
-OURS = {
-    "contrast": {"contrast": (*EVERY, *CHOICES)},
-    "world": {"world": (*SHOWN, "lexical", *SEEDS, *CHOICES)},
-}
+#: Our own set, whose texts are always here: nobody has to wait for scores that do not change.
+OURS = {"contrast": {"contrast": (*EVERY, *CHOICES)}}
 
 
 def ratings(*names: str) -> None:
