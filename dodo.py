@@ -104,12 +104,12 @@ def generated():
 CODE = files("src/tstmeta/**/*")
 #: What executes notebooks, and what makes the pages of data and the book.
 EXECUTION = files("tools/book.py", "tools/kernels.py")
-TOOLS = files("tools/*.py", "tools/world/*")
+TOOLS = files("tools/*.py")
 OURS = files(
     *(
         f"data/{name}/**/*"
         for name in (
-            *("contrast", "world", "published", "cards", "metric_cards", "transfer"),
+            *("contrast", "published", "cards", "metric_cards", "transfer"),
             "exercises",
         )
     ),

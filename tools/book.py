@@ -9,12 +9,11 @@ import os
 import shutil
 import subprocess
 import sys
-import warnings
 from importlib.metadata import files
 from pathlib import Path
 
 from tstmeta.console import note
-from tstmeta.schema import DemonstrationWarning, Status, TstmetaError
+from tstmeta.schema import Status, TstmetaError
 
 ROOT = Path(__file__).resolve().parents[1]
 #: What the pages show of every data set; what else they ask for is computed when they ask.
@@ -82,9 +81,7 @@ def scores(name: str) -> None:
         wanted, bases = [], ["source", "none"]
     if name in YELP_SETS and data.has_texts("yelp"):
         wanted += [*SYSTEMS, f"sim:idf={idf()}", *(YELP if wanted else ())]
-    with warnings.catch_warnings():  # that a model is a demonstration is said on the pages
-        warnings.simplefilter("ignore", DemonstrationWarning)
-        table = scoring.score(data.load(name), runnable(wanted), bases)
+    table = scoring.score(data.load(name), runnable(wanted), bases)
     failed = table[table["status"] == str(Status.ERROR)]
     if len(failed):
         first = failed["detail"].iloc[0]

@@ -64,7 +64,6 @@ def test_half_a_character_is_refused(tstmeta):
         raise result.exception
 
 
-def test_the_demonstration_model_is_called_so_on_stderr_and_an_unknown_one_is_refused(run):
-    assert "shows how the method works" in run(*TEXTS, "--format", "json").stderr
+def test_an_unknown_model_is_refused(run):
     unknown = run(*TEXTS, "--model", "nosuch")
     assert "'nosuch' names no setting and no model" in str(unknown.exception)

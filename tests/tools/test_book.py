@@ -88,7 +88,7 @@ def graph(folder: Path, **variables: str) -> dict:
 READ = {
     *("notebooks/01_first.ipynb", "tools/book.py", "tools/kernels.py", "requirements.lock"),
     "src/tstmeta/metrics/lexical.py",
-    "src/tstmeta/models/weights/backbone/model.safetensors",
+    "src/tstmeta/models/weights/unigrams/smollm2-135m.csv",
     *("data/contrast/polite.csv", "data/ratings/lai/items.parquet", "data/frozen/01_first.csv"),
     "data/external/mir/items.csv",
 }

@@ -23,7 +23,7 @@ from tstmeta.metrics import Request, catalogue, get, names
 ROOT = Path(__file__).parents[2]
 CARDS = sorted(path.stem for path in paths.project("metric_cards").glob("*.md"))
 #: What comes with the project.
-OWN = {"contrast", "world"}
+OWN = {"contrast"}
 
 
 def tags(fragment: str) -> set[str]:
