@@ -1,8 +1,9 @@
 """Count what metrics need of a real corpus: ``python -m tools.counts``.
 
 The corpus is the distinct sources of :data:`SETS`, all in English.  Written are counts alone, into
-``src/tstmeta/models/weights``: how often each token of SmolLM2 occurs (slor) and in how many texts
-each token of MiniLM occurs (``idf``).  The raw files of the sets are needed.
+``src/tstmeta/models/weights``: how often each token of SmolLM2 occurs (slor), in how many texts
+each token of MiniLM occurs (``idf``), and what each word weighs in the graph of all parses
+(synwmd).  The raw files of the sets and the models are needed.
 """
 
 from collections import Counter
@@ -10,7 +11,8 @@ from itertools import chain
 
 import tstmeta as tst
 from tstmeta import storage
-from tstmeta.models import encoders, hub, lm, vectors
+from tstmeta.metrics import synwmd
+from tstmeta.models import encoders, hub, lm, parses, vectors
 from tstmeta.models.causal import BACKBONES, DEFAULT
 from tstmeta.models.template import Template
 
@@ -34,6 +36,10 @@ def main() -> None:
     lines = [f"{token},{count}\n" for token, count in sorted(counts.items())]
     storage.write(lm.SHIPPED / f"{DEFAULT}.csv", "id,count\n" + "".join(lines))
     vectors.write_counts(encoders.load(encoders.MINILM), texts, vectors.COUNTS)
+    parser = parses.trees()
+    parser.prepare(texts)
+    weights = synwmd.write_weights([parser.find(text) for text in texts], synwmd.WEIGHTS)
+    print(f"{len(weights)} words have a weight")
     print(f"{len(texts)} sources, {sum(counts.values())} tokens, {len(counts)} of them distinct")
 
 
