@@ -6,15 +6,14 @@ two words is added the mean distance of the subtrees that hold them.
 
 import lzma
 import math
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Iterable
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import storage
 from ..models import hub
 from ..models.parses import English, Tree
 from ..models.vectors import Vectors, identity
@@ -57,23 +56,8 @@ def word_weights(trees: Iterable[Tree]) -> dict[str, float]:
     return dict(zip(places, (1 / ranks).tolist(), strict=True))
 
 
-def write_weights(trees: Sequence[Tree], path: Path) -> dict[str, float]:
-    """Write the weights of words that two trees have, and of :data:`UNKNOWN` for the others.
-
-    A word of one text alone might tell whose text it is.
-    """
-    weights = word_weights(trees)
-    counts = Counter(form for tree in trees for form in {word.form.lower() for word in tree})
-    rare = [weight for form, weight in weights.items() if counts[form] == 1]
-    table = {UNKNOWN: float(np.median(rare))} if rare else {}
-    table |= {form: weight for form, weight in weights.items() if counts[form] > 1}
-    lines = [f"{form} {weight:.6g}\n" for form, weight in table.items()]
-    storage.write(path, lzma.compress("".join(lines).encode()))
-    return table
-
-
 def read_weights(path: Path) -> dict[str, float]:
-    """The weights that :func:`write_weights` wrote, by word."""
+    """The weights of a table such as :data:`WEIGHTS`, by word."""
     lines = lzma.decompress(path.read_bytes()).decode().splitlines()
     return {form: float(weight) for form, _, weight in (line.partition(" ") for line in lines)}
 
