@@ -115,7 +115,7 @@ def test_several_references_count_as_documented(name, output, references, expect
         ("Dr. Smith went home. He slept.", ["Dr. Smith went home.", "He slept."]),
         ('He said "no." Then he left!', ['He said "no."', "Then he left!"]),
         ("It rose 3.5 per cent, i.e. little... Really?  Yes", None),
-        ("one. two", ["one. two"]),  # no sentence begins in lower case
+        ("one. two", ["one.", "two"]),
     ],
 )
 def test_sentences_are_those_of_nltks_punkt_with_its_trained_parameters(text, parts):
