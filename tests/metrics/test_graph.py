@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.metrics import item, scores
-from tests.parsing import CAT, DOG, OLD, drawn, sentence, tree, write
+from tests.parsing import CAT, DOG, OLD, drawn, needs_spacy, sentence, tree, write
 from tstmeta.metrics.graph import SmatchAmr, SmatchDep, matched, tree_graph
 
 AMR = """# ::snt The boy wants to go.
@@ -76,9 +76,11 @@ def test_smatch_of_meaning_graphs_is_that_by_hand_and_that_of_the_library(amr):
     assert result.value == pytest.approx(smatch.compute_f(*counts)[2])
 
 
-def test_smatch_of_dependency_trees_by_hand(conllu):
+@pytest.mark.parametrize("parser", ["a file", pytest.param("spaCy", marks=needs_spacy)])
+def test_smatch_of_dependency_trees_by_hand(conllu, parser):
     texts = ["the cat sees a dog", "the dog sees a cat", "the old cat sees a dog"]
-    result = scores(SmatchDep(conllu), *[item(text, texts[0]) for text in texts])
+    metric = SmatchDep(conllu if parser == "a file" else "")
+    result = scores(metric, *[item(text, texts[0]) for text in texts])
     # cat and dog change places: their labels, or their relations and what hangs on them;
     # "old" adds a label and a relation
     assert [score.value for score in result] == pytest.approx([1, 8 / 10, 2 * 10 / (10 + 12)])

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from tests.metrics import item, scores
-from tests.parsing import drawn, sentence, tree, write
-from tstmeta.metrics.synwmd import SynWmd, word_weights
+from tests.parsing import drawn, needs_spacy, sentence, tree, write
+from tools import counts
+from tstmeta.metrics.synwmd import UNKNOWN, WEIGHTS, SynWmd, read_weights, word_weights
 from tstmeta.models import encoders
 from tstmeta.schema import Status
 
@@ -138,3 +139,29 @@ def test_the_embedded_encoders_vectors_are_taken_where_none_are_given(files):
     result = scores(metric, item(TEXTS[0], TEXTS[0]), item(TEXTS[1], TEXTS[0]))
     assert result[0].value < result[1].value
     assert "input embeddings of all-minilm" in str(metric.signature("source"))
+
+
+def test_words_of_a_single_text_share_their_median_weight():
+    forest = [tree(text) for text in (CAT, FOOD, AND, CAT)]
+    weights = weights_by_networkx(forest)
+    shared = {form: weights[form] for form in ("the", "cat", "sees", "dogs")}
+    rare = np.median([weights[form] for form in ("bad", "cats", "eat", "food")])
+    assert counts.word_weights(forest) == pytest.approx({UNKNOWN: rare, **shared})
+
+
+def test_the_shipped_weights_are_lower_for_frequent_words():
+    weights = read_weights(WEIGHTS)
+    assert weights["the"] < weights["dog"] < weights[UNKNOWN]
+    assert min(weights.values()) > 1
+
+
+@needs_spacy
+def test_without_a_file_spacy_parses_and_shipped_weights_count(files):
+    vectors = files.partition("+")[2]
+    trees = [SynWmd(vectors).read().find(text) for text in TEXTS[:2]]
+    weights = read_weights(WEIGHTS)
+    metric = SynWmd(vectors)
+    assert metric.missing == ""
+    [result] = scores(metric, item(TEXTS[1], TEXTS[0]))
+    assert result.value == pytest.approx(by_hand(*trees, weights), abs=1e-7)
+    assert "graph:en_core_web_sm.txt.xz@" in str(metric.signature("source"))

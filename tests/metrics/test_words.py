@@ -2,6 +2,7 @@
 
 import math
 import re
+from pathlib import Path
 
 import pytest
 
@@ -13,7 +14,7 @@ from tstmeta.judge import prompts
 from tstmeta.metrics import registry
 from tstmeta.metrics.base import more_is_better
 from tstmeta.metrics.catalogue import OPEN
-from tstmeta.models import hub, lm
+from tstmeta.models import fetching, hub, lm
 from tstmeta.schema import TstmetaError
 
 #: Short words and the same spelt out.
@@ -99,7 +100,7 @@ REMEDIES = [
     ("style-emd:nobody/nothing", "hf download nobody/nothing"),
     ("smatch-amr", "no parser comes with us: parse the texts with an AMR parser"),
     ("ted:/nowhere.conllu", "cannot read /nowhere.conllu: No such file"),
-    ("synwmd", "as in synwmd:/path/parses.conllu"),
+    ("synwmd", "en_core_web_sm is not here: tstmeta models fetch en_core_web_sm"),
     (f"synwmd:{__file__}", "is not read as CoNLL-U"),
 ]
 
@@ -107,6 +108,7 @@ REMEDIES = [
 @pytest.mark.parametrize(("name", "remedy"), REMEDIES)
 def test_what_is_not_here_gives_rows_with_the_remedy(name, remedy, monkeypatch):
     monkeypatch.setattr(hub, "here", lambda model: False)
+    monkeypatch.setattr(fetching, "folder", lambda name: Path("/nowhere"))
     metric = registry.get(name)
     assert remedy in metric.missing
     for score in scores(metric, item("so", "so", style="formal"), item("a", "b", style="formal")):
@@ -166,7 +168,7 @@ SIGNATURES = {
     "bertscore:idf={0}/texts.txt+layer2+{0}/bert": ["model:bert@"],
     "bleurt:{}/bleurt": ["model:bleurt@", "transformers:"],
     "perplexity:{}/gpt2+word": ["model:gpt2@", "per:word", "long:first-window", "transformers:"],
-    "questeval": ["questions:ThomasNLG/t5-qg_squad1-en@", "about:rule-1,5 sentences", "prefix:sv1"],
+    "questeval": ["questions:ThomasNLG/t5-qg_squad1-en@", "about:rule-2,5 sentences", "prefix:sv1"],
     "questeval:released": [WINDOW],
     **{f"style-{kind}": ["model:embedded", "scikit-learn:"] for kind in STYLES},
     **{f"style-{kind}:{{}}/bert+bad=blue": ["called:blue:bad"] for kind in STYLES},

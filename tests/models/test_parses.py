@@ -1,12 +1,16 @@
-"""Files of parses, and looking parses up by text."""
+"""Parses by spaCy and of files, looked up by text."""
 
 import os
+import pickle
+import re
 from pathlib import Path
 
 import pytest
+import srsly
 
-from tests.parsing import CAT, DOG, sentence, tree, write
-from tstmeta.models.parses import Graph, Word, read_amr, read_conllu, trees
+from tests.parsing import CAT, DOG, needs_spacy, sentence, tree, write
+from tstmeta.models import fetching
+from tstmeta.models.parses import MODEL, English, Graph, Word, read_amr, read_conllu, trees
 from tstmeta.schema import TstmetaError
 
 HI = "Hi/0/root !/1/punct"
@@ -24,6 +28,50 @@ def test_a_file_is_read_once_and_anew_when_it_changes(tmp_path):
     after = trees(path)
     assert after.identity != before.identity
     assert after.find("the dog sees a cat") == tree(DOG)
+
+
+# -------------------------------------------------------------------------------------- spaCy
+
+
+@needs_spacy
+def test_spacy_parses_what_no_file_has():
+    parser = trees()
+    assert trees() is parser
+    assert re.fullmatch(r"en_core_web_sm-3\.8\.0\+spacy-[\d.]+", parser.identity)
+    found = parser.find(" Dr. Smith\nwent  home. It's late ")  # whatever its white space
+    assert [word.form for word in found] == [
+        "Dr.",
+        "Smith",
+        "went",
+        "home",
+        ".",
+        "It",
+        "'s",
+        "late",
+    ]
+    assert [word.head for word in found] == [2, 3, 0, 3, 3, 7, 0, 7]
+    assert found[1] == Word("Smith", "PROPN", 3, "nsubj")
+    assert parser.find("\n") == ()
+
+
+@needs_spacy
+def test_a_tree_does_not_depend_on_the_batch():
+    texts = ["i dont no if its true , but ok", "Stop!!", "", *(f"He left {n} dogs." for n in "ab")]
+    alone = [trees().find(text) for text in texts]
+    trees().prepare(texts[::-1])
+    assert [trees().find(text) for text in texts] == alone
+
+
+@needs_spacy
+def test_nothing_is_unpickled(monkeypatch):
+    def refuse(*arguments, **options):
+        raise AssertionError("a pickle")
+
+    for module, name in ((pickle, "loads"), (pickle, "load"), (srsly, "pickle_loads")):
+        monkeypatch.setattr(module, name, refuse)
+    folder = fetching.folder(MODEL)
+    assert English(folder).find("It is so.")[0].relation == "nsubj"
+    assert not any(b"pickle" in path.read_bytes() for path in folder.rglob("*.cfg"))
 
 
 # ------------------------------------------------------------------------------------ CoNLL-U
@@ -61,7 +109,7 @@ def test_a_text_that_is_not_written_is_that_of_its_tokens(tmp_path):
     path.write_text("\r\n".join(["# newdoc", *rows]) + "\r\n", encoding="utf-8-sig")
     both, first, _ = read_conllu(path).items()
     assert (both[0], first[0]) == ("don't go!now", "don't go!")
-    assert first[1][1] == Word("n't", "not", "PART", 3, "advmod")
+    assert first[1][1] == Word("n't", "PART", 3, "advmod")
     assert len(first[1]) == 4
 
 

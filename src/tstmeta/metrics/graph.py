@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 from ..models import parses
 from ..models.parses import Graph, Parser, Tree
+from ..schema import TstmetaError
 from .base import Score, cut_note, installed, scored
 from .trees import ParseMetric
 
@@ -80,12 +81,18 @@ class SmatchAmr(SmatchDep):
 
     name = "smatch-amr"
     facts = f"measure:f1 search:climb {_SEARCH}"
-    remedy = (
-        "parse the texts with an AMR parser and name the file in PENMAN notation, each graph under "
-        "its text (# ::snt The text.), as in {name}:/path/parsed.amr"
-    )
+
+    def __init__(self, variant: str = ""):
+        super().__init__(variant)
+        self.languages = ()
 
     def read(self) -> Parser:
+        if not self.file:
+            raise TstmetaError(
+                f"{self.name} needs parses and no parser comes with us: parse the texts with an "
+                "AMR parser and name the file in PENMAN notation, each graph under its text "
+                f"(# ::snt The text.), as in {self.name}:/path/parsed.amr"
+            )
         return parses.graphs(self.file)
 
     def find(self, text: str) -> Graph:

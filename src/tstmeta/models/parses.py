@@ -1,9 +1,11 @@
-"""Parses of texts: dependency trees (CoNLL-U) and meaning graphs (PENMAN) of a user's file."""
+"""Parses of texts: dependency trees by spaCy or of a file, meaning graphs of a file."""
 
 import io
+import json
 import re
-from collections.abc import Mapping
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property, lru_cache
+from importlib.metadata import version
 from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,14 +14,16 @@ from ..data.files import read_text
 from ..extras import needs
 from ..schema import TstmetaError
 from ..secrecy import excerpt
-from . import hub
+from . import fetching, hub
+
+#: What parses English where no file is named.
+MODEL = "en_core_web_sm"
 
 
 class Word(NamedTuple):
     """A word of a dependency tree; ``head`` is a place in its text from 1, or 0 for a root."""
 
     form: str
-    lemma: str
     upos: str
     head: int
     relation: str
@@ -55,6 +59,9 @@ class Parser(NamedTuple):
     file: str
     parses: Mapping[str, Any]
 
+    def prepare(self, texts: Iterable[str]) -> None:
+        """Nothing is to be done: all parses are known."""
+
     def find(self, text: str) -> Any:
         """The parse of a text, whatever its white space; TstmetaError where there is none."""
         if (parse := self.parses.get(_key(text))) is None:
@@ -63,11 +70,59 @@ class Parser(NamedTuple):
         return parse
 
 
-def trees(path: str) -> Parser:
-    """Dependency trees: a file in CoNLL-U."""
-    needs("ufal")
-    file = Path(path).expanduser()
-    return _read("conllu", file, hub.file_hash(file))
+class English:
+    """Dependency trees of English texts by :data:`MODEL`, which spaCy runs (Honnibal et al., 2020).
+
+    White space does not count.  Relations are those of spaCy's model, parts of speech universal.
+    """
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+        self._trees: dict[str, Tree] = {}
+
+    @property
+    def identity(self) -> str:
+        """The model with its version, and spaCy's."""
+        facts = json.loads((self.folder / "meta.json").read_text(encoding="utf-8"))
+        return f"{MODEL}-{facts['version']}+spacy-{version('spacy')}"
+
+    @cached_property
+    def _pipe(self) -> Callable[[Iterable[str]], Iterable[Any]]:
+        import spacy
+
+        return spacy.load(self.folder, exclude=["ner", "lemmatizer"]).pipe
+
+    def prepare(self, texts: Iterable[str]) -> None:
+        """Parse texts in batches; those of the last call are remembered."""
+        keys = list(dict.fromkeys(map(_key, texts)))
+        self._trees = dict(zip(keys, map(_spacy_tree, self._pipe(keys)), strict=True))
+
+    def find(self, text: str) -> Tree:
+        """The tree of a text; its sentences have a root each."""
+        if _key(text) not in self._trees:
+            self.prepare([text])
+        return self._trees[_key(text)]
+
+
+def _spacy_tree(doc: Any) -> Tree:
+    # the head of a root is itself
+    heads = [0 if token.head == token else token.head.i + 1 for token in doc]
+    return tuple(Word(word.text, word.pos_, heads[word.i], word.dep_) for word in doc)
+
+
+_english = lru_cache(maxsize=1)(English)
+
+
+def trees(path: str = "") -> Parser | English:
+    """Dependency trees: of a file in CoNLL-U, or of English texts where none is named."""
+    needs("ufal" if path else "spacy")
+    if path:
+        file = Path(path).expanduser()
+        return _read("conllu", file, hub.file_hash(file))
+    model = fetching.catalogue()[MODEL]
+    if not model.here:
+        raise TstmetaError(f"{MODEL} is not here: {model.remedy}")
+    return _english(fetching.folder(MODEL))
 
 
 def graphs(path: str) -> Parser:
@@ -108,9 +163,8 @@ def _tree(sentences: list[Any]) -> Tree:
     for sentence in sentences:
         before = len(words)
         for word in list(sentence.words)[1:]:
-            marks = (word.form, word.lemma or "_", word.upostag or "_")
             head = word.head + before if word.head else 0
-            words.append(Word(*marks, head, word.deprel or "_"))
+            words.append(Word(word.form, word.upostag or "_", head, word.deprel or "_"))
     return tuple(words)
 
 
