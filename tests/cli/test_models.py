@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.command import table
-from tstmeta.models import fetching
+from tstmeta.models import fetching, hub
 from tstmeta.schema import TstmetaError
 
 
@@ -51,9 +51,9 @@ def test_models_are_fetched_one_after_the_other(tstmeta, monkeypatch):
 
 
 @pytest.mark.parametrize("metric", ["likelihood", "perplexity:gemma-3-270m", "cosine:mpnet"])
-def test_scores_of_a_model_that_is_absent_name_the_command(tstmeta, cache, metric):
-    fetching.folder("smollm2-135m").rmdir()
-    (cache.parent / "styled.csv").write_text("source,output,style\na cat,a dog,formal\n")
+def test_scores_of_a_model_that_is_absent_name_the_command(tstmeta, tmp_path, monkeypatch, metric):
+    monkeypatch.setattr(hub, "here", lambda model: False)
+    (tmp_path / "styled.csv").write_text("source,output,style\na cat,a dog,formal\n")
     name = metric.partition(":")[2] or "smollm2-135m"
     result = tstmeta("score", "--data", "styled.csv", "--metric", metric)
     assert table(result)["status"].tolist() == ["error"]
