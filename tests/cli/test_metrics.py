@@ -15,7 +15,7 @@ from tstmeta.schema import TstmetaError
 def test_metrics_lists_each_with_what_it_measures_and_what_to_do_for_a_missing_model(
     tstmeta, monkeypatch
 ):
-    monkeypatch.setattr(hub, "here", lambda model: model.name == "embedded")
+    monkeypatch.setattr(hub, "here", lambda model: model.profile == "embedded")
     listed = tstmeta("metrics", "--format", "csv")
     rows = table(listed).set_index("name")
     own = (rows["status"] == "ok") & (rows["family"] != catalogue.COMBINED_FAMILY)

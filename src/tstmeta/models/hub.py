@@ -6,6 +6,7 @@ import hashlib
 import re
 import sys
 from collections.abc import Mapping
+from fnmatch import fnmatch
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -47,31 +48,38 @@ def _hashed(path: Path, *_stamp: int) -> str:
 
 def fingerprint(folder: Path, digits: int = 12) -> str:
     """First hexadecimal digits of the SHA-256 of a local model's files."""
-    files = sorted({file for pattern in _CONTENT for file in folder.glob(pattern)})
-    if not any(file.suffix == ".safetensors" for file in files):
+    files = {file.name: file for pattern in _CONTENT for file in folder.glob(pattern)}
+    if not any(name.endswith(".safetensors") for name in files):
         raise MissingModel(
             f"{folder} holds no .safetensors file: is it the folder of a model? "
             "Other weights, such as pickles, are not read"
         )
-    parts = b"".join(file.name.encode() + bytes.fromhex(file_hash(file)) for file in files)
-    return hashlib.sha256(parts).hexdigest()[:digits]
+    return _hash_of({name: file_hash(file) for name, file in files.items()})[:digits]
+
+
+def _hash_of(files: Mapping[str, str]) -> str:
+    """One hash of the names and hashes of files."""
+    parts = (name.encode() + bytes.fromhex(digest) for name, digest in sorted(files.items()))
+    return hashlib.sha256(b"".join(parts)).hexdigest()
 
 
 def identity(model: Backbone) -> str:
     """``name@hash`` of a folder or GGUF file, ``name@missing``, or ``hub/id@revision`` of a hub.
 
-    The name of a GGUF file says by custom how its weights were quantised.
+    The name of a GGUF file says by custom how its weights were quantised.  What can be fetched has
+    its hash before it is here.
     """
+    files = fetching.catalogue()[model.fetched].files if model.fetched else {}
     if model.quantised:
         name = model.folder.name
-        digest = fetching.catalogue()[model.fetched].files[name] if model.fetched else ""
-        return f"{name}@{(digest or file_hash(model.folder))[:12]}"
+        return f"{name}@{(files.get(name) or file_hash(model.folder))[:12]}"
     if model.local:
         name = model.name if model.profile == "embedded" else model.folder.resolve().name
         try:
             return f"{name}@{fingerprint(model.folder)}"
         except MissingModel:  # scoring says so, row by row
-            return f"{name}@missing"
+            known = {n: files[n] for n in files if any(fnmatch(n, p) for p in _CONTENT)}
+            return f"{name}@{_hash_of(known)[:12] if known else 'missing'}"
     fetched = None if model.revision else _snapshot(model)
     return f"{model.where}@{model.revision or (fetched.name if fetched else 'main')}"
 
@@ -115,8 +123,12 @@ def remedy(model: Backbone) -> str:
     """What to do when a model is not here."""
     if words := lacking("torch", "transformers"):
         return words
+    if model.quantised and (words := lacking("gguf")):
+        return words
     if model.fetched:
-        return lacking("gguf") or fetching.catalogue()[model.fetched].remedy
+        return fetching.catalogue()[model.fetched].remedy
+    if model.quantised:
+        return "name a GGUF file that is complete, of a causal model that transformers can read"
     if model.course:
         command = f"python -m experiments.training {model.course} --out {model.where}"
         return f"train it in the repository: {command}"
@@ -174,7 +186,10 @@ def folder(model: Backbone, weights: bool = True) -> str:
     if model.fetched and not here(model):
         raise MissingModel(absent(model))
     if model.quantised:
-        return str(gguf.folder(model.folder, file_hash(model.folder)))
+        digest = file_hash(model.folder)
+        if model.fetched and not identity(model).endswith(digest[:12]):
+            raise missing(model, "the file is damaged (by SHA-256)")
+        return str(gguf.folder(model.folder, digest))
     if model.local:
         for file in model.folder.rglob("*"):
             regular(file)
@@ -211,8 +226,8 @@ def device_of(wanted: str = "auto") -> str:
 
 
 def dtype_of(model: Backbone, device: str = "") -> str:
-    """bfloat16 on CUDA, but for the models that everybody has, and float32 elsewhere."""
-    if model.profile == "embedded":
+    """bfloat16 on CUDA, but for quantised models and those that all have; float32 elsewhere."""
+    if model.profile == "embedded" or model.quantised:
         return "float32"
     return "bfloat16" if (device or device_of()).startswith("cuda") else "float32"
 
