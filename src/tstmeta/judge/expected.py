@@ -72,7 +72,9 @@ class Judge(ModelMetric):
         dimension = self.settings.dimension or self.prompt.dimensions[0]
         if dimension not in self.prompt.dimensions:
             known = ", ".join(self.prompt.dimensions)
-            raise TstmetaError(f"prompt {self.prompt.name} rates {known}; it does not rate {dimension}")
+            raise TstmetaError(
+                f"prompt {self.prompt.name} rates {known}; it does not rate {dimension}"
+            )
         self.dimensions = (dimension,)
         self.begins = beginning(self.prompt, dimension)
         self.ratings = ratings_of(*self.prompt.scale)
