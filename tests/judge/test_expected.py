@@ -162,7 +162,7 @@ def test_the_probability_of_1_is_without_that_of_10_and_100(root):
 
 def test_what_prompts_share_is_computed_once_and_a_number_needs_no_token_more(root):
     metric = short(root)
-    engine = metric._language_model.model.engine
+    engine = metric._language_model.engine
     units = [(ASKED._replace(output=output),) for output in ("a bee", "a bear", "bees")]
     contexts = [metric._context(request) for [request] in units]
     paths = {c + t[:n] for c in contexts for t in metric._tokens[1] for n in range(len(t))}
@@ -206,7 +206,7 @@ def test_scores_and_log_probabilities_are_stored_and_a_stopped_run_goes_on(root,
     assert same["value"].tolist() == table["value"].tolist()
     resumed = short(root)
     resumed.keep_in(tmp_path, progress=False)
-    engine = resumed._language_model.model.engine
+    engine = resumed._language_model.engine
     before = engine.computed
     units = [(Request(row["output"], (), row["source"], "formal"),) for row in rows]
     assert [score.value for score in scores(resumed, *units)] == table["value"].tolist()

@@ -10,8 +10,7 @@ import json
 import math
 from collections.abc import Sequence
 from functools import cached_property
-from itertools import chain
-from os.path import commonprefix
+from itertools import chain, takewhile
 from typing import Annotated, ClassVar
 
 import numpy as np
@@ -69,21 +68,18 @@ class Judge(ModelMetric):
         super().__init__(variant)
         self.profile = "real"  # at 135M parameters a rating is hardly more than a guess
         self.prompt = prompts.load(self.settings.prompt)
-        dimension = self.settings.dimension or self.prompt.dimensions[0]
-        if dimension not in self.prompt.dimensions:
-            known = ", ".join(self.prompt.dimensions)
-            raise TstmetaError(
-                f"prompt {self.prompt.name} rates {known}; it does not rate {dimension}"
-            )
+        name, known = self.prompt.name, self.prompt.dimensions
+        dimension = self.settings.dimension or known[0]
+        if dimension not in known:
+            words = f"prompt {name} rates {', '.join(known)}; it does not rate {dimension}"
+            raise TstmetaError(words)
         self.dimensions = (dimension,)
         self.begins = beginning(self.prompt, dimension)
         self.ratings = ratings_of(*self.prompt.scale)
         if not self.ratings:
             low, high = self.prompt.scale
-            raise TstmetaError(
-                f"prompt {self.prompt.name} has the scale {low:g} to {high:g}; judge needs one of "
-                "whole numbers, at most 1,001"
-            )
+            words = f"prompt {name} has the scale {low:g} to {high:g}; judge needs one of whole"
+            raise TstmetaError(f"{words} numbers, at most 1,001")
         self.languages = self._languages()
 
     def _languages(self) -> tuple[str, ...]:
@@ -115,9 +111,9 @@ class Judge(ModelMetric):
             "transformers": installed("transformers"),
         }
 
-    @cached_property
+    @property
     def _language_model(self) -> LanguageModel:
-        return Cached(hub.loaded(self.model, rounded=False), self._folder)
+        return hub.loaded(self.model, rounded=False)
 
     @cached_property
     def _template(self) -> Template:
@@ -130,15 +126,17 @@ class Judge(ModelMetric):
         They are split together, for a tokenizer may join a space and a number.
         """
         answers = [self._template.tokens(self.begins + number) for number in self.ratings]
-        begins = commonprefix([self._template.tokens(self.begins), *answers])
-        return tuple(begins), [answer[len(begins) :] for answer in answers]
+        columns = zip(self._template.tokens(self.begins), *answers, strict=False)
+        shared = len([*takewhile(lambda column: len({*column}) == 1, columns)])
+        return answers[0][:shared], [answer[shared:] for answer in answers]
 
     def values(self, requests: Sequence[Request]) -> list[Score]:
         contexts = [self._context(request) for request in requests]
         distinct = [c for c in dict.fromkeys(contexts) if not isinstance(c, Score)]
         numbers = self._tokens[1]
         wanted = [Continuation(context, tokens) for context in distinct for tokens in numbers]
-        batches = self._language_model.logprobs(wanted, progress=self._progress)
+        model = Cached(self._language_model, self._folder)
+        batches = model.logprobs(wanted, progress=self._progress)
         answers = dict(chain.from_iterable(batches))
         sums = np.array([np.sum(answers[n], dtype=float) for n in range(len(wanted))])
         rows = np.exp(sums).reshape(len(distinct), len(numbers))
