@@ -43,6 +43,8 @@ def root(tmp_path_factory):
     root = tmp_path_factory.mktemp("models")
     for kind in ("llama", "gpt2"):
         small.saved(root / kind, kind)
+    small.network("llama", 256).save_pretrained(root / "narrow")
+    tiny.tokenizer("llama").save_pretrained(root / "narrow")
     small.network("gpt2").save_pretrained(root / "joining")
     joining().save_pretrained(root / "joining")
     (root / "short.toml").write_text(SHORT)
@@ -272,14 +274,12 @@ def test_a_control_token_that_cannot_be_read_as_text_is_invalid(root, monkeypatc
 
 
 def test_a_text_beyond_the_window_is_invalid_and_says_how_long_it_is(root):
-    metric = short(root)
-    # 100 is three tokens, the last of which need not fit
-    room = 2048 - 2 - len(metric._context(ASKED._replace(output="7"))) + 1
-    long = [metric._context(ASKED._replace(output="7" * length)) for length in (room, room + 1)]
-    assert len(long[0]) == 2046
-    assert long[1].status == "invalid"
-    assert long[1].detail == "the prompt takes 2047 tokens, and the model has room for 2046"
-    assert single(metric, "7" * room, ASKED.source, style="formal").status == "ok"
+    metric = short(root, "narrow")
+    room = 256 - 3 + 1  # 100 is three tokens, the last of which need not fit
+    length = room + 1 - len(metric._context(ASKED._replace(output="7")))
+    fits, long = scores(metric, *((ASKED._replace(output="7" * n),) for n in (length, length + 1)))
+    assert (fits.status, long.status) == ("ok", "invalid")
+    assert long.detail == f"the prompt takes {room + 1} tokens, and the model has room for {room}"
 
 
 def test_a_template_that_fails_is_an_error_of_the_model(root, tmp_path):
