@@ -130,6 +130,12 @@ class Judge(ModelMetric):
         shared = len([*takewhile(lambda column: len({*column}) == 1, columns)])
         return answers[0][:shared], [answer[shared:] for answer in answers]
 
+    @cached_property
+    def _longer(self) -> np.ndarray:
+        """Which number [n] goes on as which other [m]: 10 begins with 1, which is then not 1."""
+        tokens = self._tokens[1]
+        return np.array([[other[:-1] == number for other in tokens] for number in tokens])
+
     def values(self, requests: Sequence[Request]) -> list[Score]:
         contexts = [self._context(request) for request in requests]
         distinct = [c for c in dict.fromkeys(contexts) if not isinstance(c, Score)]
@@ -169,10 +175,8 @@ class Judge(ModelMetric):
 
     def _rated(self, begins: np.ndarray) -> Score:
         """The score from the probabilities that the answer goes on with each number [n]."""
-        shares, tokens, numbers = begins.copy(), self._tokens[1], list(self.ratings.values())
-        for n, number in enumerate(tokens):  # 10 and 100 begin with 1, which is then not 1
-            longer = [m for m, other in enumerate(tokens) if other[:-1] == number]
-            shares[n] = max(0.0, shares[n] - begins[longer].sum())
+        numbers = [*self.ratings.values()]
+        shares = np.maximum(begins - self._longer @ begins, 0.0)
         mass = float(shares.sum())
         detail = json.dumps({"argmax": numbers[shares.argmax()], "mass": round(mass, 4)})
         if not mass >= LEAST_MASS:
