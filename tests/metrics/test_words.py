@@ -92,6 +92,7 @@ def test_words_that_name_nothing_or_contradict_each_other_are_refused(name, mess
 
 REMEDIES = [
     ("bertscore:roberta-large", "hf download"),
+    ("judge:3b+style", "hf download"),
     ("s3bert", "name the folder: s3bert:/path/folder"),
     ("sim", "install it anew"),
     ("bleurt", "upstream's weights are pickles, which are never read: convert them to safetensors"),

@@ -112,7 +112,7 @@ class Likelihood(ModelMetric):
         """Its model is loaded when something new is asked."""
         model: LanguageModel
         if isinstance(self.model, Backbone):
-            model = _loaded(self.model, rounded=self.released)
+            model = hub.loaded(self.model, rounded=self.released)
         elif isinstance(self.model, Server):
             model = _connected(self.model)
         else:
@@ -165,7 +165,5 @@ def read(words: str) -> tuple[Backbone | Server, LikelihoodSettings]:
     return Server(where, name or tokenizer.where, tokenizer), settings
 
 
-# Content and style, one after the other, load a model once, and two are never held; a server is
-# asked once what it can do.
-_loaded = lru_cache(maxsize=1)(hub.Lazy)
+# A server is asked once what it can do.
 _connected = lru_cache(maxsize=1)(Server.connected)

@@ -287,3 +287,7 @@ class Lazy:
 
     def logprobs(self, requests: Requests, **options: Any) -> Answers:
         return self.engine.logprobs(requests, **options)
+
+
+#: The one model that is held: metrics that follow each other and name the same load it once.
+loaded = lru_cache(maxsize=1)(Lazy)
