@@ -4,17 +4,14 @@ Parts depend on the sentence and on what its files call it, never on a seed: mod
 trained with different seeds are tested on the same sentences.
 """
 
-import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 
 import pandas as pd
 
 from tstmeta.data import corpora
-from tstmeta.data.corpora import key
+from tstmeta.data.corpora import PARTS, hashed, key
 from tstmeta.schema import TstmetaError
 
-#: From the one that may be seen most to the one that may be seen least.
-PARTS = ("train", "dev", "test")
 #: Sentences of a split with this role go to dev and test by halves.
 HELD = "held out"
 #: A corpus without splits: of ten sentences eight, one and one.
@@ -31,11 +28,6 @@ USUAL = {
 }
 #: Yelp: the training files are not there, and all 1,000 sources of Li et al. (2018) lie in dev.
 YELP = {"test": "train", "dev": HELD}
-
-
-def hashed(text: str) -> int:
-    """A number in [0, 2**64) that depends on the text alone, on every machine."""
-    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")
 
 
 def divide(
@@ -69,7 +61,7 @@ def read_corpus(
     columns: Sequence[str] = ("text", "style"),
     keep_out: Sequence[str] | None = None,
 ) -> pd.DataFrame:
-    """Sentences with text, task, style, value (NaN where there is none), split and part.
+    """Sentences with text, task, style, split and part.
 
     Args:
         name, columns: see :func:`tstmeta.data.corpora.read`.
@@ -83,11 +75,3 @@ def _rank(text: str, role: str) -> int:
     if role in PARTS:
         return PARTS.index(role)
     return sum(hashed(f"part/{text}") % 10 >= bound for bound in _TENTHS[role])
-
-
-def corpus_hash(corpus: pd.DataFrame, columns: Iterable[str] = ("text", "style", "part")) -> str:
-    """First 16 hexadecimal digits of the SHA-256 of these columns, row by row."""
-    digest = hashlib.sha256()
-    for row in zip(*(corpus[column] for column in columns), strict=True):
-        digest.update(("\0".join(map(str, row)) + "\n").encode())
-    return digest.hexdigest()[:16]
