@@ -64,12 +64,12 @@ def sentences() -> pd.DataFrame:
 def main() -> None:
     table, sets = sentences(), rated()
     words = table["text"].map(key)
-    found = {name: int(words.isin(texts).sum()) for name, texts in sets.items()}
-    table = table[~words.isin(set().union(*sets.values()))]
+    counts = {name: int(words.isin(texts).sum()) for name, texts in sets.items()}
+    table = corpora.divided(table[~words.isin(set().union(*sets.values()))])
     folder = MODELS["embedded"].folder
     shutil.rmtree(folder, ignore_errors=True)
-    facts = {"corpora": CORPORA, "kept_out": found}
-    report = training.train(folder, corpora.divided(table), TASKS, facts)
+    facts = {"corpora": CORPORA, "corpus": corpora.corpus_hash(table), "kept_out": counts}
+    report = training.train(folder, table, TASKS, facts)
     for task, result in report["results"].items():
         print(f"{task}: {result['accuracy']:.3f} of {result['n']} texts right")
 

@@ -56,7 +56,7 @@ def train(
     report = {
         **(facts or {}),
         **features,
-        "sizes": corpus["part"].value_counts().to_dict(),
+        "sizes": corpus["part"].value_counts().sort_index().to_dict(),
         "inverse": inverse,
         "results": evaluate(model, corpus, quality),
         "tasks": [asdict(task) for task in model.about.tasks],

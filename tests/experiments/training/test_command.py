@@ -90,7 +90,6 @@ def test_with_a_base_the_course_is_the_printed_one_and_a_split_is_kept(train, tm
     ("words", "message"),
     [
         ("classifier --corpus yelp", "tstmeta data fetch yelp"),
-        ("classifier --corpus moods.csv --styles a,b", "--styles LOW,HIGH"),
         ("classifier --corpus moods.csv --set colour=3", "one of epochs, rate"),
         ("classifier --corpus single.csv", "has one style only"),
         ("lm --corpus gone.csv", "gone.csv: there is no such file"),
