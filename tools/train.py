@@ -1,5 +1,5 @@
 """Make anew what we ship: ``python -m tools.train WHAT [OUT]``, where WHAT is ``backbone``, ``lm``,
-``style``, ``strength``, ``idf`` or ``world``.
+``idf`` or ``world``.
 
 What lies in ``src/tstmeta/models/weights`` and ``data/world`` comes out, on the same machine to the
 byte.  The backbone takes under an hour on two cores, the others minutes.  A run that was killed
@@ -14,11 +14,10 @@ from typing import Any
 
 import pandas as pd
 
-from experiments.training import classifier, lm
+from experiments.training import lm
 from experiments.training.loop import (
     CHECKPOINT,
     LmOptions,
-    StyleOptions,
     finished,
     versions,
     write_report,
@@ -26,15 +25,13 @@ from experiments.training.loop import (
 from experiments.training.splits import divide
 from tools.world import conversations
 from tools.world.conversations import Example, example
-from tools.world.scenes import WORDINGS, scene
 from tools.world.testset import small_world
-from tools.world.words import PHRASES, Choices
+from tools.world.words import Choices
 from tstmeta import storage
 from tstmeta.data import Dataset, load
 from tstmeta.data.tables import corpus_table
 from tstmeta.likelihood.instructions import Instructions, shipped
 from tstmeta.models import encoders, vectors
-from tstmeta.models.classifiers import Task
 from tstmeta.scoring import score
 
 # ----------------------------------------------------------------------------------- the backbone
@@ -227,51 +224,6 @@ def shares(data: Dataset, scores: pd.DataFrame) -> dict[str, float]:
     return shown
 
 
-# -------------------------------------------------------------------------------- models of style
-
-#: Task -> the style of its sources and the style that they are rewritten to.
-STYLES = {task: tuple(styles) for task, styles in PHRASES["styles"].items()}
-#: Other words for the styles.
-NAMES = {
-    wording: style
-    for task, (_, style) in STYLES.items()
-    for wording in WORDINGS[task]
-    if wording != style and task != "sentiment"
-} | dict.fromkeys(("casual", "colloquial"), "informal")
-
-
-def style_corpus(strengths: bool, scenes: int = 1500) -> pd.DataFrame:
-    """Sentences with task, style, split (empty) and value (strength in the task's second style).
-
-    With ``strengths`` light rewrites are among them, which stand between two styles.
-    """
-    levels = {"source": 0.0, "light": 0.5, "strong": 1.0}
-    if not strengths:
-        del levels["light"]
-    rows = []
-    for task, styles in STYLES.items():
-        for number in range(scenes):
-            is_reversed = task in ("sentiment", "formal") and number % 2
-            name = "informal" if task == "formal" and is_reversed else task
-            drawn = scene(f"style corpus/{number}", name, style=styles[0 if is_reversed else 1])
-            for level, strength in levels.items():
-                value = 1 - strength if is_reversed else strength
-                rows.append((drawn.tell(level), task, styles[int(value > 0.5)], "", value))
-    return pd.DataFrame(rows, columns=["text", "task", "style", "split", "value"])
-
-
-def style(out: Path, strengths: bool) -> dict[str, Any]:
-    """Train the model behind the metrics of style: a classifier, or a regressor of strengths."""
-    tasks = [
-        Task(name, styles, {word: style for word, style in NAMES.items() if style in styles})
-        for name, styles in STYLES.items()
-    ]
-    rate = 0.1 if strengths else 1.0
-    options = StyleOptions(epochs=5, rate=rate, decay=1e-5, bits=15)
-    table = divide(style_corpus(strengths))
-    return classifier.train(out, table, tasks=tasks, options=options, regression=strengths)
-
-
 def main(what: str = "", out: str = "") -> None:
     """Write what is named to a folder or file, by default one of that name."""
     path = Path(out or what)
@@ -284,8 +236,6 @@ def main(what: str = "", out: str = "") -> None:
             table = divide(corpus_table(conversations.sentences()))
             texts = {part: rows["text"].tolist() for part, rows in table.groupby("part")}
             lm.train(path, texts["train"], texts["test"], name="ours")
-        case "style" | "strength":
-            style(path, strengths=what == "strength")
         case "idf":  # tokens of the embedded encoder in the sources of our two sets
             every = [text for name in vectors.COUNTED for text in load(name).items["source"]]
             vectors.write_counts(encoders.load(encoders.MINILM), [*dict.fromkeys(every)], path)

@@ -1,13 +1,12 @@
-"""What we ship is made anew: the backbone and its tokenizer, its worth, the models of style."""
+"""What we ship is made anew: the backbone and its tokenizer, its worth."""
 
 import hashlib
 import json
-from pathlib import Path
 
 import pytest
 
 from experiments.training.loop import Learner, LmOptions, read_checkpoint, read_report
-from experiments.training.splits import corpus_hash, divide, key
+from experiments.training.splits import divide
 from tests.experiments.training.conftest import digests, killed
 from tools import train
 from tools.world.conversations import sentences
@@ -16,7 +15,6 @@ from tstmeta.data.tables import corpus_table
 from tstmeta.likelihood.instructions import Instructions, shipped
 from tstmeta.models import lm, vectors
 from tstmeta.models.causal import EMBEDDED
-from tstmeta.models.classifiers import FILE, MODELS
 
 #: Instructions of three words, and a model that trains in a second.
 FORMS = ("Make {style}: {source}", "Reword: {source}", "Repeat: {source}")
@@ -94,29 +92,6 @@ def test_the_language_model_was_made_from_todays_text_and_options():
     assert report["options"].items() <= options.items()
     held_out = report["perplexity"]["held_out"]
     assert held_out["per_token"] < held_out["unigrams_per_token"] / 10
-
-
-@pytest.mark.parametrize("name", ["embedded", "embedded-strength"])
-def test_the_models_of_style_were_made_from_todays_text(name):
-    report = read_report(MODELS[name].folder)
-    corpus = divide(train.style_corpus(report["regression"]))
-    assert report["corpus"] == corpus_hash(corpus, ("text", "task", "style", "value", "part"))
-    texts = set(map(key, corpus["text"]))
-    for other in ("world", "contrast"):
-        items = data.load(other).items
-        assert not texts & set(map(key, [*items["source"], *items["output"]]))
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("name", ["embedded", "embedded-strength"])
-def test_todays_code_makes_the_models_of_style(tmp_path, name):
-    """The last digits may differ from one kind of processor to another."""
-    from safetensors.numpy import load_file
-
-    train.style(tmp_path, strengths=name == "embedded-strength")
-    kept, fresh = (load_file(Path(where) / FILE) for where in (MODELS[name].where, tmp_path))
-    assert kept.keys() == fresh.keys()
-    assert all(kept[key] == pytest.approx(fresh[key], abs=1e-5) for key in kept)
 
 
 def test_the_counts_of_tokens_come_out_again(tmp_path):
