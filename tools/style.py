@@ -68,7 +68,7 @@ def main() -> None:
     table = corpora.divided(table[~words.isin(set().union(*sets.values()))])
     folder = MODELS["embedded"].folder
     shutil.rmtree(folder, ignore_errors=True)
-    facts = {"corpora": CORPORA, "corpus": corpora.corpus_hash(table), "kept_out": counts}
+    facts = {"corpora": CORPORA, "kept_out": counts}
     report = training.train(folder, table, TASKS, facts)
     for task, result in report["results"].items():
         print(f"{task}: {result['accuracy']:.3f} of {result['n']} texts right")

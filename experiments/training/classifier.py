@@ -15,7 +15,6 @@ import pandas as pd
 from scipy.special import softmax
 
 from tstmeta import storage
-from tstmeta.data.corpora import corpus_hash
 from tstmeta.extras import needs
 from tstmeta.models import classifiers, hub, training
 from tstmeta.models.causal import Backbone
@@ -37,7 +36,7 @@ from tstmeta.schema import TstmetaError
 
 from . import loop
 from .loop import Learner, StyleOptions
-from .splits import PARTS
+from .splits import PARTS, corpus_hash
 
 #: Bins of the expected calibration error (Guo et al., 2017, use 15).
 BINS = 15

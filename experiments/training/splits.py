@@ -4,6 +4,7 @@ Parts depend on the sentence and on what its files call it, never on a seed: mod
 trained with different seeds are tested on the same sentences.
 """
 
+import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 
 import pandas as pd
@@ -75,3 +76,11 @@ def _rank(text: str, role: str) -> int:
     if role in PARTS:
         return PARTS.index(role)
     return sum(hashed(f"part/{text}") % 10 >= bound for bound in _TENTHS[role])
+
+
+def corpus_hash(corpus: pd.DataFrame, columns: Iterable[str] = ("text", "style", "part")) -> str:
+    """First 16 hexadecimal digits of the SHA-256 of these columns, row by row."""
+    digest = hashlib.sha256()
+    for row in zip(*(corpus[column] for column in columns), strict=True):
+        digest.update(("\0".join(map(str, row)) + "\n").encode())
+    return digest.hexdigest()[:16]

@@ -52,7 +52,7 @@ def test_probabilities_are_those_of_scikit_learn(vectors, tmp_path, task):
 @style.needs_encoder
 def test_a_report_says_how_good_the_model_is_on_sentences_that_it_never_saw(tmp_path):
     corpus = style.corpus(count=60)
-    report = training.train(tmp_path / "mine", corpus, facts={"corpus": "ours"})
+    report = training.train(tmp_path / "mine", corpus, facts={"corpora": "ours"})
     assert json.loads((tmp_path / "mine" / training.REPORT).read_text()) == json.loads(
         json.dumps(report)
     )

@@ -43,14 +43,13 @@ def style(
     """
     import pandas as pd
 
-    from ..data.corpora import corpus_hash, divided, learned
+    from ..data.corpora import divided, learned
     from ..models import encoders, training
 
     if absent := encoders.missing(encoders.MINILM):
         raise mistake(absent)
     training.empty(out)
-    table = divided(learned(corpus, keep_out))
-    report = training.train(out, table, facts={"corpus": corpus_hash(table)})
+    report = training.train(out, divided(learned(corpus, keep_out)))
     rows = [{"task": name, **result} for name, result in report["results"].items()]
     show_table(pd.DataFrame(rows), format)
     say_use(out, "style-confidence:OUT")

@@ -28,14 +28,6 @@ def hashed(text: str) -> int:
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")
 
 
-def corpus_hash(corpus: pd.DataFrame, columns: Iterable[str] = ("text", "style", "part")) -> str:
-    """First 16 hexadecimal digits of the SHA-256 of these columns, row by row."""
-    digest = hashlib.sha256()
-    for row in zip(*(corpus[column] for column in columns), strict=True):
-        digest.update(("\0".join(map(str, row)) + "\n").encode())
-    return digest.hexdigest()[:16]
-
-
 def read(name: str, columns: Sequence[str] = ("text", "style")) -> pd.DataFrame:
     """Sentences with text, task, style and split.
 
@@ -91,13 +83,11 @@ def divided(corpus: pd.DataFrame) -> pd.DataFrame:
     rows = rows[~rows.duplicated(["task", "words"], keep=False)].sort_values(["order", "words"])
     rows = rows[rows.groupby(["task", "style"]).cumcount() < MOST]
     counts = rows.groupby(["task", "style"]).size()
-    for (task, style), _ in corpus.groupby(["task", "style"]):
+    for task, style in corpus.groupby(["task", "style"]).groups:
         if corpus.loc[corpus["task"] == task, "style"].nunique() < 2:
             raise TstmetaError(f"all texts have the style {style!r}. Remedy: give a second style")
         if (count := counts.get((task, style), 0)) < LEAST:
-            raise TstmetaError(
-                f"{count} texts can be learned from that have the style {style!r}. Remedy: give "
-                f"{LEAST} or more; blank texts, repeats and those of two styles do not count"
-            )
+            words = f"{count} texts can be learned from that have the style {style!r}. Remedy: "
+            raise TstmetaError(f"{words}give {LEAST} or more; repeats and blanks do not count")
     part = [PARTS[max(0, int(order % 10) - 7)] for order in rows["order"]]
     return rows.assign(part=part)[["text", "task", "style", "part"]].reset_index(drop=True)

@@ -3,6 +3,7 @@
 Fitted on the part ``train`` of a corpus, calibrated on ``dev``, reported on ``test``.
 """
 
+import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
@@ -55,6 +56,7 @@ def train(
     model = Linear(About("vectors", tuple(tasks), features), weights, bias)
     report = {
         **(facts or {}),
+        "corpus": hashlib.sha256(corpus.to_csv(index=False).encode()).hexdigest()[:16],
         **features,
         "sizes": corpus["part"].value_counts().sort_index().to_dict(),
         "inverse": inverse,
@@ -78,14 +80,8 @@ def _fit(rows: pd.DataFrame, task: Task) -> tuple[np.ndarray, np.ndarray, float]
     from sklearn.linear_model import LogisticRegressionCV
 
     rows = rows[rows["part"] == "train"]
-    model = LogisticRegressionCV(
-        Cs=INVERSE,
-        cv=FOLDS,
-        scoring="neg_log_loss",
-        l1_ratios=(0.0,),
-        max_iter=1000,
-        use_legacy_attributes=False,
-    )
+    options = {"l1_ratios": (0.0,), "max_iter": 1000, "use_legacy_attributes": False}
+    model = LogisticRegressionCV(Cs=INVERSE, cv=FOLDS, scoring="neg_log_loss", **options)
     table, _ = vectors(rows["text"].tolist())
     model.fit(table, labels(rows, task))
     return model.coef_.astype(np.float32), model.intercept_, float(model.C_)
@@ -112,6 +108,11 @@ def evaluate(model: StyleModel, corpus: pd.DataFrame, measure: Measure) -> dict[
     return results
 
 
+def cross_entropy(logits: np.ndarray, labels: np.ndarray) -> float:
+    """Mean of -ln p of the right style, of logits [n, k] and labels [n]; >= 0."""
+    return -float(log_softmax(logits, axis=1)[np.arange(len(labels)), labels].mean())
+
+
 def temperature(logits: np.ndarray, labels: np.ndarray) -> float:
     """The number that logits are divided by to be most likely (Guo et al., 2017, Section 4.2).
 
@@ -124,15 +125,10 @@ def temperature(logits: np.ndarray, labels: np.ndarray) -> float:
         return 1.0
 
     def loss(log: float) -> float:
-        return log_loss(logits / np.exp(log), labels)
+        return cross_entropy(logits / np.exp(log), labels)
 
     bounds = (np.log(0.05), np.log(20))
     return round(float(np.exp(minimize_scalar(loss, bounds=bounds, method="bounded").x)), 4)
-
-
-def log_loss(logits: np.ndarray, labels: np.ndarray) -> float:
-    """Mean negative logarithm of the probability of the right style, in nats; >= 0."""
-    return -float(log_softmax(logits, axis=1)[np.arange(len(labels)), labels].mean())
 
 
 def quality(logits: np.ndarray, labels: np.ndarray, heat: float, *_: Any) -> dict[str, Any]:
@@ -146,7 +142,7 @@ def quality(logits: np.ndarray, labels: np.ndarray, heat: float, *_: Any) -> dic
         "low": float(low),
         "high": float(high),
         "n": len(labels),
-        "log_loss": log_loss(logits / heat, labels),
+        "log_loss": cross_entropy(logits / heat, labels),
     }
 
 

@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from experiments.training.loop import read_report
-from experiments.training.splits import PARTS, USUAL, divide, key, read_corpus
+from experiments.training.splits import PARTS, USUAL, corpus_hash, divide, key, read_corpus
 from tests.helpers import needs
 from tstmeta import data
 from tstmeta.data import yelp
-from tstmeta.data.corpora import corpus_hash, learned
+from tstmeta.data.corpora import learned
 from tstmeta.data.paths import raw
 from tstmeta.models import classifiers, lm
 from tstmeta.schema import TstmetaError
