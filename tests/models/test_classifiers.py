@@ -115,7 +115,7 @@ def test_the_shipped_model_is_here_and_says_what_it_is_and_on_what_it_was_traine
     assert report["tasks"] == json.loads(json.dumps([asdict(task) for task in about.tasks]))
     assert report["encoder"] == about.features["encoder"]
     assert {"lai", "li2018", "mir", "mis", "pauli"} <= report["kept_out"].keys()
-    assert all(result["accuracy"] > 0.75 for result in report["results"].values())
+    assert all(result["accuracy"] > 0.7 for result in report["results"].values())
     spec = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: name != "sklearn" and spec(name))
     assert "sklearn is not installed" in classifiers.missing(model)
