@@ -25,7 +25,7 @@ SHOWN = (
 CONTENT = ("bertscore", "cosine", "sim", "wmd", "masked-bleu", "masked-cosine")
 MODELS = (
     *CONTENT,
-    *("style-confidence", "style-emd", "style-kl", "style-js", "style-regressor"),
+    *("style-confidence", "style-emd", "style-kl", "style-js"),
     *("perplexity", "perplexity:word", "slor"),
 )
 #: Metrics whose models are trained on Yelp (and what GM takes besides), and rated sets of Yelp.

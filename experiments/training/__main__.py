@@ -105,17 +105,11 @@ def classifier(
     base: Annotated[
         str, typer.Option(help="What transformer begins with: a hub id or a folder.")
     ] = "",
-    regress: Annotated[
-        bool, typer.Option("--regress", help="Learn the column value, not the style.")
-    ] = False,
-    styles: Annotated[
-        str, typer.Option(help="What low and high values of a CSV mean: LOW,HIGH.")
-    ] = "",
     keep_out: KeepOut = None,
     settings: Settings = None,
     format: FormatOption = Format.table,
 ) -> None:
-    """Train a model of style: a classifier, or with --regress a regressor.
+    """Train a classifier of style.
 
     A sentence is in one of three parts: it is trained on, its probabilities are calibrated on, or
     it is tested on.  A CSV may say which in a column split (train, dev, test); it may also have a
@@ -124,10 +118,9 @@ def classifier(
     \b
     Examples:
       python -m experiments.training classifier --corpus yelp --kind textcnn --out sentiment
-      python -m experiments.training classifier --corpus xformal --regress --kind transformer \
+      python -m experiments.training classifier --corpus xformal --kind transformer \
         --base google-bert/bert-base-uncased
     """
-    from tstmeta.data import xformal
     from tstmeta.models.causal import backbone
     from tstmeta.models.classifiers import Task
     from tstmeta.storage import locked
@@ -136,21 +129,9 @@ def classifier(
     from .loop import STYLE, configure
     from .splits import read_corpus
 
-    low, _, high = (word.strip() for word in styles.partition(","))
-    if bool(low and high) != (regress and corpus.endswith(".csv")):
-        raise mistake("with --regress, say what the values of a CSV mean: --styles LOW,HIGH")
-    table = read_corpus(corpus, ("text", "value" if regress else "style"), keep_out)
-    values = table["value"]
-    if regress and values.isna().any():
-        raise mistake(f"{corpus} has styles, no values: leave --regress out")
-    if corpus == "xformal":
-        tasks = [Task("formality", ("informal", "formal"), values=xformal.SCALE)]
-    elif regress:
-        table = table.assign(task="style")
-        tasks = [Task("style", (low, high), values=(float(values.min()), float(values.max())))]
-    else:
-        named = table.groupby("task")["style"]
-        tasks = [Task(str(name), tuple(sorted(set(rows)))) for name, rows in named]
+    table = read_corpus(corpus, keep_out=keep_out)
+    named = table.groupby("task")["style"]
+    tasks = [Task(str(name), tuple(sorted(set(rows)))) for name, rows in named]
     if single := [task.name for task in tasks if len(task.styles) < 2]:
         raise mistake(f"{corpus}: the task {single[0]!r} has one style only, two are needed")
     options = configure(STYLE[kind], settings or ())
@@ -163,12 +144,10 @@ def classifier(
             tasks=tasks,
             seed=seed,
             options=options,
-            regression=regress,
             base=model,
         )
     facts = {"sentences": report["sizes"], "seed": seed, "corpus": report["corpus"]}
-    metric = "style-regressor:OUT" if regress else "style-accuracy:OUT"
-    show_result({**facts, **report["results"]}, format, out, metric)
+    show_result({**facts, **report["results"]}, format, out, "style-accuracy:OUT")
 
 
 if __name__ == "__main__":

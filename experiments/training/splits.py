@@ -10,11 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 import pandas as pd
 
 from tstmeta.data import corpora
-from tstmeta.data.corpora import key
+from tstmeta.data.corpora import PARTS, hashed, key
 from tstmeta.schema import TstmetaError
 
-#: From the one that may be seen most to the one that may be seen least.
-PARTS = ("train", "dev", "test")
 #: Sentences of a split with this role go to dev and test by halves.
 HELD = "held out"
 #: A corpus without splits: of ten sentences eight, one and one.
@@ -31,11 +29,6 @@ USUAL = {
 }
 #: Yelp: the training files are not there, and all 1,000 sources of Li et al. (2018) lie in dev.
 YELP = {"test": "train", "dev": HELD}
-
-
-def hashed(text: str) -> int:
-    """A number in [0, 2**64) that depends on the text alone, on every machine."""
-    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")
 
 
 def divide(
@@ -69,7 +62,7 @@ def read_corpus(
     columns: Sequence[str] = ("text", "style"),
     keep_out: Sequence[str] | None = None,
 ) -> pd.DataFrame:
-    """Sentences with text, task, style, value (NaN where there is none), split and part.
+    """Sentences with text, task, style, split and part.
 
     Args:
         name, columns: see :func:`tstmeta.data.corpora.read`.

@@ -79,6 +79,8 @@ TABLE = """
 --out -p mine.csv | run page.ipynb -p dataset @ --out @
 --out --corpus corpus.csv | train lexicon --corpus @ --out @
 --out --keep-out mine.csv | train lexicon --corpus corpus.csv --keep-out @ --out @
+--out CORPUS corpus.csv | train style @ --out @
+--out --keep-out mine.csv | train style corpus.csv --keep-out @ --out @
 --out --data link.json | train idf --data mine.csv --out @
 """
 

@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+from dataclasses import asdict
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from safetensors.numpy import save_file
 from scipy.special import softmax
 
 from tests.models import style, tiny_encoder, tiny_text
-from tstmeta.models import classifiers, hub
+from tstmeta.models import classifiers, hub, training
 from tstmeta.models.causal import MissingModel, backbone
 from tstmeta.models.classifiers import (
     FILE,
@@ -32,14 +33,14 @@ from tstmeta.models.classifiers import (
 
 KNOWN = ["warm", "cold", "rain"]
 TEXTS = ["warm rain", "cold cold cold , warm rain or cold", "no", "a cold and late evening"]
-TASK = Task("mood", ("a", "b", "c"), {"x": "a"}, 1.5, (-3.0, 3.0))
-KINDS = ("linear", "linear of 2", "regressor", "textcnn", "bert", "xlm-roberta")
+TASK = Task("mood", ("a", "b", "c"), {"x": "a"}, 1.5)
+KINDS = ("linear", "linear of 2", "textcnn", "bert", "xlm-roberta")
 
 
-def linear(task, k, regression=False):
+def linear(task, k):
     rng = np.random.default_rng(0)
     weights = [rng.normal(size=(k, 256)).astype(np.float32)]
-    return Linear(About("linear", (task,), regression, {"bits": 8}), weights, [rng.normal(size=k)])
+    return Linear(About("linear", (task,), {"bits": 8}), weights, [rng.normal(size=k)])
 
 
 @pytest.fixture(scope="session")
@@ -55,8 +56,7 @@ def backends(tmp_path_factory):
     return {
         "linear": linear(TASK, 3),
         "linear of 2": linear(two, 1),
-        "regressor": linear(two, 1, regression=True),
-        "textcnn": TextCnn(About("textcnn", (TASK,), False, cnn), text_cnn(3, 3, 3, 6, 5)),
+        "textcnn": TextCnn(About("textcnn", (TASK,), cnn), text_cnn(3, 3, 3, 6, 5)),
         **{kind: Transformer.read(backbone(str(path))) for kind, path in folders.items()},
     }
 
@@ -104,13 +104,18 @@ def test_probabilities_sum_to_one_and_follow_the_temperature(backends):
 # ---------------------------------------------------------------------------------------- files
 
 
-@pytest.mark.parametrize("name", ["embedded", "embedded-strength"])
-def test_the_shipped_models_are_here_small_and_name_what_they_are(name, monkeypatch):
-    model = MODELS[name]
+@style.needs_encoder
+def test_the_shipped_model_is_here_and_says_what_it_is_and_on_what_it_was_trained(monkeypatch):
+    model = MODELS["embedded"]
     assert classifiers.missing(model) == ""
-    assert hub.identity(model).startswith(f"{name}@")
-    assert classifiers.packages(model) == ("scikit-learn",)
-    assert classifiers.load(model).about.regression == (name != "embedded")
+    assert hub.identity(model).startswith("embedded@")
+    assert classifiers.packages(model) == ("sentence-transformers", "transformers")
+    about = classifiers.load(model).about
+    report = json.loads((model.folder / training.REPORT).read_text(encoding="utf-8"))
+    assert report["tasks"] == json.loads(json.dumps([asdict(task) for task in about.tasks]))
+    assert report["encoder"] == about.features["encoder"]
+    assert {"lai", "li2018", "mir", "mis", "pauli"} <= report["kept_out"].keys()
+    assert all(result["accuracy"] > 0.7 for result in report["results"].values())
     spec = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: name != "sklearn" and spec(name))
     assert "sklearn is not installed" in classifiers.missing(model)
@@ -151,7 +156,7 @@ def test_words_keep_their_marks_and_punctuation_counts(text, tokens):
     assert words(text) == tokens
 
 
-@pytest.mark.parametrize("kind", ["linear", "linear of 2", "regressor"])
+@pytest.mark.parametrize("kind", ["linear", "linear of 2"])
 def test_logits_are_weights_times_features_and_bias(backends, kind):
     model = backends[kind]
     dense = features(TEXTS, 8).toarray()
@@ -161,6 +166,13 @@ def test_logits_are_weights_times_features_and_bias(backends, kind):
         assert softmax(values, axis=1)[:, 1] == pytest.approx(1 / (1 + np.exp(-wanted[:, 0])))
     else:
         assert values == pytest.approx(wanted)
+
+
+def test_a_model_with_one_label_tells_no_styles_apart(backends):
+    model = StyleModel()
+    model.about = About("transformer", (Task("one", ("a",)),))
+    with pytest.raises(MissingModel, match="tells no styles apart"):
+        model.probabilities(TEXTS, 0)
 
 
 # --------------------------------------------------------------------------------------- TextCNN
@@ -213,7 +225,7 @@ def plainly(model, tokenizer, *sides):
 @pytest.mark.parametrize("labels", [1, 3])
 def test_logits_are_the_librarys_for_each_text_and_pair_alone(labels):
     model, tokenizer = tiny_text.bert(labels=labels)
-    subject = Transformer(About("transformer", (TASK,), labels == 1), model, tokenizer)
+    subject = Transformer(About("transformer", (TASK,)), model, tokenizer)
     wanted = np.array([plainly(model, tokenizer, *pair) for pair in PAIRS])
     logits, tokens = subject.judge(*zip(*PAIRS, ("", ""), strict=True))
     np.testing.assert_allclose(logits[:-1], wanted, atol=1e-5)

@@ -1,17 +1,21 @@
 """Sentences to learn from, by name: the corpora of ours, or a CSV file of yours."""
 
-import math
+import hashlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import pandas as pd
 
-from ..schema import FILLED, TstmetaError, numeric
+from ..schema import FILLED, TstmetaError
 from . import has_texts, paths, texts_of, xformal, yelp
 from .files import read_csv
 
 #: Data sets of rewritten yelp sentences; metrics are held against ratings of them.
 RATED = ("mir", "li2018@yelp", "dualrl")
+#: Parts of a corpus: learned from, calibrated on, tested on.
+PARTS = ("train", "dev", "test")
+#: Texts of a style that a classifier needs, and those of which it learns at most.
+LEAST, MOST = 100, 6000
 
 
 def key(text: str) -> str:
@@ -19,8 +23,13 @@ def key(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
+def hashed(text: str) -> int:
+    """A number in [0, 2**64) that depends on the text alone, on every machine."""
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")
+
+
 def read(name: str, columns: Sequence[str] = ("text", "style")) -> pd.DataFrame:
-    """Sentences with text, task, style, value (NaN where there is none) and split.
+    """Sentences with text, task, style and split.
 
     Args:
         name: ``yelp``, ``xformal``, or a CSV file.
@@ -33,11 +42,9 @@ def read(name: str, columns: Sequence[str] = ("text", "style")) -> pd.DataFrame:
         return table.assign(style=(table["value"] > 0).map({True: "formal", False: "informal"}))
     if not name.endswith(".csv"):
         raise TstmetaError(f"no corpus is called {name!r}: use yelp, xformal or a file FILE.csv")
-    checks = {column: numeric() if column == "value" else FILLED for column in columns}
-    table = read_csv(Path(name).expanduser(), checks)
+    table = read_csv(Path(name).expanduser(), dict.fromkeys(columns, FILLED))
     usual = {"style": "", "task": "style", "split": ""}
-    table = table.assign(**{column: table.get(column, usual[column]) for column in usual})
-    return table if "value" in columns else table.assign(value=math.nan)
+    return table.assign(**{column: table.get(column, usual[column]) for column in usual})
 
 
 def excluded_texts(name: str, sets: Iterable[str] | None = None) -> set[str]:
@@ -59,3 +66,28 @@ def learned(name: str, keep_out: Iterable[str] | None = None) -> pd.DataFrame:
     if rows.empty:
         raise TstmetaError(f"{name} has no sentence to learn from. Remedy: name its split train")
     return rows
+
+
+def divided(corpus: pd.DataFrame) -> pd.DataFrame:
+    """Texts with task, style and part: eight tenths, one and one; at most :data:`MOST` of a style.
+
+    Both follow from a hash of ``group``, such as the source of a rewrite, or of the text.  Blank
+    texts, and those that have several styles of a task, are left out.
+
+    Raises:
+        TstmetaError: a task has one style only, or a style fewer than :data:`LEAST` texts.
+    """
+    words = corpus["text"].map(key)
+    rows = corpus.assign(words=words, order=corpus.get("group", words).map(hashed))
+    rows = rows[words != ""].drop_duplicates(["task", "words", "style"])
+    rows = rows[~rows.duplicated(["task", "words"], keep=False)].sort_values(["order", "words"])
+    rows = rows[rows.groupby(["task", "style"]).cumcount() < MOST]
+    counts = rows.groupby(["task", "style"]).size()
+    for task, style in corpus.groupby(["task", "style"]).groups:
+        if corpus.loc[corpus["task"] == task, "style"].nunique() < 2:
+            raise TstmetaError(f"all texts have the style {style!r}. Remedy: give a second style")
+        if (count := counts.get((task, style), 0)) < LEAST:
+            words = f"{count} texts can be learned from that have the style {style!r}. Remedy: "
+            raise TstmetaError(f"{words}give {LEAST} or more; repeats and blanks do not count")
+    part = [PARTS[max(0, int(order % 10) - 7)] for order in rows["order"]]
+    return rows.assign(part=part)[["text", "task", "style", "part"]].reset_index(drop=True)

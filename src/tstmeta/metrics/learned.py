@@ -39,8 +39,7 @@ class Bleurt(ModelMetric):
 
     def pairs(self, pairs_: Sequence[Pair]) -> list[Score]:
         model: Any = classifiers.load(self.model)
-        if not model.about.regression:
-            labels = len(model.about.tasks[0].styles)
+        if (labels := len(model.about.tasks[0].styles)) != 1:
             raise MissingModel(
                 f"{self.model.where} gives {labels} numbers a pair and BLEURT one; name a regressor"
             )

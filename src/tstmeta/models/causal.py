@@ -134,6 +134,8 @@ def catalogue(use: str) -> dict[str, Backbone]:
         where, facts["languages"] = facts.get("where", ""), tuple(facts.get("languages", ()))
         if "fetched" in facts:
             where = str(fetching.folder(facts["fetched"]) / where)
+        elif "profile" in facts:
+            where = str(_FOLDER / "weights" / where)
         elif "course" in facts:
             from ..data import paths  # takes time to import
 
