@@ -6,6 +6,7 @@ each token of MiniLM occurs (``idf``), and what each word weighs in the graph of
 (synwmd).  The raw files of the sets and the models are needed.
 """
 
+import json
 import lzma
 import statistics
 from collections import Counter
@@ -43,13 +44,23 @@ def word_weights(trees: Sequence[Tree]) -> dict[str, float]:
     return {synwmd.UNKNOWN: rare, **shared}
 
 
+def texts_by_token(texts: list[str]) -> str:
+    """The table that ``bertscore:idf`` reads."""
+    encoder = encoders.load(encoders.MINILM)
+    counts = vectors.frequencies(encoder.ids(texts))
+    tokens = encoder.tokenizer.convert_ids_to_tokens(list(counts.counts))
+    table = dict(sorted(zip(tokens, counts.counts.values(), strict=True)))
+    facts = {"texts": counts.total, "tokens": table}
+    return json.dumps(facts, ensure_ascii=False, indent=0) + "\n"
+
+
 def main() -> None:
     texts = sources()
     template = Template(hub.tokenizer(BACKBONES[DEFAULT]))
     counts = Counter(chain.from_iterable(map(template.tokens, texts)))
     lines = [f"{token},{count}\n" for token, count in sorted(counts.items())]
     storage.write(lm.SHIPPED / f"{DEFAULT}.csv", "id,count\n" + "".join(lines))
-    vectors.write_counts(encoders.load(encoders.MINILM), texts, vectors.COUNTS)
+    storage.write(vectors.COUNTS, texts_by_token(texts))
     parser = parses.trees()
     parser.prepare(texts)
     weights = word_weights([parser.find(text) for text in texts])

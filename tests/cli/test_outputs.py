@@ -77,11 +77,8 @@ TABLE = """
 --out DIR - | construct export formal --out formal
 --out NOTEBOOK page.ipynb | run @ --out @
 --out -p mine.csv | run page.ipynb -p dataset @ --out @
---out --corpus corpus.csv | train lexicon --corpus @ --out @
---out --keep-out mine.csv | train lexicon --corpus corpus.csv --keep-out @ --out @
 --out CORPUS corpus.csv | train style @ --out @
 --out --keep-out mine.csv | train style corpus.csv --keep-out @ --out @
---out --data link.json | train idf --data mine.csv --out @
 """
 
 
@@ -220,7 +217,7 @@ def test_an_export_within_the_folder_of_a_construction_stays(files, monkeypatch)
 def test_a_name_is_no_path(files, monkeypatch):
     Path("yelp").mkdir()
     call = command_line(files, monkeypatch)
-    result = call("train", "lexicon", "--corpus", "yelp", "--out", "yelp.csv")
+    result = call("train", "style", "yelp", "--out", "trained")
     assert isinstance(result.exception, MissingData)
     words = ("score", "--data", "rows.parquet", "--metric", "bleu", "--out", "bleu")
     assert call(*words).exit_code == 0

@@ -1,14 +1,13 @@
-"""``tstmeta train``: what each command counts, writes and refuses; metrics take the result."""
+"""``tstmeta train style``: what it writes and refuses; metrics take the result."""
 
 import json
-from collections import Counter
 
 import pytest
 
 from tests.command import command_line, score, table, write_csv
 from tests.models.style import needs_encoder
-from tstmeta.metrics import Request, registry
-from tstmeta.models import lexicon, training, vectors
+from tstmeta.metrics import Request
+from tstmeta.models import training
 from tstmeta.schema import DataError, MissingData, TstmetaError
 
 FOOD = ("soup", "bread", "cake", "tea", "fish", "rice", "corn", "stew")
@@ -22,30 +21,6 @@ def train(tmp_path, monkeypatch):
     rows = [(f"the {food} was {word}", s) for s in TASTE for food in FOOD for word in TASTE[s]]
     write_csv(tmp_path / "food.csv", [("text", "style"), *rows])
     return lambda *words: run("train", *words)
-
-
-# ------------------------------------------------------------------------------ lexicons, counts
-
-
-def test_words_are_learned_from_the_training_part_and_masked(train, tmp_path):
-    warm, cold = ["dear friend of mine", "dear me, a lovely day"], ["go away now", "a day to go"]
-    rows = [(text, "warm", "train") for text in warm * 300]
-    rows += [(text, "cold", "train") for text in cold * 300]
-    rows += [("heldout", "warm", "test"), ("tuned", "cold", "dev")] * 300
-    write_csv(tmp_path / "mine.csv", [("text", "style", "split"), *rows])
-    words = ["lexicon", "--corpus", "mine.csv", "--out"]
-    result = train(*words, "w.csv")
-    learned = {entry.word: entry.style for entry in lexicon.read(tmp_path / "w.csv").entries}
-    expected = {"dear": "warm", "friend": "warm", "go": "cold", "away": "cold"}
-    assert expected.items() <= learned.items()
-    assert not {"day", "heldout", "tuned"} & learned.keys()
-    counts = Counter(learned.values())
-    assert result.stdout.splitlines() == [
-        f"{style}: 600 sentences, {counts[style]} words kept" for style in ("cold", "warm")
-    ]
-    score(result.stderr.split()[-1], Request("my dear friend now", ("go away now",), "go away now"))
-    train(*words, "again.csv")
-    assert (tmp_path / "again.csv").read_bytes() == (tmp_path / "w.csv").read_bytes()
 
 
 @needs_encoder
@@ -67,30 +42,14 @@ def test_texts_of_two_styles_become_a_metric_of_style(train, tmp_path):
     assert score("style-accuracy:./whole", request) == [1]
 
 
-@needs_encoder
-def test_counts_in_ones_own_file_change_the_score_and_the_signature(train, tmp_path):
-    result = train("idf", "--data", "mine.csv", "--out", "mine.json")
-    assert result.stdout.startswith("4 texts, ")
-    assert result.stderr.split()[-1] == "bertscore:idf=./mine.json"
-    names = {"bertscore": "none", "bertscore:idf": vectors.identity(vectors.COUNTS)}
-    names["bertscore:idf=mine.json"] = vectors.identity(tmp_path / "mine.json")
-    request = Request("he went", ("he ran to the shop",), "he ran to the shop")
-    assert len({score(name, request)[0] for name in names}) == 3
-    for name, counts in names.items():
-        assert f"idf:{counts}" in str(registry.get(name).signature("source"))
-
-
 # --------------------------------------------------------------------------------------- mistakes
 
 
 @pytest.mark.parametrize(
     ("words", "message", "kind"),
     [
-        ("lexicon --corpus nothing", "no corpus is called 'nothing': use yelp", TstmetaError),
-        ("lexicon --corpus yelp", "tstmeta data fetch yelp", MissingData),
-        ("lexicon --corpus broken.csv", "row 2, column style: missing value", DataError),
-        ("lexicon --corpus held.csv", "has no sentence to learn from", TstmetaError),
-        ("lexicon --corpus food.csv --out food.csv", "another file or folder", TstmetaError),
+        ("style yelp --out x", "tstmeta data fetch yelp", MissingData),
+        ("style held.csv --out x", "has no sentence to learn from", TstmetaError),
         ("style nothing --out x", "no corpus is called 'nothing': use yelp", TstmetaError),
         ("style broken.csv --out x", "row 2, column style: missing value", DataError),
         ("style blank.csv --out x", "row 1, column text: missing value", DataError),
@@ -99,7 +58,6 @@ def test_counts_in_ones_own_file_change_the_score_and_the_signature(train, tmp_p
         ("style single.csv --out x", "all texts have the style 'a'", TstmetaError),
         ("style food.csv --out taken", "is not empty. Remedy: name a new folder", TstmetaError),
         ("style food.csv --out held.csv", "is not empty. Remedy: name a new folder", TstmetaError),
-        ("idf --data mine.csv --out idf.txt", "has to end in .json", TstmetaError),
     ],
 )
 def test_a_mistake_is_told_before_anything_is_written(train, tmp_path, words, message, kind):

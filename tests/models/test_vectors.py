@@ -1,5 +1,6 @@
 """Word vectors of files and of encoders, and how rare words are."""
 
+import json
 import math
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from tests.models.tiny_encoder import TEXTS
 from tstmeta.metrics.bertscore import BertScore
 from tstmeta.models import encoders, vectors
 from tstmeta.models.causal import MissingModel, backbone
-from tstmeta.models.vectors import VectorFile, read_counts, write_counts
+from tstmeta.models.vectors import VectorFile, read_counts
 from tstmeta.schema import TstmetaError
 
 GLOVE = "the 1 0\nsoup 0.5 -2e-1\nn't 3 4\nä 7 8\n. . . 9 9\nsoup 100 100\n"
@@ -93,8 +94,13 @@ def encoder(tmp_path_factory):
 
 
 def test_a_table_says_the_same_as_the_texts_that_it_was_counted_in(encoder, tmp_path):
-    table = tmp_path / "new" / "table.json"
-    counts = write_counts(encoder, TEXTS, table)
+    counts = vectors.frequencies(encoder.ids(TEXTS))
+    tokens = encoder.tokenizer.convert_ids_to_tokens(list(counts.counts))
+    facts = {
+        "texts": counts.total,
+        "tokens": dict(zip(tokens, counts.counts.values(), strict=True)),
+    }
+    table = written(tmp_path / "table.json", json.dumps(facts))
     texts = written(tmp_path / "texts.txt", "\n".join(TEXTS))
     assert read_counts(encoder, table) == counts
     words = [f"idf={path}+layer2+{encoder.model.where}" for path in (texts, table)]

