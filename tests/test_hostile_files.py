@@ -171,7 +171,6 @@ def model_of(path: Path):
         ("mine.csv", table_files.read),
         ("mine.parquet", lambda path: files.files_of(str(path))),
         ("text.txt", files.read_text),
-        ("parses.amr", parses.graphs),
         ("parses.conllu", parses.trees),
         ("vectors.txt", vectors.texts_of),
         ("words.json", lexicon.read),

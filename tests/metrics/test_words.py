@@ -99,7 +99,7 @@ REMEDIES = [
     ("questeval", "ThomasNLG/t5-qa_squad2neg-en is not here"),
     ("questeval:released", "google-bert/bert-base-multilingual-cased is not here"),
     ("style-emd:nobody/nothing", "hf download nobody/nothing"),
-    ("smatch-amr", "no parser comes with us: parse the texts with an AMR parser"),
+    ("smatch-amr", "is not computed here, for no parser comes with us: parse the texts"),
     ("ted:/nowhere.conllu", "cannot read /nowhere.conllu: No such file"),
     ("synwmd", "en_core_web_sm is not here: tstmeta models fetch en_core_web_sm"),
     (f"synwmd:{__file__}", "is not read as CoNLL-U"),

@@ -20,7 +20,7 @@ MAX_WORDS = 200
 
 
 class ParseSettings(MetricSettings):
-    """The file of parses: CoNLL-U, or PENMAN for graphs."""
+    """The file of parses in CoNLL-U."""
 
     default_key = "parses"
     parses: str = ""
