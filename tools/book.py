@@ -91,6 +91,7 @@ def scores(name: str) -> None:
 
 def idf() -> Path:
     """The sentences in which Sim counts words: Yelp's development part, none rated or compared."""
+    from experiments.training.splits import texts_of
     from tstmeta import data
     from tstmeta.data import paths, yelp
     from tstmeta.data.corpora import key
@@ -99,7 +100,7 @@ def idf() -> Path:
     path = paths.scores() / "models" / "yelp-idf.txt"
     if not path.is_file():
         table = yelp.corpus(data.root("yelp")).query("split == 'dev'")
-        never = {key(text) for text in data.texts_of(*filter(data.has_texts, YELP_SETS))}
+        never = {key(text) for text in texts_of(*filter(data.has_texts, YELP_SETS))}
         allowed = table.loc[~table["text"].map(key).isin(never), "text"]
         write(path, "".join(f"{text}\n" for text in allowed))
     return path

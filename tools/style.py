@@ -11,7 +11,8 @@ import shutil
 import pandas as pd
 
 import tstmeta as tst
-from tstmeta.data import corpora, paths, texts_of
+from experiments.training.splits import read, texts_of
+from tstmeta.data import corpora, paths
 from tstmeta.data.corpora import key
 from tstmeta.models import training
 from tstmeta.models.classifiers import MODELS, Task
@@ -55,8 +56,8 @@ def sentences() -> pd.DataFrame:
             for style, side in sides
         ]
     )
-    yelp = corpora.read("yelp").query("split == 'dev'")
-    tables = (toxicity.assign(task="toxicity"), yelp, corpora.read("xformal"))
+    yelp = read("yelp").query("split == 'dev'")
+    tables = (toxicity.assign(task="toxicity"), yelp, read("xformal"))
     table = pd.concat(tables, ignore_index=True)[["text", "task", "style", "group"]]
     return table.assign(group=table["group"].fillna(table["text"]).map(key))
 

@@ -9,11 +9,20 @@ import typer
 from experiments.options import APP, Out, Seed, Settings
 from tstmeta.cli import main
 from tstmeta.cli.options import Command, FormatOption
-from tstmeta.cli.train import KeepOut, StyleCorpus, say_use
-from tstmeta.console import Format, mistake, show_table
+from tstmeta.console import Format, mistake, note, show_table
 from tstmeta.extras import needs
 
 training_app = typer.Typer(**APP)
+StyleCorpus = Annotated[
+    str, typer.Option(help="yelp, xformal, or a CSV file with the columns text and style.")
+]
+KeepOut = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Data set of which no sentence is trained or tuned on; repeat for more "
+        "[yelp: the rated sets of its sentences, where they are here]."
+    ),
+]
 
 
 def show_result(results: Mapping[str, Any], format: Format, out: Path, metric: str) -> None:
@@ -23,7 +32,8 @@ def show_result(results: Mapping[str, Any], format: Format, out: Path, metric: s
     rows = pd.json_normalize(dict(results), sep=": ").T.reset_index()
     rows = rows.set_axis(["what", "value"], axis="columns")
     show_table(rows.assign(what=rows["what"].str.replace("_", " ")), format)
-    say_use(out, metric)
+    word = out if "/" in str(out) else f"./{out}"  # with a slash, so that it is seen to be a folder
+    note(f"in {out}; use it: tstmeta score --data DATA --metric {metric.replace('OUT', str(word))}")
 
 
 @training_app.callback()

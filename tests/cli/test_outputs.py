@@ -78,7 +78,6 @@ TABLE = """
 --out NOTEBOOK page.ipynb | run @ --out @
 --out -p mine.csv | run page.ipynb -p dataset @ --out @
 --out CORPUS corpus.csv | train style @ --out @
---out --keep-out mine.csv | train style corpus.csv --keep-out @ --out @
 """
 
 

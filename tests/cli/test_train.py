@@ -6,9 +6,10 @@ import pytest
 
 from tests.command import command_line, score, table, write_csv
 from tests.models.style import needs_encoder
+from tstmeta.data.corpora import learned
 from tstmeta.metrics import Request
 from tstmeta.models import training
-from tstmeta.schema import DataError, MissingData, TstmetaError
+from tstmeta.schema import DataError, TstmetaError
 
 FOOD = ("soup", "bread", "cake", "tea", "fish", "rice", "corn", "stew")
 TASTE = {"good": ("fine", "great"), "bad": ("cold", "awful")}
@@ -28,18 +29,23 @@ def test_texts_of_two_styles_become_a_metric_of_style(train, tmp_path):
     rows = [(f"the {food} was {word} {n}", s) for s in TASTE for food in FOOD for word in TASTE[s]
             for n in range(8)]  # fmt: skip
     write_csv(tmp_path / "tastes.csv", [("text", "style"), *rows])
-    write_csv(tmp_path / "held.csv", [("source", "output"), rows[0][:1] * 2])
-    for out, more in (("whole", ()), ("held", ("--keep-out", "held.csv"))):
-        result = train("style", "tastes.csv", "--out", out, "--format", "csv", *more)
-        [row] = table(result).to_dict("records")
-        report = json.loads((tmp_path / out / training.REPORT).read_text(encoding="utf-8"))
-        assert sum(report["sizes"].values()) == 256 - len(more) // 2
-        assert row == pytest.approx({"task": "style", **report["results"]["style"]})
-        assert row["accuracy"] > 0.9
-        assert result.stderr.split()[-1] == f"style-confidence:./{out}"
+    result = train("style", "tastes.csv", "--out", "mine", "--format", "csv")
+    [row] = table(result).to_dict("records")
+    report = json.loads((tmp_path / "mine" / training.REPORT).read_text(encoding="utf-8"))
+    assert sum(report["sizes"].values()) == 256
+    assert row == pytest.approx({"task": "style", **report["results"]["style"]})
+    assert row["accuracy"] > 0.9
+    assert result.stderr.split()[-1] == "style-confidence:./mine"
     request = Request("the fish was awful", (), style="bad")
-    assert score("style-confidence:./whole", request)[0] > 0.5
-    assert score("style-accuracy:./whole", request) == [1]
+    assert score("style-confidence:./mine", request)[0] > 0.5
+    assert score("style-accuracy:./mine", request) == [1]
+
+
+def test_a_sentence_of_another_split_is_not_learned_from(tmp_path):
+    rows = [("a b", "x", "train"), ("A  B", "y", "test"), ("c", "x", ""), ("d", "y", "dev")]
+    write_csv(tmp_path / "split.csv", [("text", "style", "split"), *rows])
+    table = learned(tmp_path / "split.csv")
+    assert table[["text", "task", "style"]].to_numpy().tolist() == [["c", "style", "x"]]
 
 
 # --------------------------------------------------------------------------------------- mistakes
@@ -48,9 +54,8 @@ def test_texts_of_two_styles_become_a_metric_of_style(train, tmp_path):
 @pytest.mark.parametrize(
     ("words", "message", "kind"),
     [
-        ("style yelp --out x", "tstmeta data fetch yelp", MissingData),
         ("style held.csv --out x", "has no sentence to learn from", TstmetaError),
-        ("style nothing --out x", "no corpus is called 'nothing': use yelp", TstmetaError),
+        ("style nothing.csv --out x", "there is no such file", DataError),
         ("style broken.csv --out x", "row 2, column style: missing value", DataError),
         ("style blank.csv --out x", "row 1, column text: missing value", DataError),
         ("style lacks.csv --out x", "style", DataError),

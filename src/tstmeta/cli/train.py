@@ -1,5 +1,6 @@
 """``tstmeta train``: models of style from texts of yours."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -7,24 +8,15 @@ import typer
 from ..console import Format, mistake, note, show_table
 from .options import FormatOption, OutFolder
 
-KeepOut = Annotated[
-    list[str] | None,
-    typer.Option(
-        help="Data set of which no sentence is learned from; repeat for more "
-        "[yelp: the rated sets of its sentences, where they are here]."
-    ),
-]
-
 train_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
 
 @train_app.command()
 def style(
     corpus: Annotated[
-        str, typer.Argument(help="yelp, xformal, or a CSV file with the columns text and style.")
+        Path, typer.Argument(metavar="CORPUS", help="A CSV file with the columns text and style.")
     ],
     out: OutFolder,
-    keep_out: KeepOut = None,
     format: FormatOption = Format.table,
 ) -> None:
     """Train a classifier of style: logistic regression on the sentence vectors of MiniLM (English).
@@ -45,7 +37,7 @@ def style(
     if absent := encoders.missing(encoders.MINILM):
         raise mistake(absent)
     training.empty(out)
-    report = training.train(out, divided(learned(corpus, keep_out)))
+    report = training.train(out, divided(learned(corpus)))
     rows = [{"task": name, **result} for name, result in report["results"].items()]
     show_table(pd.DataFrame(rows), format)
     word = out if "/" in str(out) else f"./{out}"  # with a slash, so that it is seen to be a folder

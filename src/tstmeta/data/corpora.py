@@ -1,17 +1,13 @@
-"""Sentences to learn from, by name: the corpora of ours, or a CSV file of yours."""
+"""Sentences with their styles, to learn from: a CSV file of yours."""
 
 import hashlib
-from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import pandas as pd
 
 from ..schema import FILLED, TstmetaError
-from . import has_texts, paths, texts_of, xformal, yelp
 from .files import read_csv
 
-#: Data sets of rewritten yelp sentences; metrics are held against ratings of them.
-RATED = ("mir", "li2018@yelp", "dualrl")
 #: Parts of a corpus: learned from, calibrated on, tested on.
 PARTS = ("train", "dev", "test")
 #: Texts of a style that a classifier needs, and those of which it learns at most.
@@ -28,43 +24,22 @@ def hashed(text: str) -> int:
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")
 
 
-def read(name: str, columns: Sequence[str] = ("text", "style")) -> pd.DataFrame:
-    """Sentences with text, task, style and split.
+def learned(path: Path) -> pd.DataFrame:
+    """Sentences of a CSV file (text, style, task): those of the split ``train``, or of all without it.
 
-    Args:
-        name: ``yelp``, ``xformal``, or a CSV file.
-        columns: which a CSV file needs; none of their cells may be empty.
+    A sentence that stands in another split, too, is left out.
+
+    Raises:
+        DataError: a column or a cell is missing.
+        TstmetaError: no sentence is left.
     """
-    if name == "yelp":
-        return yelp.corpus(paths.raw("yelp")).assign(task="sentiment")
-    if name == "xformal":  # formal is what is rated above the middle of the scale
-        table = xformal.corpus(paths.raw("xformal")).assign(task="formality")
-        return table.assign(style=(table["value"] > 0).map({True: "formal", False: "informal"}))
-    if not name.endswith(".csv"):
-        raise TstmetaError(f"no corpus is called {name!r}: use yelp, xformal or a file FILE.csv")
-    table = read_csv(Path(name).expanduser(), dict.fromkeys(columns, FILLED))
-    usual = {"style": "", "task": "style", "split": ""}
-    return table.assign(**{column: table.get(column, usual[column]) for column in usual})
-
-
-def excluded_texts(name: str, sets: Iterable[str] | None = None) -> set[str]:
-    """Texts that are not learned from: those of ``sets``, by default rated ones of yelp."""
-    rated = [data for data in RATED if name == "yelp" and has_texts(data)]
-    return texts_of(*(rated if sets is None else sets))
-
-
-def learned(name: str, keep_out: Iterable[str] | None = None) -> pd.DataFrame:
-    """The training sentences of a corpus, without those of other splits and of ``keep_out``.
-
-    Of a CSV file these are those of the split ``train``, or all where it names no splits.
-    """
-    table = read(name)
-    split = "test" if name == "yelp" else "train"  # the training files of yelp are not there
-    used = table["split"].isin(("", split))
-    never = {*table.loc[~used, "text"], *excluded_texts(name, keep_out)}
-    rows = table[used & ~table["text"].map(key).isin({key(text) for text in never})]
+    table = read_csv(path, {"text": FILLED, "style": FILLED})
+    usual = {"task": "style", "split": ""}
+    table = table.assign(**{column: table.get(column, usual[column]) for column in usual})
+    used, words = table["split"].isin(("", "train")), table["text"].map(key)
+    rows = table[used & ~words.isin(words[~used])]
     if rows.empty:
-        raise TstmetaError(f"{name} has no sentence to learn from. Remedy: name its split train")
+        raise TstmetaError(f"{path} has no sentence to learn from. Remedy: name its split train")
     return rows
 
 

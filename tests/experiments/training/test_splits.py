@@ -14,7 +14,6 @@ from experiments.training.splits import PARTS, USUAL, corpus_hash, divide, key, 
 from tests.helpers import needs
 from tstmeta import data
 from tstmeta.data import yelp
-from tstmeta.data.corpora import learned
 from tstmeta.data.paths import raw
 from tstmeta.models import classifiers, lm
 from tstmeta.schema import TstmetaError
@@ -71,11 +70,6 @@ def test_no_dev_sentence_and_no_text_of_a_rated_set_is_learned_from_in_the_real_
         items = data.load(name).items
         texts_of_set = {*items["source"], *items["output"], *items["references"].explode().dropna()}
         assert not (texts["train"] | texts["dev"]) & set(map(key, texts_of_set)), name
-
-
-@needs("yelp")
-def test_words_of_style_are_learned_from_the_sentences_that_models_are_trained_on(divided):
-    assert learned("yelp").index.tolist() == divided.index[divided["part"] == "train"].tolist()
 
 
 @needs("yelp")

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 import torch
 
-from experiments.training.splits import key
+from experiments.training.splits import key, texts_of
 from experiments.transfer import configuration, trainer
 from experiments.transfer.__main__ import transfer_app
 from experiments.transfer.corpus import EXCLUDED, paraphrased, referenced, select
@@ -158,7 +158,7 @@ def test_too_few_sentences_or_paraphrases_are_refused(tmp_path):
 def test_no_rated_sentence_and_no_source_of_a_preference_is_learned_from():
     table = yelp.corpus(data.paths.raw("yelp"))
     table = table[table["split"] == "dev"]
-    corpus = select(table, PAPER.options, (), data.texts_of(*EXCLUDED), referenced())
+    corpus = select(table, PAPER.options, (), texts_of(*EXCLUDED), referenced())
     held = corpus.sources[corpus.sources["part"] != "reference"]
     learned = {key(text) for text in [*corpus.train["text"], *held["text"]]}
     for name in ("mir", "li2018@yelp", "dualrl", "mis@yelp"):
