@@ -76,7 +76,7 @@ REFUSED = [
     ("bleu[variant=none]", r"no metric is called 'bleu\[variant=none\]'"),
     ("bertscore:idf+layer3+roberta-large", "idf=FILE, one text a line"),
     ("bertscore:owner/unknown", "name it, as in bertscore:layer9"),
-    ("bertscore:rescaled", "has no baseline for layer 5"),
+    ("bertscore:rescaled", "names no setting and no model"),
     ("questeval:owner/model", r"use rule=equation\|released, qg=MODEL, qa=MODEL"),
     ("slor:gpt2", "slor:gpt2 needs the token frequencies"),
     ("masked-bleu:sentiment+x.csv", "sets lexicon twice"),
@@ -93,7 +93,7 @@ def test_words_that_name_nothing_or_contradict_each_other_are_refused(name, mess
 REMEDIES = [
     ("bertscore:roberta-large", "hf download"),
     ("judge:3b+style", "hf download"),
-    ("s3bert", "name the folder: s3bert:/path/folder"),
+    ("s3bert", "name the folder, cosine:/path/s3bert"),
     ("sim", "install it anew"),
     ("bleurt", "upstream's weights are pickles, which are never read: convert them to safetensors"),
     ("questeval", "ThomasNLG/t5-qa_squad2neg-en is not here"),

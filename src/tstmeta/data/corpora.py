@@ -25,7 +25,7 @@ def hashed(text: str) -> int:
 
 
 def learned(path: Path) -> pd.DataFrame:
-    """Sentences of a CSV file (text, style, task): those of the split ``train``, or of all without it.
+    """Sentences of a CSV file (text, style, task): of the split ``train``, if it names splits.
 
     A sentence that stands in another split, too, is left out.
 
