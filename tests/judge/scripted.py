@@ -66,15 +66,12 @@ def says(
     finish: str = "stop",
     refusal: str | None = None,
     usage: tuple[int, int] | None = (10, 5),
-    logprobs: list[dict[str, Any]] | None = None,
     model: str = "tiny",
     latency: float = 0.0,
 ) -> Act:
     """A completion; ``usage``: tokens of prompt and answer, or None where the server is silent."""
     message = {"role": "assistant", "content": text, "refusal": refusal}
     choice: dict[str, Any] = {"index": 0, "message": message, "finish_reason": finish}
-    if logprobs is not None:
-        choice["logprobs"] = {"content": logprobs}
     completion: dict[str, Any] = {"object": "chat.completion", "model": model, "choices": [choice]}
     if usage is not None:
         completion["usage"] = {"prompt_tokens": usage[0], "completion_tokens": usage[1]}
