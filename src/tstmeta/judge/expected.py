@@ -84,14 +84,15 @@ class Judge(ModelMetric):
 
     def _languages(self) -> tuple[str, ...]:
         """Codes of the languages that both the model and the prompt are made for."""
-        of_model, of_prompt = self.model.languages, tuple(map(code_of, self.prompt.languages))
-        shared = tuple(code for code in of_prompt if code in of_model)
-        if of_model and of_prompt and not shared:
+        model_codes = self.model.languages
+        prompt_codes = tuple(map(code_of, self.prompt.languages))
+        shared = tuple(code for code in prompt_codes if code in model_codes)
+        if model_codes and prompt_codes and not shared:
             raise TstmetaError(
-                f"{self.model.name} is made for {', '.join(of_model)}, prompt {self.prompt.name} "
-                f"for {', '.join(of_prompt)}: name another model or another prompt"
+                f"{self.model.name} is made for {', '.join(model_codes)}, prompt {self.prompt.name} "
+                f"for {', '.join(prompt_codes)}: name another model or another prompt"
             )
-        return shared or of_prompt or of_model
+        return shared or prompt_codes or model_codes
 
     @property
     def missing(self) -> str:
