@@ -136,8 +136,8 @@ def families(values: pd.DataFrame, pooled: pd.DataFrame) -> Axes:
         axis.hlines(y, row.predict_low, row.predict_high, color=colour, lw=1)
         axis.hlines(y, row.low, row.high, color=colour, lw=4, alpha=0.6)
         for part, shift, mark in ((pool, -0.25, "o"), (stress, 0.25, "x")):
-            values = part.loc[part.index == row.Index, "value"]
-            axis.plot(values, [y + shift] * len(values), mark, color=colour, ms=3)
+            marks = part.loc[part.index == row.Index, "value"]
+            axis.plot(marks, [y + shift] * len(marks), mark, color=colour, ms=3)
     names = [label.get_text() for label in axis.get_yticklabels()]
     names = ["people" if name == "rater" else shown(name) for name in names]
     axis.set_yticks(range(len(names)), names)

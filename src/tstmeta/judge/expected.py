@@ -89,8 +89,8 @@ class Judge(ModelMetric):
         shared = tuple(code for code in prompt_codes if code in model_codes)
         if model_codes and prompt_codes and not shared:
             raise TstmetaError(
-                f"{self.model.name} is made for {', '.join(model_codes)}, prompt {self.prompt.name} "
-                f"for {', '.join(prompt_codes)}: name another model or another prompt"
+                f"{self.model.name} is made for {', '.join(model_codes)}, prompt "
+                f"{self.prompt.name} for {', '.join(prompt_codes)}: name another model or prompt"
             )
         return shared or prompt_codes or model_codes
 

