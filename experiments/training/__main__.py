@@ -9,21 +9,22 @@ import typer
 from experiments.options import APP, Out, Seed, Settings
 from tstmeta.cli import main
 from tstmeta.cli.options import Command, FormatOption
-from tstmeta.cli.train import KeepOut, StyleCorpus, say_use
-from tstmeta.console import Format, mistake, show_table
+from tstmeta.cli.train import KeepOut
+from tstmeta.console import Format, mistake, note, show_table
 from tstmeta.extras import needs
 
 training_app = typer.Typer(**APP)
 
 
 def show_result(results: Mapping[str, Any], format: Format, out: Path, metric: str) -> None:
-    """Print results as rows (what, value), and how to name the folder in a metric."""
+    """Print results as rows (what, value), and how a metric takes the folder."""
     import pandas as pd
 
     rows = pd.json_normalize(dict(results), sep=": ").T.reset_index()
     rows = rows.set_axis(["what", "value"], axis="columns")
     show_table(rows.assign(what=rows["what"].str.replace("_", " ")), format)
-    say_use(out, metric)
+    word = out if "/" in str(out) else f"./{out}"  # with a slash, so that it is seen to be a folder
+    note(f"in {out}; use it: tstmeta score --data DATA --metric {metric}:{word}")
 
 
 @training_app.callback()
@@ -91,12 +92,14 @@ def lm(
             out, texts, held_out, base=model, seed=seed, options=options, name=name, device=device
         )
     keys = ("corpus", "cut", "base", "parameters", "seed", "perplexity")
-    show_result({key: report[key] for key in keys}, format, out, "perplexity:OUT")
+    show_result({key: report[key] for key in keys}, format, out, "perplexity")
 
 
 @training_app.command(cls=Command)
 def classifier(
-    corpus: StyleCorpus,
+    corpus: Annotated[
+        str, typer.Option(help="yelp, xformal, or a CSV file with the columns text and style.")
+    ],
     kind: Annotated[
         Literal["linear", "textcnn", "transformer"], typer.Option(help="What to train.")
     ] = "linear",
@@ -147,7 +150,7 @@ def classifier(
             base=model,
         )
     facts = {"sentences": report["sizes"], "seed": seed, "corpus": report["corpus"]}
-    show_result({**facts, **report["results"]}, format, out, "style-accuracy:OUT")
+    show_result({**facts, **report["results"]}, format, out, "style-accuracy")
 
 
 if __name__ == "__main__":
