@@ -40,10 +40,7 @@ BY_SYSTEM = [[1, 3], [2, NAN], [5, NAN], [3, 2], [6, NAN]]
 
 @pytest.mark.parametrize(
     ("level", "sources", "systems", "matrix"),
-    [
-        ("pooled", "xyz", ["A", "B", "A", ""], BY_SOURCE),
-        ("system", "xyxzz", ["A", "B"], BY_SYSTEM),
-    ],
+    [("pooled", "xyz", ["A", "B", "A", ""], BY_SOURCE), ("system", "xyxzz", ["A", "B"], BY_SYSTEM)],
     ids=["a second rewrite gets a column of its own", "at level system nameless items stay out"],
 )
 def test_where_items_stand(level, sources, systems, matrix):

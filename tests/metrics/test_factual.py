@@ -143,11 +143,7 @@ def test_two_models_are_named_by_words(tmp_path):
 
 @pytest.mark.parametrize(
     ("expected", "answer", "f1"),
-    [
-        ("The Soup!", "a soup", 1),
-        ("the cold soup", "soup", 2 / 3),
-        ("it's", "its", 1),
-    ],
+    [("The Soup!", "a soup", 1), ("the cold soup", "soup", 2 / 3), ("it's", "its", 1)],
 )
 def test_f1_of_words_is_that_of_squad(expected, answer, f1):
     assert token_f1(expected, answer) == token_f1(answer, expected) == pytest.approx(f1)

@@ -98,9 +98,7 @@ def by_hand(first, other, weights):
     leaves = np.kron(np.eye(rows), np.ones(columns))
     comes = np.kron(np.ones(rows), np.eye(columns))
     solved = linprog(
-        costs,
-        A_eq=np.vstack([leaves, comes]),
-        b_eq=[*mass.values(), *other_mass.values()],
+        costs, A_eq=np.vstack([leaves, comes]), b_eq=[*mass.values(), *other_mass.values()]
     )
     return solved.fun
 

@@ -86,8 +86,7 @@ def test_a_long_text_is_cut_and_says_so_beside_others_that_are_not(backends, kin
 
 
 @pytest.mark.parametrize(
-    ("name", "place"),
-    [("good", (0, 1)), ("fine", (0, 1)), ("curt", (1, 0)), ("nice", (1, 1))],
+    ("name", "place"), [("good", (0, 1)), ("fine", (0, 1)), ("curt", (1, 0)), ("nice", (1, 1))]
 )
 def test_a_style_picks_its_task_by_name_or_wording(name, place):
     model = StyleModel()

@@ -187,8 +187,7 @@ def test_the_example_of_a_page_is_computed(without):
 
 
 @pytest.mark.parametrize(
-    ("name", "dimension", "basis"),
-    [("chrf", "content", "reference"), ("slor", "fluency", "none")],
+    ("name", "dimension", "basis"), [("chrf", "content", "reference"), ("slor", "fluency", "none")]
 )
 def test_verdict_accuracy_best_and_worst_sets_are_those_of_the_evidence(name, dimension, basis):
     head = f"{name}: {dimension}" + f" ({basis})" * (basis != "none")

@@ -7,12 +7,7 @@ from hypothesis import strategies as st
 from safetensors.numpy import load_file, save_file
 from statsmodels.stats.proportion import proportion_confint
 
-from experiments.training.classifier import (
-    beginning,
-    calibration_error,
-    quality,
-    vocabulary,
-)
+from experiments.training.classifier import beginning, calibration_error, quality, vocabulary
 from tests.models import style, tiny_encoder
 from tstmeta.models import classifiers
 from tstmeta.models.causal import MissingModel, backbone

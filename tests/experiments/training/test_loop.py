@@ -111,8 +111,7 @@ def test_each_epoch_shows_each_sentence_once_in_its_own_order():
 
 
 @pytest.mark.parametrize(
-    ("step", "share"),
-    [(0, 0.1), (4, 0.5), (9, 1.0), (50, 1.0), (60, 1.0), (80, 0.5), (99, 0.025)],
+    ("step", "share"), [(0, 0.1), (4, 0.5), (9, 1.0), (50, 1.0), (60, 1.0), (80, 0.5), (99, 0.025)]
 )
 def test_the_rate_warms_up_stays_and_cools_down(step, share):
     assert share_of_rate(step, 100, 10, 0.4) == pytest.approx(share)
