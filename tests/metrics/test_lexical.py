@@ -22,22 +22,13 @@ from tstmeta.metrics.text import sentences
 from tstmeta.schema import Status
 
 NAMES = registry.resolve(["lexical"])
+SYMMETRIC = ("rouge1", "rouge2", "rougeL", "edit-similarity")
 #: Best and worst value; TER has no worst one.
 RANGES = {
-    "bleu": (100, 0),
-    "bleu:pauli2025": (1, 0),
-    "bleu:nltk-word": (1, 0),
-    "corpus-bleu": (100, 0),
-    "meteor": (1, 0),
-    "chrf": (100, 0),
-    "rouge1": (1, 0),
-    "rouge2": (1, 0),
-    "rougeL": (1, 0),
-    "ter": (0, math.inf),
-    "pinc": (0, 100),
-    "edit-similarity": (1, 0),
+    **dict.fromkeys(("bleu", "corpus-bleu", "chrf"), (100, 0)),
+    **dict.fromkeys(("bleu:pauli2025", "bleu:nltk-word", "meteor", *SYMMETRIC), (1, 0)),
+    **{"ter": (0, math.inf), "pinc": (0, 100)},
 }
-SYMMETRIC = ("rouge1", "rouge2", "rougeL", "edit-similarity")
 #: Metrics for which the best of several references counts; the others look at all together.
 BEST_OF = ("bleu:pauli2025", "meteor", "chrf", *SYMMETRIC, "pinc")
 

@@ -69,7 +69,7 @@ def test_a_report_says_how_good_the_model_is_on_sentences_that_it_never_saw(tmp_
     assert cut.endswith("first 256 used")
 
 
-def test_a_model_of_another_encoder_and_a_folder_that_is_not_empty_are_refused(
+def test_a_model_of_another_encoder_and_a_folder_with_files_are_refused(
     vectors, tmp_path, monkeypatch
 ):
     training.train(tmp_path, style.corpus())

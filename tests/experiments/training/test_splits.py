@@ -74,7 +74,7 @@ def test_no_dev_sentence_and_no_text_of_a_rated_set_is_learned_from_in_the_real_
 
 
 @needs("yelp")
-def test_words_of_style_are_learned_from_the_sentences_that_models_are_trained_on(divided):
+def test_a_style_is_learned_from_the_sentences_that_models_are_trained_on(divided):
     assert learned("yelp").index.tolist() == divided.index[divided["part"] == "train"].tolist()
 
 
