@@ -42,9 +42,6 @@ def test_texts_of_two_styles_become_a_metric_of_style(train, tmp_path):
     assert score("style-accuracy:./whole", request) == [1]
 
 
-# --------------------------------------------------------------------------------------- mistakes
-
-
 @pytest.mark.parametrize(
     ("words", "message", "kind"),
     [

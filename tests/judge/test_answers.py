@@ -233,8 +233,6 @@ def test_no_answer_takes_minutes_to_read(prompt, start, piece):
     assert time.perf_counter() - begun < 10
 
 
-# ------------------------------------------------------------------------------- expected ratings
-
 FIVE = ratings_of(1, 5)
 HUNDRED = ratings_of(0, 100)
 

@@ -95,9 +95,6 @@ def test_families_and_all_expand_without_repeats_and_models_of_a_hub_come_by_nam
     assert registry.resolve(["zeroshot"], "real") == registry.families()["zeroshot"]
 
 
-# ------------------------------------------------------------------------- many rewrites at once
-
-
 class Lengths(BatchedMetric):
     """How much longer the output is, in characters; breaks on ``bad``."""
 

@@ -157,8 +157,6 @@ def test_ten_thousand_tokens_take_less_than_two_seconds(name):
     assert math.isfinite(result.value)
 
 
-# ------------------------------------------------------------------------ against the libraries
-
 references = st.lists(texts, min_size=1, max_size=3)
 VOCABULARY = (
     *("the", "The", "cat", "cats", "car", "auto", "autos", "dog", "hound", "ran", "running", "run"),
@@ -220,9 +218,6 @@ def test_rouge_is_rouge_score_s_on_ascii_words(kind, source, output):
     if has_words:  # else ours looks at the marks
         assert value(kind, output, source) == plain
         assert value(f"{kind}:stem", output, source) == stemmed
-
-
-# ------------------------------------------------------------------------- against released numbers
 
 
 #: Pearson's r that recomputed scores reach at least, and how many of 720 may be off by .001.

@@ -30,9 +30,6 @@ def test_a_file_is_read_once_and_anew_when_it_changes(tmp_path):
     assert after.find("the dog sees a cat") == tree(DOG)
 
 
-# -------------------------------------------------------------------------------------- spaCy
-
-
 @needs_spacy
 def test_spacy_parses_what_no_file_has():
     parser = trees()
@@ -63,9 +60,6 @@ def test_nothing_is_unpickled(monkeypatch):
     folder = fetching.folder(MODEL)
     assert English(folder).find("It is so.")[0].relation == "nsubj"
     assert not any(b"pickle" in path.read_bytes() for path in folder.rglob("*.cfg"))
-
-
-# ------------------------------------------------------------------------------------ CoNLL-U
 
 
 def test_the_sentences_of_a_document_are_one_text_with_several_roots(tmp_path):
@@ -131,8 +125,6 @@ def test_a_file_without_parses_is_refused(tmp_path, read, content, words):
     with pytest.raises(TstmetaError, match=words):
         read(path)
 
-
-# ---------------------------------------------------------------------------------------- AMR
 
 AMR = """# AMR release of our own
 

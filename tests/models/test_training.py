@@ -80,9 +80,6 @@ def test_a_model_of_another_encoder_and_a_folder_with_files_are_refused(
         classifiers.load(backbone(str(tmp_path)))
 
 
-# --------------------------------------------------------------------------------------- the parts
-
-
 def moods(count=LEAST, **changes):
     rows = [(f"it was {word} {n}", word) for n in range(count) for word in ("good", "bad")]
     return pd.DataFrame(rows, columns=["text", "style"]).assign(task="style", **changes)
@@ -117,9 +114,6 @@ def test_a_style_has_no_more_texts_than_are_used(monkeypatch):
 def test_a_corpus_that_teaches_nothing_is_refused(corpus, message):
     with pytest.raises(TstmetaError, match=message):
         divided(corpus)
-
-
-# ------------------------------------------------------------------------------- how good it is
 
 
 def drawn(heat, count=4000, seed=0):

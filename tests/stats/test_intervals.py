@@ -89,8 +89,6 @@ def test_degenerate_draws_give_limits_with_a_reason(case):
     assert bool(result.reason) == bool(reason)
 
 
-# -------------------------------------------------------------------------------- of metrics
-
 UNITS = ("sources", "systems", "both")
 every_units = pytest.mark.parametrize("units", UNITS)
 SETTINGS = [

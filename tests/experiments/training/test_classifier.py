@@ -80,9 +80,6 @@ def test_what_cannot_be_trained_is_refused_before_anything_is_written(
     assert not (tmp_path / "out").exists()
 
 
-# ------------------------------------------------------------------------------- how good it is
-
-
 @given(st.lists(st.tuples(st.floats(0.5, 1), st.booleans()), min_size=1, max_size=40))
 def test_calibration_error_is_that_of_a_loop_over_bins(rows):
     sure = np.array([one for one, _ in rows])

@@ -60,9 +60,6 @@ def test_a_run_that_dies_before_its_report_is_done_again(
     assert digests(tmp_path) == digests(finished[kind][0])
 
 
-# ------------------------------------------------------------------------------------ the folder
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_result_is_known_by_all_that_made_it_and_never_written_over(
     run, finished, tmp_path, kind
@@ -92,9 +89,6 @@ def test_a_checkpoint_of_another_run_or_a_damaged_one_is_refused(run, tmp_path):
         run(tmp_path, "lm")
 
 
-# ------------------------------------------------------------------------------------- the course
-
-
 def test_each_epoch_shows_each_sentence_once_in_its_own_order():
     steps = [loop.rows_of(step, count=10, batch=4, seed=3).tolist() for step in range(6)]
     assert [len(rows) for rows in steps] == [4, 4, 2, 4, 4, 2]
@@ -109,9 +103,6 @@ def test_each_epoch_shows_each_sentence_once_in_its_own_order():
 def test_the_rate_warms_up_stays_and_cools_down(step, share):
     assert share_of_rate(step, 100, 10, 0.4) == pytest.approx(share)
     assert share_of_rate(max(step, 9), 100, 10, 0.0) == 1.0
-
-
-# ------------------------------------------------------------------------------------ the options
 
 
 def test_settings_change_options():
