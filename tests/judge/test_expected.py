@@ -71,9 +71,6 @@ def short(root, kind="llama", file="short"):
     return judge(root, kind, f"prompt={root}/{file}.toml")
 
 
-# ----------------------------------------------------------------------- against brute force
-
-
 @cache
 @torch.inference_mode()
 def after(kind, *context):
@@ -151,9 +148,6 @@ def test_the_probability_of_1_is_without_that_of_10_and_100(root):
     assert metric._rated(begins).value == pytest.approx((1 + 10 + 100) / 3)
 
 
-# ------------------------------------------------------------------------ how it is computed
-
-
 def test_what_prompts_share_is_computed_once_and_a_number_needs_no_token_more(root):
     metric = short(root)
     engine = metric._language_model.engine
@@ -201,9 +195,6 @@ def test_scores_and_log_probabilities_are_stored_and_a_stopped_run_goes_on(root,
     units = [(Request(row["output"], (), row["source"], "formal"),) for row in rows]
     assert [score.value for score in scores(resumed, *units)] == table["value"].tolist()
     assert engine.computed == before
-
-
-# --------------------------------------------------------------------- what has no rating
 
 
 def test_little_probability_on_the_scale_is_invalid_and_says_how_little(root, monkeypatch):
@@ -277,8 +268,6 @@ def test_a_template_that_fails_is_an_error_of_the_model(root, tmp_path):
     assert score.status == "error"
     assert "no system" in score.detail
 
-
-# ------------------------------------------------------------------------------------ its name
 
 WRONG = [
     ("judge:styl", "'styl' names no setting and no model: use model=MODEL, dimension=content"),

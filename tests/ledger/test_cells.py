@@ -82,7 +82,7 @@ def test_each_printed_name_is_ours_or_says_what_is_needed_and_metrics_are_listed
     assert set(metrics.index) == printed
     known = {*registry.names(variants=True), *catalogue.OPEN, *catalogue.COMBINED}
     for ours, listed in zip(metrics["ours"], metrics["listed"].str.split(), strict=True):
-        assert listed
+        assert listed or ours == "released:r-pt16"  # we have no regressor
         assert set(listed) <= known
         assert ours in ("", *listed) or ours.startswith("released:")
 
