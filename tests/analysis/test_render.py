@@ -28,12 +28,8 @@ LIMITS = ["value", "low", "high"]
 @pytest.mark.parametrize(
     ("value", "expected"),
     [
-        (0.1234, "0.123"),
-        (-0.0004, "-0.0004"),
-        (0.00001234, "0.00001"),
-        (-0.0, "0"),
-        (1e-17, "0"),
-        (math.nan, "-"),
+        *((0.1234, "0.123"), (-0.0004, "-0.0004"), (0.00001234, "0.00001")),
+        *((-0.0, "0"), (1e-17, "0"), (math.nan, "-")),
     ],
 )
 def test_no_difference_is_shown_as_zero(value, expected):

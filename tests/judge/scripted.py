@@ -2,7 +2,8 @@
 
     with serving(lambda asked: error(500) if asked.times == 1 else None) as server: ...
 
-None is the default answer; ``server.requests`` and others say what it saw.  As a program (``python scripted.py --latency 0.05``) it gives one plain answer and prints its URL.
+None is the default answer; ``server.requests`` and others say what it saw.  As a program
+(``python scripted.py --latency 0.05``) it gives one plain answer and prints its URL.
 """
 
 from __future__ import annotations

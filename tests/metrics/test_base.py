@@ -30,10 +30,8 @@ class Length(PairMetric):
 @pytest.mark.parametrize(
     ("output", "against", "value", "status"),
     [
-        ("", ("a",), -1, Status.EMPTY),
-        (" \t\n\u3000", ("a",), -1, Status.EMPTY),
-        ("a", ("b", " "), -1, Status.EMPTY),
-        ("ab", ("c",), 2, Status.OK),
+        *(("", ("a",), -1, Status.EMPTY), (" \t\n\u3000", ("a",), -1, Status.EMPTY)),
+        *(("a", ("b", " "), -1, Status.EMPTY), ("ab", ("c",), 2, Status.OK)),
         ("a b c", ("d",), 5, Status.OK),
         ("a  b\nc d", ("e",), 5, Status.TRUNCATED),
     ],

@@ -155,7 +155,7 @@ def test_a_card_has_its_facts_and_prose(without, name):
 def test_every_card_names_variants_that_there_are(name):
     card = metric_cards.card(name)
     assert {"measures", "fails", "cost"} <= set(card.facts)
-    files = re.compile(r"\.(csv|json|txt|conllu|udpipe|amr)$")
+    files = re.compile(r"\.(csv|json|txt|conllu|amr)$")
     for variant in set(re.findall(r"`([\w-]+:[\w+.-]+)`", card.body)):
         if variant.partition(":")[0] in names() and not files.search(variant):
             assert get(variant).name == variant

@@ -19,11 +19,8 @@ from tstmeta.schema import TstmetaError
 
 #: Section 5.2; the losses of each model are those of Section 5.1.
 PRINTED = {
-    "M0": {},
-    "M1": {"paraphrase": 0.2},
-    "M2": {"cyclic": 5.0},
-    "M3": {"cyclic": 5.0, "language": 1e-3},
-    "M4": {"cyclic": 5.0, "paraphrase": 0.2},
+    **{"M0": {}, "M1": {"paraphrase": 0.2}, "M2": {"cyclic": 5.0}},
+    **{"M3": {"cyclic": 5.0, "language": 1e-3}, "M4": {"cyclic": 5.0, "paraphrase": 0.2}},
     "M5": {"cyclic": 5.0, "paraphrase": 0.2, "language": 1e-3},
     "M6": {"cyclic": 5.0, "wasserstein": 1.0},
     "M7": {"cyclic": 5.0, "wasserstein": 1.0, "paraphrase": 0.2, "language": 1e-3},
