@@ -90,14 +90,10 @@ def test_flipped_and_reference_based_metrics_are_marked_and_sentinels_known_by_k
 
 
 KINDS = {
-    "bleu:pauli2025": "lexical",
-    "masked-cosine": "embedding",
-    "released:wmt22-comet-da": "embedding",
-    "released:gpt-4.1-mini": "judge",
-    "released:cls-new-gen": "classifier",
-    "likelihood-style:3b": "likelihood",
-    "random:3": "sentinel",
-    "human-style": "human",
+    **{"bleu:pauli2025": "lexical", "random:3": "sentinel", "human-style": "human"},
+    **dict.fromkeys(("masked-cosine", "released:wmt22-comet-da"), "embedding"),
+    **{"released:gpt-4.1-mini": "judge", "released:cls-new-gen": "classifier"},
+    **{"likelihood-style:3b": "likelihood"},
 }
 
 
@@ -133,12 +129,8 @@ def test_a_forest_stands_best_first_with_sentinels_below():
     assert [mir.get_title(loc="left"), lai.get_title(loc="left")] == ["mir", "lai"]
     assert shown(mir) == ["chrf", "bleu", "random", "human-style"]
     assert shown(lai) == ["bleu", "chrf", "human-style", "random"]
-    assert points(mir) == {
-        0: (0.5, plot.BLUE),
-        1: (0.4, plot.BLUE),
-        2: (0.0, plot.GREY),
-        3: (-0.2, plot.ORANGE),
-    }
+    rows = [(0.5, plot.BLUE), (0.4, plot.BLUE), (0.0, plot.GREY), (-0.2, plot.ORANGE)]
+    assert points(mir) == dict(enumerate(rows))
     assert mir.get_xlabel() == "Pearson's r"
 
 
@@ -158,12 +150,8 @@ def test_a_forest_shows_the_human_ceiling_of_its_own_data_set_only():
 
 def test_a_bump_chart_draws_ranks_with_sentinels_dashed():
     axis = plot.bump(values())
-    assert {line.get_label(): list(line.get_ydata()) for line in axis.lines} == {
-        "chrf": [1, 3],
-        "bleu": [2, 2],
-        "random": [3, 4],
-        "human-style": [4, 1],
-    }
+    ranks = {"chrf": [1, 3], "bleu": [2, 2], "random": [3, 4], "human-style": [4, 1]}
+    assert {line.get_label(): list(line.get_ydata()) for line in axis.lines} == ranks
     dashed = {line.get_label() for line in axis.lines if line.get_linestyle() == "--"}
     assert {"random", "human-style"} <= dashed
     assert [label.get_text() for label in axis.get_xticklabels()] == ["mir", "lai"]
@@ -211,17 +199,14 @@ def test_a_scatter_has_a_panel_for_each_value_and_a_marker_for_each_hue():
 
 
 def tokens() -> pd.DataFrame:
-    return pd.DataFrame(
-        {
-            "item_id": "one",
-            "token": ["<script>", " b", "⟨end⟩"],
-            "style": np.log([0.9, 0.0005, 0.5]),
-            "paraphrase": np.log([0.1, 0.0001, 0.5]),
-            "repeat": np.log([0.1, 0.0001, 0.9]),
-            "best": ["style", "style", "repeat"],
-            "content": [np.log(0.9), np.log(0.0005), np.nan],
-        }
-    )
+    words = {"token": ["<script>", " b", "⟨end⟩"], "best": ["style", "style", "repeat"]}
+    p = {
+        "style": [0.9, 0.0005, 0.5],
+        "paraphrase": [0.1, 0.0001, 0.5],
+        "repeat": [0.1, 0.0001, 0.9],
+    }
+    values = {name: np.log(some) for name, some in (p | {"content": [0.9, 0.0005, np.nan]}).items()}
+    return pd.DataFrame({"item_id": "one", **words, **values})
 
 
 def test_no_text_of_a_strip_is_read_as_html():

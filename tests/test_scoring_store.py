@@ -34,8 +34,6 @@ class Scripted(PairMetric):
             yield answer  # type: ignore[misc]
 
 
-# ------------------------------------------------------------- keys: stores outlive the code
-
 SIGNATURE = "shared|basis:source|version:1"
 
 
@@ -49,9 +47,6 @@ SIGNATURE = "shared|basis:source|version:1"
 )
 def test_a_key_written_once_is_found_again(request_: Request, key: str):
     assert scoring.key_of(SIGNATURE, request_) == key
-
-
-# ------------------------------------------------------------------------------ what is kept
 
 
 def test_what_was_scored_is_never_scored_again(tmp_path):
@@ -87,9 +82,6 @@ def test_the_rows_do_not_depend_on_the_order_of_scoring(tmp_path):
     for some in (rows[5:], rows[::-2], rows):
         run(dataset(*some), Logged(), parts)
     assert contents(whole) == contents(parts)
-
-
-# ------------------------------------------------------------------------ when something fails
 
 
 def test_an_error_is_a_row_and_is_tried_again(tmp_path):
@@ -144,9 +136,6 @@ def test_an_interruption_keeps_what_was_finished(tmp_path):
     metric = Logged()
     run(THREE, metric, tmp_path)
     assert metric.calls == ["output 3"]
-
-
-# ------------------------------------------------------------------- what a file may hold
 
 
 def overwritten(path: Path) -> None:

@@ -26,14 +26,14 @@ KeepOut = Annotated[
 
 
 def show_result(results: Mapping[str, Any], format: Format, out: Path, metric: str) -> None:
-    """Print results as rows (what, value), and how to name the folder in a metric."""
+    """Print results as rows (what, value), and how a metric takes the folder."""
     import pandas as pd
 
     rows = pd.json_normalize(dict(results), sep=": ").T.reset_index()
     rows = rows.set_axis(["what", "value"], axis="columns")
     show_table(rows.assign(what=rows["what"].str.replace("_", " ")), format)
     word = out if "/" in str(out) else f"./{out}"  # with a slash, so that it is seen to be a folder
-    note(f"in {out}; use it: tstmeta score --data DATA --metric {metric.replace('OUT', str(word))}")
+    note(f"in {out}; use it: tstmeta score --data DATA --metric {metric}:{word}")
 
 
 @training_app.callback()
@@ -101,12 +101,14 @@ def lm(
             out, texts, held_out, base=model, seed=seed, options=options, name=name, device=device
         )
     keys = ("corpus", "cut", "base", "parameters", "seed", "perplexity")
-    show_result({key: report[key] for key in keys}, format, out, "perplexity:OUT")
+    show_result({key: report[key] for key in keys}, format, out, "perplexity")
 
 
 @training_app.command(cls=Command)
 def classifier(
-    corpus: StyleCorpus,
+    corpus: Annotated[
+        str, typer.Option(help="yelp, xformal, or a CSV file with the columns text and style.")
+    ],
     kind: Annotated[
         Literal["linear", "textcnn", "transformer"], typer.Option(help="What to train.")
     ] = "linear",
@@ -157,7 +159,7 @@ def classifier(
             base=model,
         )
     facts = {"sentences": report["sizes"], "seed": seed, "corpus": report["corpus"]}
-    show_result({**facts, **report["results"]}, format, out, "style-accuracy:OUT")
+    show_result({**facts, **report["results"]}, format, out, "style-accuracy")
 
 
 if __name__ == "__main__":

@@ -237,9 +237,6 @@ def test_few_systems_are_named_whatever_is_resampled(unit):
     assert row["note"].startswith(doubt)
 
 
-# ------------------------------------------------------------------- all rows of an evaluation
-
-
 def test_differences_of_all_rows_are_those_of_each_two_alone_with_p_of_both_kinds():
     own = tst.evaluate(DATA, scores=scored(DATA, **NAMES), draws=200)
     table = differences(own.analysis.matrices, own.drawn, own.p, range(3))
@@ -268,9 +265,6 @@ def test_the_detectable_difference_of_two_rows_is_that_of_the_statistics():
     assert detectable(own.analysis, 0, 2) == expected[1]
 
 
-# ---------------------------------------------------------------------- with other dimensions held
-
-
 def test_a_partial_correlation_is_that_of_the_residuals():
     good = PAIRS[PAIRS["metric"] == "good"]
     given = np.column_stack([np.ones(len(good)), good["style"]])
@@ -296,9 +290,6 @@ def test_sources_are_resampled_for_the_limits_of_a_partial_correlation():
     notes = rows.set_index("metric")["note"]
     assert "; 5 units: over fewer than 8 it can cover less" in notes["good"]
     assert "units" not in notes["poor"]
-
-
-# ------------------------------------------------------------------------------- a sentinel
 
 
 @pytest.mark.parametrize(("statistic", "level"), [("pearson", "pooled"), ("kendall", "source")])

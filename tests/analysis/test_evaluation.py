@@ -105,10 +105,7 @@ def test_a_metric_with_gaps_does_not_change_the_items_of_the_others():
 
 @pytest.mark.parametrize(
     ("statistic", "how", "given"),
-    [
-        ("kendall", "kendall", "style"),
-        ("pairwise-accuracy", "spearman", "style (Spearman's rho)"),
-    ],
+    [("kendall", "kendall", "style"), ("pairwise-accuracy", "spearman", "style (Spearman's rho)")],
 )
 def test_given_another_dimension_is_the_statistic_pooled(statistic, how, given):
     own = analyse(DATA, SCORES, statistic=statistic, **QUICK)

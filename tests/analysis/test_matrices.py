@@ -40,10 +40,7 @@ BY_SYSTEM = [[1, 3], [2, NAN], [5, NAN], [3, 2], [6, NAN]]
 
 @pytest.mark.parametrize(
     ("level", "sources", "systems", "matrix"),
-    [
-        ("pooled", "xyz", ["A", "B", "A", ""], BY_SOURCE),
-        ("system", "xyxzz", ["A", "B"], BY_SYSTEM),
-    ],
+    [("pooled", "xyz", ["A", "B", "A", ""], BY_SOURCE), ("system", "xyxzz", ["A", "B"], BY_SYSTEM)],
     ids=["a second rewrite gets a column of its own", "at level system nameless items stay out"],
 )
 def test_where_items_stand(level, sources, systems, matrix):
@@ -74,7 +71,7 @@ def test_scores_of_each_metric_and_basis_become_a_matrix_with_gaps():
     np.testing.assert_array_equal(own.metrics, [[[1, 2, NAN], [NAN, 5, 6]]])
     np.testing.assert_array_equal(own.human, [[2, 5, 3.5], [4, 2, 1]])
     assert own.against == "mean human rating"
-    assert own.tasks is own.clusters is None
+    assert own.tasks is None
 
 
 def test_the_plan_keeps_tasks_their_size():

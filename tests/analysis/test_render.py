@@ -25,18 +25,11 @@ OWN = analyse(DATA, SCORES, draws=300, seed=7)
 LIMITS = ["value", "low", "high"]
 
 
-# -------------------------------------------------------------------------------------- in words
-
-
 @pytest.mark.parametrize(
     ("value", "expected"),
     [
-        (0.1234, "0.123"),
-        (-0.0004, "-0.0004"),
-        (0.00001234, "0.00001"),
-        (-0.0, "0"),
-        (1e-17, "0"),
-        (math.nan, "-"),
+        *((0.1234, "0.123"), (-0.0004, "-0.0004"), (0.00001234, "0.00001")),
+        *((-0.0, "0"), (1e-17, "0"), (math.nan, "-")),
     ],
 )
 def test_no_difference_is_shown_as_zero(value, expected):
@@ -143,9 +136,6 @@ def test_title_and_notes_say_what_was_computed_of_what_of_people_of_tests_and_wh
     assert few in render.remarks(analyse(DATA, SCORES, level="system", draws=20))[0]
 
 
-# -------------------------------------------------------------------------------------- as tables
-
-
 @pytest.mark.parametrize(
     ("name", "format", "expected"),
     [
@@ -222,9 +212,6 @@ def test_hostile_texts_stay_one_cell_and_mean_nothing(text):
     assert row.endswith(r"\\")
     assert row.replace(r"\&", "").count("&") == 3
     assert r"\caption" in lines[lines.index(r"\centering") + 1]
-
-
-# ------------------------------------------------------------------------- differences and figures
 
 
 def test_differences_are_of_metrics_and_of_the_best_sentinel_and_have_a_table_of_their_own():

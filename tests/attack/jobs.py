@@ -152,9 +152,6 @@ def written(place: Path) -> dict[str, bytes]:
     return {path.relative_to(place).as_posix(): path.read_bytes() for path in files}
 
 
-# --------------------------------------------------------------------------------------- the jobs
-
-
 def logged(place: Path) -> int:
     """Units that were begun."""
     log = place / "begun.log"

@@ -48,9 +48,6 @@ def test_a_sentence_of_another_split_is_not_learned_from(tmp_path):
     assert table[["text", "task", "style"]].to_numpy().tolist() == [["c", "style", "x"]]
 
 
-# --------------------------------------------------------------------------------------- mistakes
-
-
 @pytest.mark.parametrize(
     ("words", "message", "kind"),
     [

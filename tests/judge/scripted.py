@@ -1,14 +1,9 @@
 """A chat server on loopback that does what a script says, good or bad: real HTTP, none of our code.
 
-    def script(asked):                                      # one call a request
-        if asked.times == 1:                                # the first time that this body comes
-            return error(429, "slow down", retry_after="1")
-        return says("4", latency=0.05)                      # None: the default answer
+    with serving(lambda asked: error(500) if asked.times == 1 else None) as server: ...
 
-    with serving(script) as server: ...
-    server.requests, server.most_at_once    # what it saw
-
-As a program (``python scripted.py --latency 0.05``) it gives one plain answer and prints its URL.
+None is the default answer; ``server.requests`` and others say what it saw.  As a program
+(``python scripted.py --latency 0.05``) it gives one plain answer and prints its URL.
 """
 
 from __future__ import annotations

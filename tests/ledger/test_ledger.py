@@ -34,9 +34,6 @@ def with_data() -> pd.DataFrame:
     return reproduce(inputs=HERE).set_index("cell")
 
 
-# ---------------------------------------------------------------------------- nothing left out
-
-
 def is_complete(rows: pd.DataFrame) -> None:
     """Every cell once, in order, with the columns asked for and a known status."""
     assert ",".join(rows.columns) == "cell,paper,table,printed,ours,n,signature,status,reason"
@@ -99,9 +96,6 @@ def test_a_part_of_the_ledger_is_the_same_rows_and_beside_the_printed_table_they
         reproduce("lai2023", "9")
 
 
-# ------------------------------------------------------------------------------- the judgement
-
-
 @pytest.mark.parametrize(
     ("printed", "answer", "status", "reason"),
     [
@@ -139,9 +133,6 @@ REMARK = ("misprint", "a digit is missing")
 def test_a_remark_counts_only_where_the_numbers_differ(answer, status, monkeypatch):
     monkeypatch.setattr(ledger, "remarks", lambda: {"x.y": REMARK})
     assert ledger.status_of(cell("0.50", cell="x.y"), answer) == status
-
-
-# -------------------------------------------------------------------- numbers that must come out
 
 
 @needs("li2018", "dualrl", "mis")

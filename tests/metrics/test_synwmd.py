@@ -23,14 +23,8 @@ AND = "the/2/det/the/DET the/0/root/the/PRON"
 NEW = "zzz/0/root/zzz/NOUN"
 TEXTS = ["the cat sees dogs", "bad cats eat food", "the the", "zzz"]
 VECTORS = {
-    "cat": (1, 0, 0),
-    "cats": (1, 0.2, 0),
-    "sees": (0, 1, 0),
-    "eat": (0, 1, 1),
-    "dogs": (1, 0, 1),
-    "food": (0, 0.3, 1),
-    "bad": (-1, 0.5, 0),
-    "the": (0.1, 0.1, 0.1),
+    **{"cat": (1, 0, 0), "cats": (1, 0.2, 0), "sees": (0, 1, 0), "eat": (0, 1, 1)},
+    **{"dogs": (1, 0, 1), "food": (0, 0.3, 1), "bad": (-1, 0.5, 0), "the": (0.1, 0.1, 0.1)},
 }
 
 
@@ -98,9 +92,7 @@ def by_hand(first, other, weights):
     leaves = np.kron(np.eye(rows), np.ones(columns))
     comes = np.kron(np.ones(rows), np.eye(columns))
     solved = linprog(
-        costs,
-        A_eq=np.vstack([leaves, comes]),
-        b_eq=[*mass.values(), *other_mass.values()],
+        costs, A_eq=np.vstack([leaves, comes]), b_eq=[*mass.values(), *other_mass.values()]
     )
     return solved.fun
 

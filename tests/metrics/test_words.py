@@ -127,8 +127,6 @@ def test_the_remedy_of_a_papers_judge_is_a_command_whose_prompt_there_is(name):
     assert (loaded.answer == "yes-no") == name.endswith("+binary")
 
 
-# ------------------------------------------------------------------------------------ signatures
-
 #: What is written to a file, at first and then.
 FILES = {
     "a.conllu": (sentence(CAT), sentence(DOG)),

@@ -279,9 +279,6 @@ def test_terms_are_accepted_first_and_an_unknown_name_lists_the_known_ones(index
         fetch("other")
 
 
-# -------------------------------------------------------------------------------- those we name
-
-
 def test_every_model_says_what_it_is_and_all_hashes_are_sha256():
     for model in fetching.catalogue().values():
         assert all((model.title, model.licence, model.cites, model.serves, model.wheels)), model

@@ -37,26 +37,23 @@ def write(path, kind=gguf.GGMLQuantizationType.F32):
     network, tokenizer = tiny.network("llama"), tiny.tokenizer("llama")
     config, tensors = network.config, network.state_dict()
     out = gguf.GGUFWriter(str(path), "llama")
-    out.add_context_length(tiny.WINDOW)
-    out.add_embedding_length(config.hidden_size)
-    out.add_block_count(config.num_hidden_layers)
-    out.add_feed_forward_length(config.intermediate_size)
-    out.add_head_count(config.num_attention_heads)
-    out.add_head_count_kv(config.num_key_value_heads)
-    out.add_layer_norm_rms_eps(config.rms_norm_eps)
-    out.add_rope_freq_base(10000.0)
-    out.add_vocab_size(config.vocab_size)
     words = sorted(tokenizer.get_vocab(), key=tokenizer.get_vocab().get)
     special = set(tokenizer.all_special_tokens)
-    out.add_tokenizer_model("gpt2")
-    out.add_tokenizer_pre("smollm")
-    out.add_token_list(words)
-    out.add_token_types([3 if word in special else 1 for word in words])
-    merges = tokenizer.backend_tokenizer.to_str()
-    out.add_token_merges([" ".join(m) for m in json.loads(merges)["model"]["merges"]])
-    out.add_bos_token_id(tokenizer.convert_tokens_to_ids("<|begin_of_text|>"))
-    out.add_eos_token_id(tokenizer.eos_token_id)
-    out.add_chat_template(tokenizer.chat_template)
+    merges = json.loads(tokenizer.backend_tokenizer.to_str())["model"]["merges"]
+    facts = {
+        **{"context_length": tiny.WINDOW, "embedding_length": config.hidden_size},
+        **{"block_count": config.num_hidden_layers, "rope_freq_base": 10000.0},
+        **{"feed_forward_length": config.intermediate_size, "vocab_size": config.vocab_size},
+        **{"head_count": config.num_attention_heads, "head_count_kv": config.num_key_value_heads},
+        **{"layer_norm_rms_eps": config.rms_norm_eps, "chat_template": tokenizer.chat_template},
+        **{"tokenizer_model": "gpt2", "tokenizer_pre": "smollm", "token_list": words},
+        "token_types": [3 if word in special else 1 for word in words],
+        "token_merges": [" ".join(merge) for merge in merges],
+        "bos_token_id": tokenizer.convert_tokens_to_ids("<|begin_of_text|>"),
+        "eos_token_id": tokenizer.eos_token_id,
+    }
+    for name, fact in facts.items():
+        getattr(out, f"add_{name}")(fact)
     named = {"token_embd": "model.embed_tokens", "output_norm": "model.norm"}
     for place in range(config.num_hidden_layers):
         named |= {f"blk.{place}.{a}": f"model.layers.{place}.{b}" for a, b in LAYER.items()}

@@ -1,26 +1,19 @@
-"""Style lexicons: what a file may hold, what is said of a broken one"""
+"""Style lexicons: what a file may hold, what is said of a broken one."""
 
 import json
-from collections import Counter
 
 import pytest
-from hypothesis import strategies as st
 
 from tstmeta.models.lexicon import Lexicon, StyleWord, read
 from tstmeta.schema import DataError
 
 HEADER = "word,style,weight\n"
-words = st.sampled_from("abcdefgh")
-counters = st.lists(words, min_size=1, max_size=40).map(Counter)
 
 
 def file(folder, name, text):
     path = folder / name
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
     return path
-
-
-# -------------------------------------------------------------------------------------- reading
 
 
 ENTRIES = (StyleWord("so bad", "mood", -3.5), StyleWord("good", "mood", 2), StyleWord("a", "t", 1))

@@ -42,9 +42,6 @@ def drawn(count=60):
     return [Continuation((i % 7, i), tuple(range(1 + i % 4))) for i in range(count)]
 
 
-# -------------------------------------------------------------------------------- what is kept
-
-
 def test_what_was_answered_once_is_not_computed_again_and_keeps_its_bytes(tmp_path):
     model, requests = Fake(), drawn(40)
     tiny.answers(Cached(model, tmp_path), requests[:20])
@@ -76,9 +73,6 @@ def test_no_identity_is_answered_by_another(tmp_path):
     assert len(contents(tmp_path)["tokens"]) == 5 * len(names)
 
 
-# ------------------------------------------------------------------------------------- the bytes
-
-
 @settings(max_examples=20)
 @given(st.lists(st.integers(0, 14), max_size=4))
 def test_however_often_a_run_is_stopped_the_bytes_are_the_same(tmp_path_factory, stops):
@@ -90,9 +84,6 @@ def test_however_often_a_run_is_stopped_the_bytes_are_the_same(tmp_path_factory,
     for name in ("parts", "whole"):
         tiny.answers(Cached(Fake(), folder / name), drawn())
     assert contents(folder / "parts") == contents(folder / "whole")
-
-
-# ----------------------------------------------------------------------------- what is no answer
 
 
 def test_a_row_with_another_number_of_values_is_named_with_a_remedy(tmp_path):

@@ -69,7 +69,7 @@ def test_a_report_says_how_good_the_model_is_on_sentences_that_it_never_saw(tmp_
     assert cut.endswith("first 256 used")
 
 
-def test_a_model_of_another_encoder_and_a_folder_that_is_not_empty_are_refused(
+def test_a_model_of_another_encoder_and_a_folder_with_files_are_refused(
     vectors, tmp_path, monkeypatch
 ):
     training.train(tmp_path, style.corpus())
@@ -78,9 +78,6 @@ def test_a_model_of_another_encoder_and_a_folder_that_is_not_empty_are_refused(
     monkeypatch.setattr(classifiers, "encoder_identity", lambda: "another")
     with pytest.raises(MissingModel, match="trained on vectors of another encoder; train it anew"):
         classifiers.load(backbone(str(tmp_path)))
-
-
-# --------------------------------------------------------------------------------------- the parts
 
 
 def moods(count=LEAST, **changes):
@@ -117,9 +114,6 @@ def test_a_style_has_no_more_texts_than_are_used(monkeypatch):
 def test_a_corpus_that_teaches_nothing_is_refused(corpus, message):
     with pytest.raises(TstmetaError, match=message):
         divided(corpus)
-
-
-# ------------------------------------------------------------------------------- how good it is
 
 
 def drawn(heat, count=4000, seed=0):

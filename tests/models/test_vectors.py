@@ -84,9 +84,6 @@ def test_words_are_cut_in_latin_and_devanagari_script(text, wanted):
     assert vectors.words(text) == wanted
 
 
-# ----------------------------------------------------------------------------- how rare words are
-
-
 @pytest.fixture(scope="module")
 def encoder(tmp_path_factory):
     folder = tiny_encoder.folder(tmp_path_factory.mktemp("idf") / "bert", "bert", limit=True)

@@ -8,15 +8,7 @@ import numpy as np
 import pytest
 
 from tests.stats import oracles
-from tstmeta.stats import (
-    ResamplingPlan,
-    Setting,
-    correlate,
-    draw,
-    estimate,
-    kernels,
-    resampled,
-)
+from tstmeta.stats import ResamplingPlan, Setting, correlate, draw, estimate, kernels, resampled
 
 NAN = math.nan
 everywhere = pytest.mark.parametrize(("name", "level"), oracles.PLACES)

@@ -10,15 +10,7 @@ from scipy import stats as scipy_stats
 from sklearn.metrics import roc_auc_score
 
 from tests.stats.oracles import PLACES
-from tstmeta.stats import (
-    STATISTICS,
-    ResamplingPlan,
-    Setting,
-    correlate,
-    draw,
-    estimate,
-    resampled,
-)
+from tstmeta.stats import STATISTICS, ResamplingPlan, Setting, correlate, draw, estimate, resampled
 
 NAN, INF = math.nan, math.inf
 SCIPY = {

@@ -63,9 +63,6 @@ def test_a_book_with_a_warning_is_not_put_in_place(home, capfd):
     assert built.read_text() == "the earlier book"
 
 
-# ---------------------------------------------------------------------------------- task graph
-
-
 def graph(folder: Path, **variables: str) -> dict:
     """The tasks of a copy of dodo.py in a folder of a few files, by name."""
     (folder / "dodo.py").write_text((ROOT / "dodo.py").read_text())

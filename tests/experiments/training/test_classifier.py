@@ -7,12 +7,7 @@ from hypothesis import strategies as st
 from safetensors.numpy import load_file, save_file
 from statsmodels.stats.proportion import proportion_confint
 
-from experiments.training.classifier import (
-    beginning,
-    calibration_error,
-    quality,
-    vocabulary,
-)
+from experiments.training.classifier import beginning, calibration_error, quality, vocabulary
 from tests.models import style, tiny_encoder
 from tstmeta.models import classifiers
 from tstmeta.models.causal import MissingModel, backbone
@@ -83,9 +78,6 @@ def test_what_cannot_be_trained_is_refused_before_anything_is_written(
     with pytest.raises(TstmetaError, match=message):
         run(tmp_path / "out", kind, **options)
     assert not (tmp_path / "out").exists()
-
-
-# ------------------------------------------------------------------------------- how good it is
 
 
 @given(st.lists(st.tuples(st.floats(0.5, 1), st.booleans()), min_size=1, max_size=40))

@@ -28,9 +28,6 @@ def train(tmp_path, monkeypatch):
     return lambda *words: run(*words, "--format", "csv")
 
 
-# ------------------------------------------------------------------------------------ classifiers
-
-
 def test_a_csv_becomes_a_metric_of_style(train, tmp_path):
     shown, metric = values(train("classifier", "--corpus", "moods.csv", "-o", "mine", *SMALL))
     quality = read_report(tmp_path / "mine")["results"]["mood"]
@@ -51,9 +48,6 @@ def test_no_text_of_a_data_set_that_is_kept_out_is_trained_on(train, tmp_path):
         for n, more in enumerate(([], ["--keep-out", "held.csv"]))
     ]
     assert sizes == ["36", "33"]
-
-
-# -------------------------------------------------------------------------------- language models
 
 
 def test_a_csv_becomes_a_metric_of_fluency(train, tmp_path):
@@ -81,9 +75,6 @@ def test_with_a_base_the_course_is_the_printed_one_and_a_split_is_kept(train, tm
     assert [shown[f"corpus: {part}"] for part in ("train", "held out")] == ["1", "2"]
     report = read_report(tmp_path / "tuned")
     assert (report["seed"], report["options"]["length"], report["options"]["epochs"]) == (5, 512, 1)
-
-
-# --------------------------------------------------------------------------------------- mistakes
 
 
 @pytest.mark.parametrize(

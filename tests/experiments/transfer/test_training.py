@@ -19,11 +19,8 @@ from tstmeta.schema import TstmetaError
 
 #: Section 5.2; the losses of each model are those of Section 5.1.
 PRINTED = {
-    "M0": {},
-    "M1": {"paraphrase": 0.2},
-    "M2": {"cyclic": 5.0},
-    "M3": {"cyclic": 5.0, "language": 1e-3},
-    "M4": {"cyclic": 5.0, "paraphrase": 0.2},
+    **{"M0": {}, "M1": {"paraphrase": 0.2}, "M2": {"cyclic": 5.0}},
+    **{"M3": {"cyclic": 5.0, "language": 1e-3}, "M4": {"cyclic": 5.0, "paraphrase": 0.2}},
     "M5": {"cyclic": 5.0, "paraphrase": 0.2, "language": 1e-3},
     "M6": {"cyclic": 5.0, "wasserstein": 1.0},
     "M7": {"cyclic": 5.0, "wasserstein": 1.0, "paraphrase": 0.2, "language": 1e-3},
@@ -126,9 +123,6 @@ def test_learning_makes_sentences_likelier(tmp_path):
     assert last < 0.7 * first
 
 
-# --------------------------------------------------------------------------------------- sentences
-
-
 def test_a_sentence_is_in_one_part_and_excluded_ones_in_none():
     never = ["THE soup is n't  lovely in town number 0", "the shop is n't rude in street number 3"]
     corpus = select(TABLE, QUICK.options, PAPER.paraphrases, never)
@@ -204,9 +198,6 @@ def test_a_trajectory_has_means_corpus_values_of_each_point_and_part(tmp_path):
     assert set(ends.items["system"]) == {"M0-3"}
     assert ends.items["output"].tolist() == outputs[4]
     assert ends.label("part").tolist() == corpus.sources["part"].tolist()
-
-
-# ------------------------------------------------------------------------------------- the command
 
 
 def test_the_command_writes_metrics_along_the_training(tmp_path, monkeypatch):
