@@ -63,7 +63,7 @@ def test_idf_weights_are_the_librarys(folders, tmp_path, part):
 
 def test_layers_are_the_librarys():
     names = {"deberta-xlarge-mnli": "microsoft/deberta-xlarge-mnli"}
-    names["mbert"] = "bert-base-multilingual-cased"
+    names |= {"mbert": "bert-base-multilingual-cased", "mpnet": "microsoft/mpnet-base"}
     for name in sorted({*LAYERS} - {MINILM.name}):
         upstream = names.get(name, name)
         assert LAYERS[name] == model2layers[upstream]

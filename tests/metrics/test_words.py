@@ -78,7 +78,7 @@ REFUSED = [
     ("bertscore:owner/unknown", "name it, as in bertscore:layer9"),
     ("bertscore:rescaled", "names no setting and no model"),
     ("questeval:owner/model", r"use rule=equation\|released, qg=MODEL, qa=MODEL"),
-    ("slor:gpt2", "slor:gpt2 needs the token frequencies"),
+    ("slor:gpt2", "slor:gpt2 needs token frequencies, which come with smollm2-135m"),
     ("masked-bleu:sentiment+x.csv", "sets lexicon twice"),
     ("style-cosine:directed", "directed"),
 ]
@@ -169,7 +169,7 @@ SIGNATURES = {
     "perplexity:{}/gpt2+word": ["model:gpt2@", "per:word", "long:first-window", "transformers:"],
     "questeval": ["questions:ThomasNLG/t5-qg_squad1-en@", "about:rule-2,5 sentences", "prefix:sv1"],
     "questeval:released": [WINDOW],
-    **{f"style-{kind}": ["model:embedded", "scikit-learn:"] for kind in STYLES},
+    **{f"style-{kind}": ["model:embedded", "sentence-transformers:"] for kind in STYLES},
     **{f"style-{kind}:{{}}/bert+bad=blue": ["called:blue:bad"] for kind in STYLES},
 }  # fmt: skip
 
