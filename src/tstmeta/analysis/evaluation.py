@@ -35,6 +35,7 @@ def evaluate(
     draws: int = 1000,
     seed: int = 0,
     *,
+    clusters: bool = True,
     scores: pd.DataFrame | None = None,
 ) -> Evaluation:
     """Hold metrics and sentinels against one dimension of human judgement.
@@ -46,6 +47,7 @@ def evaluate(
             name under all.  Sentinels and people's style rating stand beside.
         dimension: content, style or fluency.
         scores: a ``scores`` table to take instead of scoring.
+        clusters: part metrics that differ; without it the column and the summary are empty.
         statistic, level, unit, draws, seed: see :func:`tstmeta.bootstrap`.
 
     Returns:
@@ -74,7 +76,7 @@ def evaluate(
     analysis = next(analyses(frame, statistic, level, unit, draws, seed), None)
     if analysis is None or not len(analysis.matrices.heads):
         raise TstmetaError("; ".join([f"{data.name}: there are no scores to evaluate", *remarks]))
-    return _evaluated(analysis, data, scores, dimension, remarks)
+    return _evaluated(analysis, data, scores, dimension, clusters, remarks)
 
 
 def _evaluated(
@@ -82,6 +84,7 @@ def _evaluated(
     data: Dataset,
     scores: pd.DataFrame,
     dimension: str,
+    tested: bool,
     remarks: Sequence[str],
 ) -> Evaluation:
     """All that is computed of an analysis, best metrics first, and what its scores lack."""
@@ -104,6 +107,7 @@ def _evaluated(
         level=analysis.setting.level,
         signature=laid.heads["signature"],
     )
+    ranks = ranks if tested else ranks.assign(cluster=pd.NA)
     table = pd.concat([table, ranks, _partials(analysis, data, dimension)], axis=1)
     return Evaluation(
         dataset=data.name,
@@ -117,6 +121,7 @@ def _evaluated(
         human=human,
         drawn=drawn,
         p=p,
+        tested=tested,
         remarks=(*remarks, *choice.gaps(data, scores, dimension)),
     )
 

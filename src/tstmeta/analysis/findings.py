@@ -61,6 +61,7 @@ class Evaluation:
     human: People  # the human ceiling
     drawn: Resample  # estimates [M], values in every resample [M, D], and the jackknife
     p: np.ndarray  # [M, M], of the difference of every two rows, corrected for all pairs
+    tested: bool = True  # without tests there is no summary
     remarks: tuple[str, ...] = ()  # what the table leaves out, with counts
 
     @property
@@ -118,7 +119,7 @@ class Evaluation:
                 pairs=self.comparisons,
                 value="none" if math.isinf(statement.value) else number(statement.value),
             )
-            for statement in statements(self)
+            for statement in (statements(self) if self.tested else ())
             if statement.rows or statement.kind == "none"
         ]
 

@@ -89,7 +89,7 @@ def notes(result: Evaluation, gaps: bool = False) -> list[str]:
     if gaps:
         pairs = f"all {result.comparisons:,} pairs of rows at once, both in the same resamples"
         words += [f"p is of a pair alone, p_adjusted (max-t) of {pairs}"]
-    else:
+    elif result.tested:
         words += ["Clusters part what differs at 0.05, all pairs at once, in the same resamples"]
     less = result.frame[result.frame["better"] == "lower"]
     if flipped := ", ".join(less["metric"] + " (" + less["basis"] + ")"):
@@ -182,7 +182,8 @@ def rendered(evaluations: Sequence[Evaluation], kind: TableFormat, gaps: bool = 
         parts.append(result.frame)
     rows = pd.concat([part.astype(object) for part in parts], ignore_index=True)[COLUMNS]
     rows = rows.astype(dict.fromkeys(_COUNTS, "Int64"))
-    pairs = pd.concat(result.differences for result in evaluations)
+    tested = [result.differences for result in evaluations if result.tested or gaps]
+    pairs = pd.concat(tested or [pd.DataFrame()])
     if kind is TableFormat.csv:
         return console.to_csv(pairs if gaps else rows, for_people=True)
     head = {"evaluations": list(map(_facts, evaluations))}

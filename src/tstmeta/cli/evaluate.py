@@ -73,6 +73,9 @@ class EvaluateOptions:
     ] = "sources"
     draws: Annotated[int, typer.Option(help="Number of bootstrap resamples.")] = 1000
     seed: options.Seed = 0
+    tests: Annotated[
+        bool, typer.Option(help="Part metrics that differ into clusters, all pairs tested at once.")
+    ] = True
     show: Annotated[
         Table, typer.Option("--table", help="A row a metric, or a row a pair of metrics.")
     ] = "values"
@@ -238,6 +241,7 @@ def evaluate_dimension(
                 unit=settings.resample.removesuffix("s"),
                 draws=settings.draws,
                 seed=settings.seed,
+                clusters=settings.tests,
                 scores=scores,
             )
             rows = choice.seeded(result.frame, [data], dimension, *setting, settings.store)
