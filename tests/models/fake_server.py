@@ -46,7 +46,7 @@ class Fake:
 
     engine: Engine
     name: str = "tiny"
-    window: int | None = 128
+    window: int | str | None = 128  # what it says; a number above 0 is kept to
     models_page: bool = True
     key: str = ""
     instead: Callable[[int, dict], Act | None] = lambda number, body: None
@@ -81,7 +81,8 @@ class Fake:
         if body["model"] != self.name:
             return error(404, f"no model {body['model']}")
         prompts = body["prompt"]
-        if self.window and max(map(len, prompts)) + body["max_tokens"] > self.window:
+        limit = self.window if isinstance(self.window, int) and self.window > 0 else 2**20
+        if max(map(len, prompts)) + body["max_tokens"] > limit:
             return error(400, "maximum context length is too small")
         choices = [self.choice(i, ids) for i, ids in enumerate(prompts)]
         return raw(self.edit({"choices": choices[::-1]}))  # the order is the index's

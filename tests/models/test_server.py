@@ -103,7 +103,11 @@ def test_a_run_that_a_dead_server_stopped_goes_on_where_it_was(
 
 @pytest.mark.parametrize(
     ("of_server", "limit", "window"),
-    [(128, 10**30, 126), (None, 96, 94), (128, 96, 126)],  # the server knows better
+    [
+        (128, 10**30, 126),
+        (128, 96, 126),  # the server knows better
+        *((nothing, 96, 94) for nothing in (None, 0, -1, "128")),
+    ],
 )
 def test_the_window_leaves_room_for_the_last_token_and_a_generated_one(
     fake, served, tokenizer, monkeypatch, of_server, limit, window

@@ -79,7 +79,7 @@ class ServerModel:
             names = ", ".join(excerpt(name, 80, self._mask) for name in list(served)[:20])
             raise ServerError(f"the server has no model {self.model!r}. Remedy: one of {names}")
         limit = served.get(self.model)
-        if not isinstance(limit, int):
+        if not isinstance(limit, int) or limit <= 0:
             limit = self.tokenizer.model_max_length
         if limit >= _NO_LIMIT:
             raise ServerError(

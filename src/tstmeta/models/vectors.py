@@ -40,7 +40,7 @@ class VectorFile:
     """Word vectors in GloVe's text format: a word and its numbers a line (Pennington et al., 2014).
 
     A first line of two numbers (word2vec's header) is skipped, a word may have spaces in it, and of
-    a word that comes twice the first line counts.
+    a word that comes twice the first line counts.  Vectors that were read stay in memory.
     """
 
     def __init__(self, path: Path):
