@@ -41,6 +41,7 @@ def _write(file: Path, target: Path) -> None:
     network = AutoModelForCausalLM.from_pretrained(file.parent, dtype="float32", **options)
     tokenizer = AutoTokenizer.from_pretrained(file.parent, **options)
     del network.config.quantization_config  # the weights that are written are not quantised
+    network.config.architectures = [type(network).__name__]  # by which a server finds the class
     target.mkdir(parents=True)
     network.config.save_pretrained(target)
     tokenizer.save_pretrained(target)
