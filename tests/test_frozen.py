@@ -8,6 +8,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 CHECK = ROOT.parent / "shared" / "tools" / "frozen.py"
+ACCEPTED = ROOT / "tests" / "frozen" / "accepted.csv"
 
 
 @pytest.mark.skipif(not CHECK.is_file(), reason="the frozen files are not beside the checkout")
