@@ -66,7 +66,9 @@ def test_no_file_that_is_passed_on_holds_a_text(name):
         for column in frame.columns[frame.dtypes.map(pd.api.types.is_string_dtype)]:
             limit = {"signature": 300, "detail": 120}.get(column, 48)
             texts = frame[column]
-            if column == "detail":  # what is refused is said in words of ours, the same for many rows
+            if (
+                column == "detail"
+            ):  # what is refused is said in words of ours, the same for many rows
                 refused = frame["status"] == "refused"
                 assert texts[refused].nunique() < 10
                 texts = texts[~refused]
