@@ -43,7 +43,7 @@ SCORED = (
 TRAINED = ("yelp-lm", "yelp-style", "yelp-cnn")
 YELP_SETS = ("mir", "li2018", "dualrl")
 #: The longest notebooks: with one of them last, a core would have nothing to do meanwhile.
-LONGEST = ("09_confounds", "08_hybrids", "lesson_6_probability", "04_style_strength")
+LONGEST = ("05_ablation", "lesson_6_probability", "09_confounds", "08_hybrids")
 #: Which pages were generated is known only once they are: their names and hashes stand here.
 MANIFEST = Path(".build/pages.json")
 
