@@ -16,10 +16,11 @@ unexport PYTHONPATH PYTHONHOME PIP_TARGET PIP_PREFIX PIP_USER
 unexport PYTHONDONTWRITEBYTECODE
 
 # What is installed, and where: compared by content, so the file times of a clone do not matter,
-# and a folder that was moved is noticed.
-fingerprint := import hashlib, os; \
+# and a folder that was moved, or a model that was removed, is noticed.
+fingerprint := import hashlib, os, platformdirs; \
   parts = [open(name, "rb").read() for name in ("requirements.lock", "pyproject.toml")]; \
-  print(hashlib.sha256(b"\0".join([os.getcwd().encode()] + parts)).hexdigest())
+  model = platformdirs.user_cache_path("tstmeta", appauthor=False) / "models" / "smollm2-135m"; \
+  print(hashlib.sha256(b"\0".join([os.getcwd().encode()] + parts)).hexdigest(), model.is_dir())
 
 help: ## Show this list
 	@echo "Which automatic metrics of text style transfer can be trusted?"
@@ -77,6 +78,7 @@ install:
 	[ -n "$$UV_TORCH_BACKEND" ] || unset UV_TORCH_BACKEND; \
 	"$(PY)" -m uv pip install --python "$(PY)" -r requirements.lock -e . && \
 	"$(PY)" -m uv pip check --quiet --python "$(PY)" && \
+	"$(PY)" -m tstmeta models fetch smollm2-135m && \
 	"$(PY)" -c '$(fingerprint)' > "$(STAMP).part" && mv "$(STAMP).part" "$(STAMP)"
 
 data: setup ## Fetch the raw files of all public data sets (go on after an interruption: the same again)

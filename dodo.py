@@ -43,7 +43,7 @@ SCORED = (
 TRAINED = ("yelp-lm", "yelp-style", "yelp-cnn")
 YELP_SETS = ("mir", "li2018", "dualrl")
 #: The longest notebooks: with one of them last, a core would have nothing to do meanwhile.
-LONGEST = ("09_confounds", "08_hybrids", "lesson_6_probability", "04_style_strength")
+LONGEST = ("05_ablation", "lesson_6_probability", "09_confounds", "08_hybrids")
 #: Which pages were generated is known only once they are: their names and hashes stand here.
 MANIFEST = Path(".build/pages.json")
 
@@ -104,12 +104,12 @@ def generated():
 CODE = files("src/tstmeta/**/*")
 #: What executes notebooks, and what makes the pages of data and the book.
 EXECUTION = files("tools/book.py", "tools/kernels.py")
-TOOLS = files("tools/*.py", "tools/world/*")
+TOOLS = files("tools/*.py")
 OURS = files(
     *(
         f"data/{name}/**/*"
         for name in (
-            *("contrast", "world", "published", "cards", "metric_cards", "transfer"),
+            *("contrast", "published", "cards", "metric_cards", "transfer"),
             "exercises",
         )
     ),

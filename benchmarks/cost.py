@@ -89,7 +89,7 @@ def parameters() -> int:
 
 def cost(name: str, n: int) -> Row:
     """One metric's row."""
-    warnings.simplefilter("ignore")  # the embedded model says what it is; the book says it as well
+    warnings.simplefilter("ignore")
     metric: Metric = registry.get(name)
     given, plain = units(n + WARM, metric.bases[0]), units(n + WARM, "source")
     gc.collect()

@@ -61,10 +61,7 @@ def measured(case: Case, replicates: int, rng: Generator) -> list[Row]:
     limits, doubted, replicates = [], 0, max(1, replicates // case.part)
     for draws in drawn(case.plan, case.shape, replicates, rng):
         sample = case.make(rng)
-        if case.resample:
-            resampled = case.resample(sample, case.plan, draws)
-        else:
-            resampled = resample(*sample, case.setting, case.plan, draws)
+        resampled = resample(*sample, case.setting, case.plan, draws)
         ours = intervals_of(case, resampled)
         naive = np.stack(case.naive(sample, resampled.estimates), axis=-1)
         limits.append(np.concatenate([naive, [(each.low, each.high) for each in ours]]))
@@ -159,7 +156,7 @@ def checks(cases_measured: Sequence[tuple[Case, Row]], of_ranks: Sequence[Row]) 
     goals = []
     for group in (
         *("independent items", "clustered items", "heavy ties", "8 or 12 systems", "differences"),
-        *("sources and systems", "ties credited"),
+        "sources and systems",
     ):
         values = [each["percentile"] for case, each in cases_measured if case.group == group]
         name = f"{group}: percentile coverage"

@@ -18,9 +18,8 @@ import simulated
 from scipy import stats as scipy_stats
 from simulated import Array, Effects, Generator, Sample
 
-from tstmeta.stats import STATISTICS, Draws, Resample, ResamplingPlan, Setting, resample
+from tstmeta.stats import STATISTICS, ResamplingPlan, Setting
 from tstmeta.stats.resampling import Units
-from tstmeta.stats.ties import TieCalibrated, held_out, tie_calibrated
 
 DRAWS = 1000
 CONFIDENCE = 0.95
@@ -43,7 +42,6 @@ class Case(NamedTuple):
         gap: whether it is about the difference of the first metric and the second.
         part: only one data set of so many is made, as each takes longer.
         remark: why the row may stray.
-        resample: draws of a data set, where its statistic is fitted to it.
     """
 
     name: str
@@ -58,7 +56,6 @@ class Case(NamedTuple):
     gap: bool = False
     part: int = 1
     remark: str = ""
-    resample: Callable[[Sample, ResamplingPlan, Draws], Resample] | None = None
 
 
 # ------------------------------------------------------------------------------------- naive
@@ -113,7 +110,7 @@ def by_row(human: Array, metrics: Array) -> Array:
 def cases() -> list[list[Case]]:
     """In lists that draw for themselves, so that one can be run without the others."""
     whole = [*independent(), *clustered(), *tied(), *over_systems()]
-    return [whole, gaps(), *([case] for case in of_both()), *([case] for case in credited())]
+    return [whole, gaps(), *([case] for case in of_both())]
 
 
 def _case(
@@ -326,40 +323,3 @@ def gaps() -> list[Case]:
             gap=True,
         )
     ]
-
-
-def credited() -> list[Case]:
-    """Ties credited (acc_eq) under a threshold that was fitted on other sources."""
-    few = "over few sources the threshold itself varies, the draws keep it"
-    return [_credited("ties credited", (40, 6), ""), _credited("", (20, 5), few)]
-
-
-def _credited(group: str, shape: tuple[int, int], remark: str) -> Case:
-    """Five-point ratings, fine scores; the true value is the mean over many data sets."""
-
-    def make(rng: Generator) -> Sample:
-        human, metrics = simulated.normal(rng, shape, (0.6,))
-        return np.digitize(human, simulated.STEPS) + 1.0, metrics
-
-    def fitted(sample: Sample) -> TieCalibrated:
-        return tie_calibrated(sample[0], sample[1][0], rng=np.random.default_rng(0))
-
-    def cross_fitted(sample: Sample, plan: ResamplingPlan, draws: Draws) -> Resample:
-        return resample(*sample, Setting(held_out([fitted(sample)]), "source"), plan, draws)
-
-    def naive(sample: Sample, estimates: Array) -> Limits:
-        """All pairs as independent."""
-        pairs = fitted(sample).n * math.comb(shape[1], 2)
-        reach = Z * np.sqrt(estimates * (1 - estimates) / max(1, pairs))
-        return estimates - reach, estimates + reach
-
-    rng = np.random.default_rng(measure.SEED + 2)
-    values = np.array([fitted(make(rng)).value for _ in range(2000)])
-    error = float(values.std() / math.sqrt(len(values)))
-    name, true, setting = (
-        "ties credited, source",
-        [float(values.mean())],
-        Setting("acc_eq", "source"),
-    )
-    case = Case(name, group, shape, setting, _SOURCES, make, true, naive, error)
-    return case._replace(remark=remark, resample=cross_fitted)

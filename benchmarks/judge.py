@@ -4,11 +4,13 @@ A server in a process of its own gives every answer after 50 ms.  With 64 reques
 them take at least N / 64 times 50 ms: the ideal.  Beside ``judge.run``, which keeps every answer on
 file, stand a plain loop over the ``openai`` client (a share of the requests, its time scaled), all
 requests gathered at once behind a semaphore, and the runner again when it has every answer.  Each
-has a process of its own, so that memory can be told apart; they take turns.
+has a process of its own, so that memory can be told apart; they take turns.  ``--local`` measures
+the judge without a server instead (:mod:`judge_local`).
 """
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import gc
 import json
@@ -41,6 +43,8 @@ SERVER = Path(__file__).resolve().parents[1] / "tests" / "judge" / "scripted.py"
 ANSWER, WORDS = '{"rating": 3}', 350
 #: A plain loop would take minutes; it gets this share of the requests.
 SHARE = 40
+#: The judge without a server gets one rewrite in the place of so many requests.
+ON_MODEL = 50
 MOST_OVER_IDEAL, MOST_CACHE_SECONDS, MOST_GROWTH_MIB = 2.0, 2.0, 10.0
 
 
@@ -263,8 +267,20 @@ def checks(size: int, rounds: list[Round], few: dict[str, Run]) -> list[dict[str
     ]
 
 
+def more(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--local", action="store_true", help="the judge without a server")
+    parser.add_argument("--model", default="smollm2-135m", help="with --local: which model")
+
+
 def main() -> None:
-    given = measure.arguments(__doc__, 2000, 400, "requests")
+    about = f"requests; with --local, 1 of {ON_MODEL} as many rewrites"
+    given = measure.arguments(__doc__, 2000, 400, about, more)
+    if given.local:
+        import judge_local
+
+        given.size = max(1, given.size // ON_MODEL)
+        judge_local.main(given)
+        return
     load = measure.load_average()
     count = 1 if given.quick else ROUNDS
     rounds = [one_round(given.size) for _ in range(count)]

@@ -1,8 +1,9 @@
-"""What token log-probabilities cost: ours beside one pass a request, lm-eval and minicons.
+"""What token log-probabilities cost: ours beside one pass a request, lm-eval, minicons, llama.cpp.
 
 Items have the shape of ``lai`` (nine rewrites a source) and of ``pauli`` (two), each scored under
-three instructions.  Every method runs in a process of its own, with the same random weights, the
-same token ids and as many threads; in each round they take turns.  ``--gpu`` does the same with a
+three instructions.  Every method runs in a process of its own, with the same weights (SmolLM2's; in
+quick runs those of a smaller random model), the same token ids and as many threads; in each round
+they take turns.  ``--gpu`` does the same with a
 model of 8 billion parameters in bfloat16 and holds the time against the floor
 (:mod:`likelihood_floor`).
 """
@@ -18,12 +19,25 @@ import likelihood_items as items
 import measure
 from likelihood_floor import Work, rate, work
 from likelihood_items import SHAPES, Workload
-from likelihood_sides import HARNESS, MINICONS, MODELS, ONE, OURS, Ran, Setup, Side, installed
+from likelihood_sides import (
+    HARNESS,
+    LLAMA_CPP,
+    MINICONS,
+    MODELS,
+    ONE,
+    OURS,
+    REAL,
+    Ran,
+    Setup,
+    Side,
+    installed,
+)
 
-from tstmeta.models.causal import Continuation
+from tstmeta.models import hub
+from tstmeta.models.causal import DEFAULT, Continuation, backbone
 
 LIBRARIES = ("tstmeta", "torch", "transformers", "numpy")
-PEERS = {HARNESS: "lm-eval", MINICONS: "minicons"}
+PEERS = {HARNESS: "lm-eval", MINICONS: "minicons", LLAMA_CPP: "llama-cpp-python"}
 ROUNDS = 3
 #: Batch sizes that lm-eval may choose from, tried on as many requests as the largest has.
 BATCHES = {"cpu": (1, 4, 8, 16, 32), "gpu": (1, 4, 8, 16, 32, 64, 128)}
@@ -117,6 +131,7 @@ def row(
         "batch": None if name == OURS else batch,
         "seconds": median(seconds),
         "milliseconds_a_rewrite": median(seconds) / found.items * 1000,
+        "tokens_a_second": work(found.requests).naive / median(seconds),
         **measure.summary(measure.ratios(seconds, ours)),
         "tokens_computed": runs[name][0].facts.get("computed"),
         "above_model_mib": above,
@@ -128,13 +143,15 @@ def floor_of(name: str, runs: Sequence[Ran], counted: Work, setup: Setup, rate: 
     """What the floor says of our own row; the others compute other tokens."""
     told: Row = {"tokens_naive": counted.naive, "tokens_distinct": counted.tokens}
     if name != OURS:
-        return told | {"over_floor": None}
-    floor = counted.operations(setup.model) / rate
-    return told | {"over_floor": median(ran.seconds for ran in runs) / floor}
+        return told | {"over_floor": None, "share_of_peak": None}
+    over = median(ran.seconds for ran in runs) * rate / counted.operations(setup.model)
+    return told | {"over_floor": over, "share_of_peak": 1 / over}
 
 
 def signature(name: str, runs: dict[str, list[Ran]], batch: int, setup: Setup) -> str:
-    what = runs[OURS][0].facts["identity"] if name == OURS else f"llama-{setup.model}@random"
+    real = hub.identity(backbone(DEFAULT)) if setup.model == REAL else ""
+    what = real or f"llama-{setup.model}@random"
+    what = runs[OURS][0].facts["identity"] if name == OURS else what
     told = f"{name}|{what}|dtype:{setup.dtype}|device:{setup.device}|seed:{measure.SEED}"
     return told if name == OURS else f"{told}|batch:{batch}"
 
@@ -162,7 +179,9 @@ def checks(rows: Sequence[Row], dtype: str, reason: str = "") -> list[Row]:
         missing = reason or "lm-eval is not installed, or this system does not tell its memory"
         goal = f"{label}: peak memory above the model, share of lm-eval's at batch {MEMORY_BATCH}"
         made.append(_goal(goal, share, "<=", MOST_MEMORY, missing))
-        gaps = [one["difference"] for one in rows if one["metric"] == label]
+        # llama.cpp multiplies in quantised numbers
+        named = [one for one in rows if one["metric"] == label and one["method"] != LLAMA_CPP]
+        gaps = [one["difference"] for one in named]
         goal = f"{label}: largest difference of a sum of log-probabilities"
         made.append(_goal(goal, max(gaps, default=None), "<=", MOST_DIFFERENCE[dtype], reason))
     return made
@@ -207,9 +226,11 @@ def arguments() -> argparse.Namespace:
 
 
 def setup_of(given: argparse.Namespace) -> Setup:
-    """Full runs take SmolLM2's shape, quick ones a smaller model; a GPU that of Llama 3.1 8B."""
+    """Full runs take SmolLM2, quick ones a smaller model; a GPU the shape of Llama 3.1 8B."""
     device = given.device or ("cuda" if given.gpu else "cpu")
-    model = given.shape or ("8b" if given.gpu else "38m" if given.quick else "135m")
+    model = given.shape or ("8b" if given.gpu else "38m" if given.quick else REAL)
+    if model == REAL and (words := hub.absent(backbone(DEFAULT))):
+        raise SystemExit(words)
     return Setup(model, device, "bfloat16" if given.gpu else "float32", given.threads)
 
 
@@ -219,15 +240,19 @@ def notes_of(setup: Setup, operations: float, workloads: Sequence[Workload]) -> 
     threads = setup.threads or torch.get_num_threads()
     shares = ", ".join(f"{name} gets 1 of {step} rewrites" for name, step in SHARES.items())
     told = [
-        f"a Llama of random weights, shape {setup.model}, {setup.dtype}, on {setup.device}; "
+        f"{'' if setup.model == REAL else 'a Llama of random weights, shape '}{setup.model}, "
+        f"{setup.dtype}, on {setup.device}; "
         f"{threads} threads for each method",
         "ratio: time of the method over ours, in the same round; above 1, ours is faster",
         f"{shares}, and the time is scaled by tokens; minicons runs in one round only",
+        "tokens a second: those of one pass a request, however many a method computes",
         "tokens: naive = one pass a request; distinct = shared beginnings once; computed = padding"
         " included",
         f"above model: MiB at the peak beyond the loaded model; lm-eval's at batch {MEMORY_BATCH}",
         f"floor: matrix products of the distinct tokens at {operations / 1e9:,.0f} GFLOP/s, the"
-        " fastest product of this shape that was measured here",
+        " fastest product of this shape that was measured here; share of peak = floor over time",
+        "llama.cpp multiplies the quantised weights and reuses what a request shares with the one"
+        " before; its difference is no goal",
     ]
     for one in workloads:
         lengths = ", ".join(f"{key.replace('_', ' ')} {n:.1f}" for key, n in one.tokens.items())
@@ -257,6 +282,7 @@ def main() -> None:
     workloads = [items.workload(shape, size, vocabulary) for shape in SHAPES]
     operations = rate(setup)
     names = [OURS, ONE, HARNESS] if given.gpu else [OURS, ONE, HARNESS, MINICONS]
+    names += [LLAMA_CPP] * (setup.model == REAL and not given.gpu)
     sides = {one: Side(one, setup) for one in names if installed(one)}
     for side in sides.values():
         side.wait()

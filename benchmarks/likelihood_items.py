@@ -84,7 +84,8 @@ class Pieces:
 def workload(name: str, items: int, vocabulary: int) -> Workload:
     """About ``items`` rewrites of one shape, all rewrites of some sources, at least one source."""
     sources = max(1, items // SHAPES[name])
-    rewrites, origin = _real(name, sources) if available(name) else _made(name, sources)
+    here = available(name) and load(name).has_texts
+    rewrites, origin = _real(name, sources) if here else _made(name, sources)
     pieces = Pieces(vocabulary)
     asked = instructions.get("paper")
     requests = []

@@ -1,7 +1,7 @@
 """The methods that the likelihood benchmark compares, each in a process of its own.
 
-All get the same token ids and the same random weights.  A process answers one task at a time, so
-the methods can take turns while each keeps its model loaded.
+All get the same token ids and the same weights: SmolLM2's, or random ones.  A process answers one
+task at a time, so the methods can take turns while each keeps its model loaded.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from typing import Any, NamedTuple
 import measure
 import numpy as np
 
-from tstmeta.models.causal import Continuation
+from tstmeta.models import hub
+from tstmeta.models.causal import DEFAULT, Continuation, backbone
 
 #: Layers and widths of Llamas: of Llama 3.1 8B, of SmolLM2 135M, and smaller ones.
 MODELS: dict[str, dict[str, Any]] = {
@@ -59,9 +60,13 @@ MODELS: dict[str, dict[str, Any]] = {
         "tie_word_embeddings": True,
     },
 }
+#: SmolLM2-135M-Instruct itself.
+REAL = "smollm2"
+MODELS[REAL] = MODELS["135m"]
 OURS, ONE, HARNESS, MINICONS = "tstmeta", "one at a time", "lm-eval", "minicons"
+LLAMA_CPP = "llama.cpp"
 #: The package that a method needs.
-PACKAGES = {HARNESS: "lm_eval", MINICONS: "minicons"}
+PACKAGES = {HARNESS: "lm_eval", MINICONS: "minicons", LLAMA_CPP: "llama_cpp"}
 
 #: Scores requests in batches of a size: the sum of each one's log-probabilities.
 Method = Callable[[Sequence[Continuation], int], list[float]]
@@ -151,17 +156,26 @@ def _serve(pipe: Any, name: str, setup: Setup) -> None:
 
 
 def loaded(setup: Setup) -> tuple[Any, Any]:
-    """A Llama of random weights and a tokenizer that reads ``t5 t17`` as the tokens 5 and 17."""
+    """A Llama and a tokenizer that reads ``t5 t17`` as the tokens 5 and 17."""
     import torch
     from tokenizers import Tokenizer, models, pre_tokenizers
-    from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+    from transformers import (
+        AutoModelForCausalLM,
+        LlamaConfig,
+        LlamaForCausalLM,
+        PreTrainedTokenizerFast,
+    )
 
     torch.manual_seed(measure.SEED)
     config = LlamaConfig(max_position_embeddings=2048, **MODELS[setup.model])
     default = torch.get_default_dtype()
     torch.set_default_dtype(getattr(torch, setup.dtype))
-    with torch.device(setup.device):
-        model = LlamaForCausalLM(config).eval()
+    if setup.model == REAL:
+        network = hub.weights(backbone(DEFAULT), AutoModelForCausalLM, dtype=setup.dtype)
+        model = network.to(setup.device).eval()
+    else:
+        with torch.device(setup.device):
+            model = LlamaForCausalLM(config).eval()
     torch.set_default_dtype(default)
     words = {f"t{number}": number for number in range(config.vocab_size)}
     by_word = Tokenizer(models.WordLevel(words, unk_token="t0"))
@@ -201,7 +215,8 @@ Facts = Callable[[], dict[str, Any]]
 def _ours(model: Any, tokenizer: Any, setup: Setup) -> tuple[Method, Facts]:
     from tstmeta.models.engine import Engine
 
-    engine = Engine(model, tokenizer, f"llama-{setup.model}@random")
+    real = hub.identity(backbone(DEFAULT)) if setup.model == REAL else ""
+    engine = Engine(model, tokenizer, real or f"llama-{setup.model}@random")
 
     def method(requests: Sequence[Continuation], batch: int) -> list[float]:
         engine.computed = 0
@@ -269,4 +284,35 @@ def _minicons(model: Any, tokenizer: Any, setup: Setup) -> tuple[Method, Facts]:
     return method, dict
 
 
-METHODS = {OURS: _ours, ONE: _one, HARNESS: _harness, MINICONS: _minicons}
+def _llama_cpp(model: Any, tokenizer: Any, setup: Setup) -> tuple[Method, Facts]:
+    """The GGUF file in its quantised form; what a request shares with the one before is reused."""
+    import torch
+    from llama_cpp import Llama
+    from scipy.special import log_softmax
+
+    threads = setup.threads or torch.get_num_threads()
+    options = {"n_threads": threads, "n_threads_batch": threads, "verbose": False}
+    path = str(backbone(DEFAULT).folder)
+    peer = Llama(model_path=path, n_ctx=2048, logits_all=True, **options)
+
+    def method(requests: Sequence[Continuation], batch: int) -> list[float]:
+        sums, before = [0.0] * len(requests), []
+        peer.reset()
+        for place in sorted(range(len(requests)), key=lambda place: requests[place]):
+            context, tokens = requests[place]
+            ids = [*context, *tokens[:-1]]
+            equal = [a == b for a, b in zip(before, ids, strict=False)]
+            peer.n_tokens = min(equal.index(False) if False in equal else len(equal), len(ids) - 1)
+            peer.eval(ids[peer.n_tokens :])
+            table = log_softmax(peer.scores[len(context) - 1 : len(ids)], axis=-1)
+            sums[place] = float(table[np.arange(len(tokens)), list(tokens)].sum())
+            before = ids
+        return sums
+
+    return method, dict
+
+
+METHODS = {
+    **{OURS: _ours, ONE: _one, HARNESS: _harness, MINICONS: _minicons},
+    LLAMA_CPP: _llama_cpp,
+}

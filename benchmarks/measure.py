@@ -105,10 +105,17 @@ def machine(libraries: Sequence[str]) -> dict[str, Any]:
     return {
         "cpu": _cpu(),
         "cores": os.cpu_count(),
+        **(_gpu() if "torch" in libraries else {}),
         "system": f"{platform.system()} {platform.machine()}",
         "python": platform.python_version(),
         "libraries": {name: version(name) for name in libraries},
     }
+
+
+def _gpu() -> dict[str, str]:
+    import torch
+
+    return {"gpu": torch.cuda.get_device_name()} if torch.cuda.is_available() else {}
 
 
 def load_average() -> list[float] | None:

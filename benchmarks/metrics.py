@@ -20,9 +20,9 @@ import numpy as np
 import texts
 from texts import Pair
 
-from tstmeta.extras import lacking
 from tstmeta.metrics import Request, registry
-from tstmeta.models import encoders, lm
+from tstmeta.models import encoders, hub, lm
+from tstmeta.models.causal import DEFAULT, backbone
 from tstmeta.models.encoders import MINILM
 
 Peer = Callable[[Sequence[Pair]], np.ndarray]
@@ -80,8 +80,9 @@ def perplexities() -> Peer:
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
-    tokenizer = AutoTokenizer.from_pretrained(lm.EMBEDDED)
-    model = AutoModelForCausalLM.from_pretrained(lm.EMBEDDED, dtype=torch.float32).eval()
+    folder = hub.folder(backbone(DEFAULT))
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).eval()
     start = tokenizer.bos_token_id
     start = tokenizer.eos_token_id if start is None else start
 
@@ -108,7 +109,7 @@ DUELS = (
         "perplexity",
         "transformers, a text at a time",
         perplexities,
-        lambda: lacking("torch", "transformers"),
+        lambda: hub.absent(backbone(DEFAULT)),
         reads_one=True,
     ),
 )

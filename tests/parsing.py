@@ -2,7 +2,16 @@
 
 import random
 
-from tstmeta.models.parses import Word
+import pytest
+
+from tstmeta.models import fetching
+from tstmeta.models.parses import MODEL, Word
+
+#: Skips a test where the model is not on this machine.
+needs_spacy = pytest.mark.skipif(
+    not fetching.catalogue()[MODEL].here,
+    reason=f"{MODEL} is not on this machine: {fetching.catalogue()[MODEL].remedy}",
+)
 
 
 def sentence(words, *marks, text=""):
@@ -21,7 +30,7 @@ def tree(words):
     """The same words as a tree."""
     rows = (word.split("/") for word in words.split())
     return tuple(
-        Word(form, *(rest or ("_", "_")), int(head), relation)
+        Word(form, rest[1] if rest else "_", int(head), relation)
         for form, head, relation, *rest in rows
     )
 
@@ -45,5 +54,5 @@ def drawn(seed, size, forms="abc", roots=0.1):
     for number, place in enumerate(order):
         root = number == 0 or rng.random() < roots
         head = 0 if root else order[rng.randrange(number)]
-        words[place - 1] = Word(rng.choice(forms), "_", "_", head, rng.choice(["x", "y"]))
+        words[place - 1] = Word(rng.choice(forms), "_", head, rng.choice(["x", "y"]))
     return tuple(words)

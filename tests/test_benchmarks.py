@@ -77,6 +77,15 @@ def test_the_program_for_a_gpu_runs_on_a_processor_too(tmp_path):
 
 
 @pytest.mark.nightly
+def test_the_judge_without_a_server_gives_the_values_of_transformers(tmp_path):
+    _, report = run("judge", tmp_path / "report.json", "--local", "--size", "200")
+    has_the_schema(report, "judge_local")
+    goals = [(check["name"], check["goal"]) for check in report["checks"]]
+    assert goals == [(c["name"], c["goal"]) for c in committed("judge_local")["checks"]]
+    assert report["checks"][-1]["holds"]
+
+
+@pytest.mark.nightly
 def test_a_quick_training_is_killed_and_goes_on_to_the_same_weights(tmp_path):
     printed, report = run("training", tmp_path / "report.json", "--size", "1")
     (row,) = report["rows"]

@@ -11,15 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tstmeta.console import (
-    from_inert,
-    inert,
-    show_table,
-    to_csv,
-    to_json,
-    to_text,
-    write_table,
-)
+from tstmeta.console import from_inert, inert, show_table, to_csv, to_json, to_text, write_table
 
 MIXED = pd.DataFrame(
     {

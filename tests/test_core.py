@@ -72,7 +72,7 @@ RUNS = (
 #: Metrics with a model behind them.
 MODELS = (
     *("bertscore", "cosine:labse", "masked-cosine", "wmd", "sim", "style-accuracy:toxicity"),
-    *("perplexity", "bleurt", "likelihood:3b", "questeval", "smatch-amr"),
+    *("perplexity", "bleurt", "likelihood:3b", "questeval", "smatch-dep"),
 )
 NEEDS = {
     "score --data mine.csv --metric bertscore --store store": "models",

@@ -37,9 +37,6 @@ LOCKED = dict(re.findall(r"^([\w-]+)==(.+)$", read("requirements.lock"), re.MULT
 VERSION = PROJECT["project"]["version"]
 
 
-# ------------------------------------------------------------------------------------ versions
-
-
 def test_the_lock_holds_a_version_in_each_range_that_the_project_gives():
     requirements = [Requirement(text) for group in DIRECT for text in group]
     versions = {need: LOCKED.get(canonicalize_name(need.name)) for need in requirements}
@@ -79,9 +76,6 @@ def test_every_package_that_the_code_imports_is_declared():
     assert missing == set()
 
 
-# ---------------------------------------------------------------------- containers and Binder
-
-
 def test_binder_installs_the_lock_with_a_torch_for_cpus(tmp_path):
     binder = yaml.safe_load(read(".binder/environment.yml"))
     conda = yaml.safe_load(read("environment.yml"))
@@ -95,13 +89,11 @@ def test_binder_installs_the_lock_with_a_torch_for_cpus(tmp_path):
     fake.chmod(0o755)
     path = f"{tmp_path}:{Path(str(shutil.which('bash'))).parent}:/usr/bin:/bin"
     subprocess.run([script], cwd=ROOT, env={"PATH": path}, check=True)
-    bootstrap, installation, _ = log.read_text().splitlines()
+    bootstrap, installation, model, _ = log.read_text().splitlines()
+    assert model == "cpu -m tstmeta models fetch smollm2-135m"
     assert bootstrap.endswith(f" uv=={LOCKED['uv']}")
     assert installation.startswith(f"cpu -m uv pip install --python {fake} ")
     assert installation.endswith("-r requirements.lock -e .")
-
-
-# ------------------------------------------------------------------------------------ releases
 
 
 @pytest.fixture

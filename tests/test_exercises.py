@@ -25,9 +25,6 @@ def rows_of(path) -> dict[str, dict[str, str]]:
     return {name: row for name, row in ROWS.items() if tool.lesson(name) == path}
 
 
-# ------------------------------------------------------------------------- a run of lesson 4
-
-
 @pytest.fixture(scope="module")
 def dial() -> dict:
     return run("lesson_4_confound_dial", "setup", "headline")
@@ -52,8 +49,6 @@ def test_a_student_of_lesson_4_gets_right_and_not_yet_where_she_should(dial):
     assert "with its own metrics.)" in tst.check("lesson-4-3", []).hint
     assert "with its own" not in tst.check("lesson-4-2", 7).hint
 
-
-# ------------------------------------------------------------------------- what is accepted
 
 TRUTHS = st.floats(-1e3, 1e3)
 
@@ -84,9 +79,6 @@ def test_within_the_tolerance_is_right_and_twice_as_far_is_not(true, tolerance, 
 def test_a_slip_is_told_in_words(exercise, answer, words):
     with pytest.raises(tst.TstmetaError, match=words):
         tst.check(exercise, answer)
-
-
-# ---------------------------------------------------------------------------- the file
 
 
 def test_numbers_are_of_any_library_and_names_in_any_order():

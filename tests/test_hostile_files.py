@@ -34,9 +34,6 @@ class Terminal(io.StringIO):
         return True
 
 
-# ------------------------------------------------------------------------- names that steer
-
-
 @pytest.fixture
 def hostile(tmp_path):
     """The options of an evaluation of files and metrics with control characters."""
@@ -103,9 +100,6 @@ def test_every_figure_is_valid_xml(draw, sign):
     minidom.parseString(image)
 
 
-# --------------------------------------------------------------------- names that are not UTF-8
-
-
 EVALUATE = "evaluate --data mine.csv --metric copy-rate --draws 9"
 
 
@@ -130,9 +124,6 @@ def test_a_name_that_is_not_utf8_is_named_with_a_remedy(run, tmp_path, words):
         assert part in str(done.exception)
 
 
-# ----------------------------------------------------------------------------- long and wide
-
-
 def test_a_cell_of_a_megabyte_is_read(tmp_path):
     (tmp_path / "long.csv").write_text(f'source,output\n"{"a " * 500_000}",b\n')
     assert len(load(str(tmp_path / "long.csv")).items["source"][0]) == 1_000_000
@@ -154,9 +145,6 @@ def test_columns_of_texts_are_not_held_one_by_one(tmp_path, monkeypatch, run):
     assert done.exit_code == 0, done.output
 
 
-# ------------------------------------------------------------------------ pipes and devices
-
-
 def model_of(path: Path):
     for name in ("model.safetensors", "tokenizer.json"):
         (path.parent / name).touch()
@@ -171,7 +159,6 @@ def model_of(path: Path):
         ("mine.csv", table_files.read),
         ("mine.parquet", lambda path: files.files_of(str(path))),
         ("text.txt", files.read_text),
-        ("parses.amr", parses.graphs),
         ("parses.conllu", parses.trees),
         ("vectors.txt", vectors.texts_of),
         ("words.json", lexicon.read),
@@ -186,9 +173,6 @@ def test_a_pipe_or_device_is_refused_at_once(tmp_path, name, read):
     os.mkfifo(tmp_path / name)
     with pytest.raises(TstmetaError, match=f"(?s){name}.*a pipe or a device.*Remedy"):
         read(tmp_path / name)
-
-
-# ----------------------------------------------------------------- what would be computed twice
 
 
 def test_a_metric_with_scores_in_a_file_is_refused_before_it_is_computed(run, monkeypatch):

@@ -9,7 +9,6 @@ import tstmeta as tst
 from tests.command import CSV, command_line
 from tstmeta.data import shipped
 from tstmeta.huggingface import write_huggingface
-from tstmeta.schema import MissingData
 
 SECRET = "sat down"  # in the texts, and in a label
 
@@ -41,7 +40,8 @@ def quiet(monkeypatch):
 
 def test_datasets_reads_every_table_as_it_was(mine, tmp_path):
     scores = tst.score(mine, ["chrf"], store=tmp_path / "store", progress=False)
-    assert "With texts" in write_huggingface(mine, tmp_path / "hub", scores, texts=True)
+    mine.card.facts.update(examples=True)
+    assert "With texts" in write_huggingface(mine, tmp_path / "hub", scores)
     for table in ("items", "ratings", "labels", "preferences", "scores"):
         known = scores if table == "scores" else getattr(mine, table)
         own = load(tmp_path / "hub", table, tmp_path / "cache")
@@ -62,7 +62,7 @@ def test_raters_have_no_names(mine, tmp_path):
     assert "Ann" in set(mine.ratings["rater"])  # the data set itself is left as it was
 
 
-def test_texts_stay_here_unless_the_card_or_the_user_allows_them(mine, tmp_path):
+def test_texts_stay_here_unless_the_card_allows_them(mine, tmp_path):
     scores = tst.score(mine, ["chrf", "corpus-bleu"], store=tmp_path / "store", progress=False)
     quoted = scores["detail"].where(scores["metric"] != "chrf", "it sat down, so 3")
     words = write_huggingface(mine, tmp_path / "hub", scores.assign(detail=quoted))
@@ -85,8 +85,6 @@ def test_texts_that_are_not_here_cannot_go_out(tmp_path):
     bare = shipped.load("lai")
     assert "Without texts" in write_huggingface(bare, tmp_path / "lai")
     assert len(pd.read_parquet(tmp_path / "lai" / "ratings.parquet")) == len(bare.ratings)
-    with pytest.raises(MissingData, match="tstmeta data fetch lai"):
-        write_huggingface(bare, tmp_path / "texts", texts=True)
 
 
 @pytest.mark.parametrize(("licence", "known"), [("CC BY 4.0", "cc-by-4.0"), ("", "other")])
@@ -105,7 +103,8 @@ def test_the_card_names_licence_citation_and_files(mine, tmp_path, licence, know
 def test_the_command_writes_the_folder(tmp_path, monkeypatch):
     run = command_line(tmp_path, monkeypatch)
     command = ("data", "export", "mine.csv", "--to", "huggingface", "-m", "chrf", "--out", "hub")
-    result = run(*command, "--texts")
+    (tmp_path / "mine.csv.toml").write_text("examples = true\n")
+    result = run(*command)
     assert result.exit_code == 0
     assert "With texts" in result.stderr
     assert len(pd.read_parquet("hub/items.parquet")) == 4

@@ -68,8 +68,6 @@ def test_a_python_that_will_not_do_is_refused_with_the_remedy(checkout, script, 
     assert not (checkout / ".venv").exists()
 
 
-# --------------------------------------------------------------------------- installing for real
-
 #: Imports every module that a direct dependency of the project brings.
 IMPORTS = """
 import importlib, re, tomllib

@@ -40,9 +40,6 @@ def source(tmp_path: Path) -> Path:
     return written(tmp_path / "page.ipynb", "print(dataset, metrics, share, n)")
 
 
-# ---------------------------------------------------------------------------------- parameters
-
-
 def test_a_notebook_tells_its_parameters_in_order_with_types_and_defaults(source):
     known = parameters(source)
     assert "\n".join(map(str, known.values())) == TAKES.replace("  # a comment", "").replace(
@@ -115,9 +112,6 @@ def test_a_name_that_is_no_notebook_is_answered_with_those_there_are(tmp_path, m
     )
     with pytest.raises(TstmetaError, match="01_first"):
         notebook.find("02_second")
-
-
-# ------------------------------------------------------------------------------------- running
 
 
 @pytest.fixture

@@ -31,9 +31,6 @@ def each(paths: list[Path]) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("path", rows)
 
 
-# ------------------------------------------------------------------------ how they are written
-
-
 @every_notebook
 def test_its_parameters_have_types_and_stand_first(path):
     cells = [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
@@ -65,9 +62,6 @@ def test_cells_reach_for_no_file_and_no_network(path):
             assert (node.module or "").split(".")[0] in LIBRARIES
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
             assert node.func.id not in {"open", "exec", "eval", "__import__"}
-
-
-# ------------------------------------------------------------------------------- that they run
 
 
 def output_text(notebook: nbformat.NotebookNode) -> str:
@@ -143,9 +137,6 @@ def test_a_file_of_ones_own_is_a_parameter(path, tmp_path):
     assert "ours (published)" not in output_text(notebook)  # no printed table, see test_pages
     [injected] = [c for c in notebook.cells if "injected-parameters" in c.metadata.get("tags", [])]
     assert 'dataset = "mine.csv"' in injected.source
-
-
-# --------------------------------------------------------------------------- how they are asked
 
 
 @pytest.mark.parametrize("words", [["-p", "seed"], ["seed", "1"], ["-p", "seed", "1", "2"]])

@@ -72,10 +72,10 @@ def test_no_figure_is_wider_than_a_page_and_two_panels_stand_in_a_row(draw):
     assert figure.axes[0].get_subplotspec().get_gridspec().ncols <= 2
 
 
-@pytest.mark.parametrize("draw", [plot.forest, plot.bump, plot.rank_sets])
+@pytest.mark.parametrize("draw", [plot.forest, plot.bump])
 def test_a_frame_without_values_is_refused_in_words(draw):
     with pytest.raises(TstmetaError, match="nothing to draw"):
-        draw(values().assign(value=np.nan, rank=np.nan))
+        draw(values().assign(value=np.nan))
 
 
 def test_flipped_and_reference_based_metrics_are_marked_and_sentinels_known_by_kind_or_name():
@@ -90,14 +90,10 @@ def test_flipped_and_reference_based_metrics_are_marked_and_sentinels_known_by_k
 
 
 KINDS = {
-    "bleu:pauli2025": "lexical",
-    "masked-cosine": "embedding",
-    "released:wmt22-comet-da": "embedding",
-    "released:gpt-4.1-mini": "judge",
-    "released:cls-new-gen": "classifier",
-    "likelihood-style:3b": "likelihood",
-    "random:3": "sentinel",
-    "human-style": "human",
+    **{"bleu:pauli2025": "lexical", "random:3": "sentinel", "human-style": "human"},
+    **dict.fromkeys(("masked-cosine", "released:wmt22-comet-da"), "embedding"),
+    **{"released:gpt-4.1-mini": "judge", "released:cls-new-gen": "classifier"},
+    **{"likelihood-style:3b": "likelihood"},
 }
 
 
@@ -133,12 +129,8 @@ def test_a_forest_stands_best_first_with_sentinels_below():
     assert [mir.get_title(loc="left"), lai.get_title(loc="left")] == ["mir", "lai"]
     assert shown(mir) == ["chrf", "bleu", "random", "human-style"]
     assert shown(lai) == ["bleu", "chrf", "human-style", "random"]
-    assert points(mir) == {
-        0: (0.5, plot.BLUE),
-        1: (0.4, plot.BLUE),
-        2: (0.0, plot.GREY),
-        3: (-0.2, plot.ORANGE),
-    }
+    rows = [(0.5, plot.BLUE), (0.4, plot.BLUE), (0.0, plot.GREY), (-0.2, plot.ORANGE)]
+    assert points(mir) == dict(enumerate(rows))
     assert mir.get_xlabel() == "Pearson's r"
 
 
@@ -156,46 +148,10 @@ def test_a_forest_shows_the_human_ceiling_of_its_own_data_set_only():
     assert words == ["lexical", "sentinel", "human", "human ceiling"]
 
 
-def test_rank_sets_show_the_rank_the_set_and_where_a_cluster_ends():
-    rows = [("bleu", 2, 1, 2, 1), ("random", 3, 3, 3, 2), ("chrf", 1, 1, 2, 1)]
-    frame = pd.DataFrame(rows, columns=["metric", "rank", "low", "high", "cluster"])
-    figure = plot.rank_sets(frame.assign(dataset="mir"))
-    (axis,) = panels(figure)
-    assert shown(axis) == ["chrf", "bleu", "random"]
-    assert {row: value for row, (value, _) in points(axis).items()} == {0: 1, 1: 2, 2: 3}
-    ends = [tuple(path[:, 0]) for group in axis.collections for path in group.get_segments()]
-    assert ends == [(0.6, 2.4), (0.6, 2.4), (2.6, 3.4)]
-    assert [line.get_ydata()[0] for line in axis.lines if line.get_linestyle() == ":"] == [1.5]
-
-
-def test_families_stand_best_first_with_the_best_sentinel_and_people():
-    means = {"bleu": 0.6, "chrf": 0.7, "ter": 0.5, "random": 0.5, "copy-rate:flipped": 0.55}
-    kinds = ["metric"] * 3 + ["sentinel"] * 2 + ["people"]
-    limits = {"low": 0.4, "high": 0.8, "predict_low": 0.3, "predict_high": 0.9, "basis": "source"}
-    mean = [*means.values(), np.nan]
-    pooled = pd.DataFrame({"metric": [*means, "rater"], "kind": kinds, "mean": mean, **limits})
-    sets = {"family": ["x", "x", "y", "z"], "panel": ["pool"] * 3 + ["stress"]}
-    sets |= {"value": [0.6, 0.7, 0.9, 0.2], "basis": "source"}
-    values = pd.concat([pd.DataFrame({"metric": name, **sets}) for name in pooled["metric"]])
-    axis = plot.families(values, pooled)
-    assert shown(axis) == ["chrf", "bleu", "ter", "copy-rate ↓", "people"]
-    drawn = [line.get_xdata().round(9).tolist() for line in axis.lines[1:4]]
-    assert drawn == [[0.7], [0.65, 0.9], [0.2]]  # the mean, two families, a set of the stress panel
-    assert {round(x, 9) for x, _ in points(axis).values()} == {0.5, 0.6, 0.7, 0.55, 0.775}
-    words = [text.get_text() for text in axis.figure.legends[0].texts]
-    assert words[:3] == ["lexical", "sentinel", "human"]
-    with pytest.raises(TstmetaError, match="nothing to draw"):
-        plot.families(values, pooled.iloc[:0])
-
-
 def test_a_bump_chart_draws_ranks_with_sentinels_dashed():
     axis = plot.bump(values())
-    assert {line.get_label(): list(line.get_ydata()) for line in axis.lines} == {
-        "chrf": [1, 3],
-        "bleu": [2, 2],
-        "random": [3, 4],
-        "human-style": [4, 1],
-    }
+    ranks = {"chrf": [1, 3], "bleu": [2, 2], "random": [3, 4], "human-style": [4, 1]}
+    assert {line.get_label(): list(line.get_ydata()) for line in axis.lines} == ranks
     dashed = {line.get_label() for line in axis.lines if line.get_linestyle() == "--"}
     assert {"random", "human-style"} <= dashed
     assert [label.get_text() for label in axis.get_xticklabels()] == ["mir", "lai"]
@@ -243,17 +199,14 @@ def test_a_scatter_has_a_panel_for_each_value_and_a_marker_for_each_hue():
 
 
 def tokens() -> pd.DataFrame:
-    return pd.DataFrame(
-        {
-            "item_id": "one",
-            "token": ["<script>", " b", "⟨end⟩"],
-            "style": np.log([0.9, 0.0005, 0.5]),
-            "paraphrase": np.log([0.1, 0.0001, 0.5]),
-            "repeat": np.log([0.1, 0.0001, 0.9]),
-            "best": ["style", "style", "repeat"],
-            "content": [np.log(0.9), np.log(0.0005), np.nan],
-        }
-    )
+    words = {"token": ["<script>", " b", "⟨end⟩"], "best": ["style", "style", "repeat"]}
+    p = {
+        "style": [0.9, 0.0005, 0.5],
+        "paraphrase": [0.1, 0.0001, 0.5],
+        "repeat": [0.1, 0.0001, 0.9],
+    }
+    values = {name: np.log(some) for name, some in (p | {"content": [0.9, 0.0005, np.nan]}).items()}
+    return pd.DataFrame({"item_id": "one", **words, **values})
 
 
 def test_no_text_of_a_strip_is_read_as_html():

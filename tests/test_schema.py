@@ -21,13 +21,8 @@ def frame(table: str, **columns) -> pd.DataFrame:
     """Two good rows of a table, with some columns changed."""
     good: dict[str, dict[str, object]] = {
         "items": {
-            "source_id": ["s1", "s1"],
-            "system": "A",
-            "style": "formal",
-            "direction": "",
-            "language": "en",
-            "source": "hi there",
-            "output": ["good day", ""],
+            **{"source_id": ["s1", "s1"], "system": "A", "style": "formal", "direction": ""},
+            **{"language": "en", "source": "hi there", "output": ["good day", ""]},
             "references": [["hello", "good day"], []],
             "is_reference": [False, True],
         },
@@ -35,14 +30,9 @@ def frame(table: str, **columns) -> pd.DataFrame:
         "labels": {"name": "shift", "value": ["strong", ""]},
         "preferences": {"dimension": "content", "rater": "r1", "value": ["a", "tie"]},
         "scores": {
-            "metric": "bleu",
-            "dimension": "content",
-            "basis": "source",
-            "signature": "bleu|basis:source",
-            "sample": 0,
-            "value": [0.5, NAN],
-            "status": ["ok", "error"],
-            "detail": ["", "ValueError: no"],
+            **{"metric": "bleu", "dimension": "content", "basis": "source"},
+            **{"signature": "bleu|basis:source", "sample": 0, "value": [0.5, NAN]},
+            **{"status": ["ok", "error"], "detail": ["", "ValueError: no"]},
         },
     }
     ids = {"item_a": ["1", "2"], "item_b": ["3", "3"]}
@@ -179,16 +169,13 @@ NUMBER = st.floats(allow_nan=False, allow_infinity=False)
 KINDS = {
     **dict.fromkeys(("system", "style", "source", "output", "detail"), st.text(max_size=12)),
     "references": st.lists(st.text(max_size=12), max_size=3),
-    "is_reference": st.booleans(),
-    "dimension": st.sampled_from(schema.DIMENSIONS),
-    "basis": st.sampled_from(schema.BASES),
-    "sample": st.integers(0, 9),
+    **{"is_reference": st.booleans(), "sample": st.integers(0, 9)},
+    **{"dimension": st.sampled_from(schema.DIMENSIONS), "basis": st.sampled_from(schema.BASES)},
     "status": st.sampled_from([str(status) for status in Status]),
 }
 VALUES = {
-    "ratings": NUMBER,
-    "labels": st.text(max_size=12),
-    "preferences": st.sampled_from(["a", "b", "tie"]),
+    **{"ratings": NUMBER, "labels": st.text(max_size=12)},
+    **{"preferences": st.sampled_from(["a", "b", "tie"])},
     "scores": st.one_of(NUMBER, st.just(NAN)),
 }
 

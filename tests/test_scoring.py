@@ -12,8 +12,6 @@ from tstmeta.data.tables import scores_table
 from tstmeta.metrics import CorpusMetric, Request, UnknownMetric
 from tstmeta.schema import TstmetaError
 
-# ---------------------------------------------------------------------------- what is computed
-
 
 def test_a_score_table_says_what_was_scored_with_what(tmp_path):
     found = run(THREE, Logged(), tmp_path)
@@ -68,8 +66,6 @@ def test_an_unknown_metric_is_refused_before_anything_is_scored(tmp_path):
         scoring.score(THREE, [metric, "bleuu"], store=tmp_path)
     assert metric.calls == []
 
-
-# ------------------------------------------------------------------------------ basis rules
 
 #: an item, the basis, what its output is compared with (None: it has no row)
 AGAINST = {
@@ -129,9 +125,6 @@ def test_what_was_passed_on_with_the_project_is_not_computed(tmp_path, monkeypat
     assert table.set_index("item_id")["value"].to_dict() == {"1": 5, "2": 8, "3": 6}
 
 
-# ------------------------------------------------------------------------------ corpus metrics
-
-
 class Accuracy(CorpusMetric):
     """Share of outputs that equal the text they are compared with."""
 
@@ -152,9 +145,6 @@ def test_a_corpus_metric_keeps_additive_statistics(tmp_path):
         assert found["value"].tolist()[:2] == [1, 0]
         assert found["status"].tolist() == ["ok", "ok", "invalid"]
         assert Accuracy().combine(list(found["detail"])) == 0.5
-
-
-# ------------------------------------------------------------------------------ human ratings
 
 
 def test_human_style_is_the_mean_rating_of_style_offered_as_a_metric():

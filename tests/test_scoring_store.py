@@ -1,6 +1,5 @@
 """The score store: nothing finished is ever computed again, whatever fails or dies."""
 
-import json
 import math
 import sqlite3
 from collections.abc import Iterator, Sequence
@@ -35,8 +34,6 @@ class Scripted(PairMetric):
             yield answer  # type: ignore[misc]
 
 
-# ------------------------------------------------------------- keys: stores outlive the code
-
 SIGNATURE = "shared|basis:source|version:1"
 
 
@@ -50,9 +47,6 @@ SIGNATURE = "shared|basis:source|version:1"
 )
 def test_a_key_written_once_is_found_again(request_: Request, key: str):
     assert scoring.key_of(SIGNATURE, request_) == key
-
-
-# ------------------------------------------------------------------------------ what is kept
 
 
 def test_what_was_scored_is_never_scored_again(tmp_path):
@@ -88,9 +82,6 @@ def test_the_rows_do_not_depend_on_the_order_of_scoring(tmp_path):
     for some in (rows[5:], rows[::-2], rows):
         run(dataset(*some), Logged(), parts)
     assert contents(whole) == contents(parts)
-
-
-# ------------------------------------------------------------------------ when something fails
 
 
 def test_an_error_is_a_row_and_is_tried_again(tmp_path):
@@ -145,9 +136,6 @@ def test_an_interruption_keeps_what_was_finished(tmp_path):
     metric = Logged()
     run(THREE, metric, tmp_path)
     assert metric.calls == ["output 3"]
-
-
-# ------------------------------------------------------------------- what a file may hold
 
 
 def overwritten(path: Path) -> None:
@@ -220,62 +208,3 @@ def test_threads_share_a_store(tmp_path):
     assert sum(len(metric.calls) for metric in metrics) == 6
     assert all(table["value"].equals(tables[0]["value"]) for table in tables)
     assert list((tmp_path / "claims").iterdir()) == contents(tmp_path)["claims"] == []
-
-
-# ------------------------------------------------------------------ files of earlier versions
-
-
-def earlier(folder: Path, parted: int) -> Path:
-    """A store as earlier versions left it: some rows in a table, the others in a journal."""
-    run(THREE, Logged(), folder / "new")
-    rows = [row[1:] for row in contents(folder / "new")["scores"]]
-    signature, old = Logged().signature("source"), folder / "old"
-    old.mkdir()
-    file = old / f"{signature.name}-{signature.hash}.parquet"
-    if parted:
-        columns = ["key", "value", "status", "detail"]
-        pd.DataFrame(rows[:parted], columns=columns).to_parquet(file, index=False)
-    lines = [json.dumps([key, [[value, status, detail]]]) for key, value, status, detail in rows]
-    if parted < 3:
-        journal = "\n".join([*lines[parted:], lines[0][:20]])
-        file.with_suffix(".journal").write_text(journal)
-    file.with_suffix(".lock").touch()
-    return file
-
-
-@pytest.mark.parametrize("parted", range(4))
-def test_the_files_of_earlier_versions_are_moved_in_and_removed(parted, tmp_path):
-    earlier(tmp_path, parted)
-    other = tmp_path / "old" / "another-0123456789abcdef.parquet"
-    other.write_bytes(b"stays")
-    metric = Logged()
-    run(THREE, metric, tmp_path / "old")
-    assert (metric.calls, contents(tmp_path / "old")) == ([], contents(tmp_path / "new"))
-    files = {path.name for path in (tmp_path / "old").iterdir()} - {"claims"}
-    assert {name for name in files if not name.startswith(FILE)} == {other.name}
-
-
-#: Lines of a journal; KEY is that of an item which was scored.
-DAMAGED = ["garbage", "\udcff\udcfe", '["KEY"]', '["KEY", [["a", "ok", ""]]]', "[" * 99_999]
-DAMAGED += ['["KEY", [[NaN, "ok", ""]]]', '["KEY", [[1, "fine", ""]]]']
-DAMAGED += ['["KEY", [[1, "ok", "\\ud800"]]]', '["another", [[1, "ok", ""]]]']
-
-
-@pytest.mark.parametrize("damage", DAMAGED, ids=range(len(DAMAGED)))
-def test_a_damaged_line_of_an_earlier_journal_is_scored_again_and_no_other(damage, tmp_path):
-    journal = earlier(tmp_path, 0).with_suffix(".journal")
-    lines = journal.read_text().split("\n")
-    lines[1] = damage.replace("KEY", json.loads(lines[1])[0])
-    journal.write_bytes("\n".join(lines).encode(errors="surrogateescape"))
-    metric = Logged()
-    table = run(THREE, metric, tmp_path / "old")
-    assert (len(metric.calls), table["value"].notna().all()) == (1, True)
-
-
-def test_a_damaged_table_of_an_earlier_version_is_named_with_a_remedy(tmp_path):
-    file = earlier(tmp_path, 3)
-    file.write_bytes(b"PAR1 and then nothing")
-    with pytest.raises(TstmetaError, match=f"{file}: .*Remedy: delete this file"):
-        run(THREE, Logged(), tmp_path / "old")
-    file.unlink()
-    assert run(THREE, Logged(), tmp_path / "old")["value"].notna().all()

@@ -9,12 +9,11 @@ import os
 import shutil
 import subprocess
 import sys
-import warnings
 from importlib.metadata import files
 from pathlib import Path
 
 from tstmeta.console import note
-from tstmeta.schema import DemonstrationWarning, Status, TstmetaError
+from tstmeta.schema import Status, TstmetaError
 
 ROOT = Path(__file__).resolve().parents[1]
 #: What the pages show of every data set; what else they ask for is computed when they ask.
@@ -26,7 +25,7 @@ SHOWN = (
 CONTENT = ("bertscore", "cosine", "sim", "wmd", "masked-bleu", "masked-cosine")
 MODELS = (
     *CONTENT,
-    *("style-confidence", "style-emd", "style-kl", "style-js", "style-regressor"),
+    *("style-confidence", "style-emd", "style-kl", "style-js"),
     *("perplexity", "perplexity:word", "slor"),
 )
 #: Metrics whose models are trained on Yelp (and what GM takes besides), and rated sets of Yelp.
@@ -82,9 +81,7 @@ def scores(name: str) -> None:
         wanted, bases = [], ["source", "none"]
     if name in YELP_SETS and data.has_texts("yelp"):
         wanted += [*SYSTEMS, f"sim:idf={idf()}", *(YELP if wanted else ())]
-    with warnings.catch_warnings():  # that a model is a demonstration is said on the pages
-        warnings.simplefilter("ignore", DemonstrationWarning)
-        table = scoring.score(data.load(name), runnable(wanted), bases)
+    table = scoring.score(data.load(name), runnable(wanted), bases)
     failed = table[table["status"] == str(Status.ERROR)]
     if len(failed):
         first = failed["detail"].iloc[0]
@@ -94,6 +91,7 @@ def scores(name: str) -> None:
 
 def idf() -> Path:
     """The sentences in which Sim counts words: Yelp's development part, none rated or compared."""
+    from experiments.training.splits import texts_of
     from tstmeta import data
     from tstmeta.data import paths, yelp
     from tstmeta.data.corpora import key
@@ -102,7 +100,7 @@ def idf() -> Path:
     path = paths.scores() / "models" / "yelp-idf.txt"
     if not path.is_file():
         table = yelp.corpus(data.root("yelp")).query("split == 'dev'")
-        never = {key(text) for text in data.texts_of(*filter(data.has_texts, YELP_SETS))}
+        never = {key(text) for text in texts_of(*filter(data.has_texts, YELP_SETS))}
         allowed = table.loc[~table["text"].map(key).isin(never), "text"]
         write(path, "".join(f"{text}\n" for text in allowed))
     return path

@@ -6,7 +6,6 @@ Where data of a claim are not on this machine, its verdict and numbers are those
 """
 
 import itertools
-import warnings
 from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any, NamedTuple
@@ -20,7 +19,7 @@ from tools.evidence import COUNTED, KINDS, Finding, Setup
 from tstmeta.analysis.committed import read_frozen
 from tstmeta.data import paths
 from tstmeta.ledger import Inputs
-from tstmeta.schema import DemonstrationWarning, MissingData
+from tstmeta.schema import MissingData
 
 HOLDS, FAILS, OPEN = "holds", "does not hold", "cannot be told"
 #: Kinds of evidence that are computed from texts, not from scores of them.
@@ -131,9 +130,7 @@ def findings_of(entry: dict[str, Any], setup: Setup) -> list[Finding]:
     """The findings of an entry, with what it says of them."""
     about = dict.fromkeys(_ABOUT, "") | {key: entry[key] for key in _ABOUT if key in entry}
     arguments = arguments_of(entry)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DemonstrationWarning)
-        findings = KINDS[about["kind"]](setup, **arguments)
+    findings = KINDS[about["kind"]](setup, **arguments)
     name = about["name"].format(**arguments)
     prefix = f"{about['prefix']}: " if about["prefix"] else ""
     return [

@@ -9,7 +9,9 @@ import io
 from typing import Any
 
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import PercentFormatter
 
 import tstmeta as tst
 from tools.metric_cards import card
@@ -110,11 +112,44 @@ def signed(share: float) -> str:
     return f"{100 * share:+z.0f}".replace("-", "−")
 
 
+def families(values: pd.DataFrame, pooled: pd.DataFrame) -> Axes:
+    """The ten best metrics by mean, the best sentinel and people, as in the chapter on synthesis.
+
+    Dots are families (the mean of their sets), crosses sets of the stress panel; the thick line is
+    the interval of the mean, the thin one the prediction interval, the dashed one chance.  The
+    large mark of people is a median.
+    """
+    ranked, key = pooled.sort_values("mean", ascending=False), ["metric", "basis"]
+    best = {"metric": 10, "sentinel": 1, "people": 1}
+    rows = pd.concat(ranked[ranked["kind"] == kind].head(n) for kind, n in best.items())
+    rows = rows.set_index(key)
+    pool = values[values["panel"] == "pool"].groupby([*key, "family"])["value"].mean()
+    pool, stress = pool.reset_index("family"), values[values["panel"] == "stress"].set_index(key)
+    medians = pool.groupby(key)["value"].median()
+    rows["value"] = rows["mean"].where(rows["kind"] != "people", medians)
+    rows = rows.dropna(subset="value").assign(dataset="", below=rows["kind"] != "metric")
+    rows = rows.sort_values(["below", "value"], ascending=[True, False])
+    axis = tst.plot.forest(rows.reset_index()).axes[0]
+    axis.axvline(CHANCE, color=tst.plot.INK, lw=1, ls="--", zorder=1)
+    for y, row in enumerate(rows.itertuples()):
+        colour, _ = tst.plot.KINDS[tst.plot.look(row.Index[0])]
+        axis.hlines(y, row.predict_low, row.predict_high, color=colour, lw=1)
+        axis.hlines(y, row.low, row.high, color=colour, lw=4, alpha=0.6)
+        for part, shift, mark in ((pool, -0.25, "o"), (stress, 0.25, "x")):
+            marks = part.loc[part.index == row.Index, "value"]
+            axis.plot(marks, [y + shift] * len(marks), mark, color=colour, ms=3)
+    names = [label.get_text() for label in axis.get_yticklabels()]
+    names = ["people" if name == "rater" else shown(name) for name in names]
+    axis.set_yticks(range(len(names)), names)
+    axis.xaxis.set_major_formatter(PercentFormatter(1, symbol=" %"))
+    return axis
+
+
 def figure(effects: pd.DataFrame, dimension: str) -> Context:
     """The figure of a dimension as PNG in base64, and what stands in it in words."""
     values = effects[(effects["against"] == "") & (effects["basis"] != "reference")]
     pooled = tst.pool(values.assign(level=SAME_SOURCE))
-    axis = tst.plot.families(values, pooled)
+    axis = families(values, pooled)
     drawing = axis.get_figure()
     assert isinstance(drawing, Figure)
     drawing.legends[0].remove()

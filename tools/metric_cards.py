@@ -95,12 +95,11 @@ def page(about: Card, rows: pd.DataFrame) -> Context:
     )
     run = rows.loc[rows["status"] == "ok", "name"].tolist()
     context: Context = {"card": about, "facts": {k: v for k, v in facts.items() if v}, "run": run}
-    context |= {"signatures": signatures, "demonstration": []}
+    context["signatures"] = signatures
     context["missing"] = "" if rows["status"].iloc[0] == "ok" else rows["remedy"].iloc[0]
     context |= {"known": known(about.name), "lacking": lacking(rows)}
     context["combined"] = bool((rows["family"] == catalogue.COMBINED_FAMILY).all())
     if run and not context["combined"]:
-        context["demonstration"] = [name for name in run if name.startswith("likelihood")]
         context["source"], context["example"] = rewrites(example())
         context["values"] = values(run)
     return context

@@ -4,7 +4,6 @@ Tables are pandas Stylers; every text in them is escaped, for texts of data sets
 """
 
 import json
-import warnings
 from collections.abc import Iterator
 from functools import cache
 from html import escape
@@ -13,15 +12,13 @@ from typing import Any
 
 import jinja2
 import pandas as pd
-from safetensors.numpy import load_file
 
 from tools import front, metric_cards, papers
 from tools.tables import cell, facts, single_line, table
-from tstmeta import data, schema
+from tstmeta import data
 from tstmeta.data import Card, paths
 from tstmeta.data.catalogue import describe, here
 from tstmeta.metrics import catalogue
-from tstmeta.models.causal import BACKBONES, EMBEDDED
 
 ROOT = Path(__file__).resolve().parents[1]
 Context = dict[str, Any]
@@ -29,7 +26,6 @@ Context = dict[str, Any]
 
 def write(folder: Path) -> None:
     """Write all pages below ``folder``."""
-    warnings.simplefilter("ignore", schema.DemonstrationWarning)  # a box on the pages says it
     for name, (template, context) in pages():
         path = folder / f"{name}.md"
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -48,7 +44,6 @@ def pages() -> Iterator[tuple[str, tuple[str, Context]]]:
     yield "metrics", ("metrics", listed)
     for stem, rows in groups.items():
         yield f"metrics/{stem}", ("metric", metric_cards.page(metric_cards.card(stem), rows))
-    yield "backbone", ("backbone", backbone())
     yield "trained", ("trained", trained())
     yield "reliability", ("reliability", reliability())
     yield "speed", ("speed", {"results": results(lambda name: name not in ELSEWHERE)})
@@ -78,7 +73,6 @@ def environment() -> jinja2.Environment:
     )
     templates.filters |= {"table": table, "facts": facts, "cell": cell, "single_line": single_line}
     templates.filters["escape"] = escape
-    templates.globals["embedded"] = embedded()
     return templates
 
 
@@ -108,52 +102,6 @@ def data_card(name: str) -> Context:
     return context | {"cite": ", ".join(filter(None, cite))}
 
 
-# ---------------------------------------------------------------------------- the embedded model
-
-
-def embedded() -> Context:
-    """What has to be said wherever scores of the embedded model are shown."""
-    parameters = read(EMBEDDED / "training.json")["parameters"]
-    gated = [known.where for known in BACKBONES.values() if known.gated]
-    return {"millions": f"{parameters / 1e6:.1f}", "gated": gated}
-
-
-def backbone() -> Context:
-    """The embedded model: its facts, conversations it learnt from, losses, and what it is worth."""
-    report, weights = read(EMBEDDED / "training.json"), EMBEDDED / "model.safetensors"
-    names = {"training": "words of the training", "held_out": "held-out words and frames"}
-    losses = pd.DataFrame(report["losses_by_task"]).rename(columns=names)
-    shares = pd.DataFrame(
-        {"data": name, "metric": metric, **share}
-        for name, by_metric in report["shares"].items()
-        for metric, share in by_metric.items()
-    )
-    return {
-        **{"report": report, "config": read(EMBEDDED / "config.json"), "shares": shares},
-        "megabytes": f"{weights.stat().st_size / 1e6:.1f}",
-        "types": sorted({str(tensor.dtype) for tensor in load_file(weights).values()}),
-        "losses": losses.rename_axis("asked to").sort_index().reset_index(),
-        "conversations": conversations(),
-        "demonstration": ["likelihood", "likelihood-style"],
-    }
-
-
-def read(path: Path) -> dict[str, Any]:
-    return json.loads(path.read_text(encoding="utf-8"))
-
-
-def conversations(count: int = 8) -> pd.DataFrame:
-    """Conversations such as the training shows the model."""
-    from tools.world.conversations import example
-    from tstmeta.likelihood.instructions import shipped
-
-    prompts = list(shipped().values())
-    drawn = [example(f"page/{place}", prompts) for place in range(count)]
-    return pd.DataFrame(
-        [{"task": shown.task, "instruction": shown.user, "answer": shown.output} for shown in drawn]
-    )
-
-
 # ----------------------------------------------------------------------------------- benchmarks
 
 #: Results that are simulations of what intervals and tests deliver, and those with other pages.
@@ -166,7 +114,7 @@ def results(wanted: Any) -> list[Context]:
     contexts = []
     for path in sorted((paths.home() / "benchmarks" / "results").glob("*.json")):
         if wanted(path.stem):
-            result = read(path)
+            result = json.loads(path.read_text(encoding="utf-8"))
             rows = pd.DataFrame(result["rows"]).drop(columns="signature", errors="ignore")
             rows.columns = rows.columns.str.replace("_", " ")
             title = result["name"].replace("_gpu", " on a GPU").replace("_", " ")

@@ -39,25 +39,30 @@ from tstmeta.schema import MissingData, Status, TstmetaError, failures
 
 # -------------------------------------------------------------------------- ratings and scores
 
-#: What is scored of rewrites that pages show, what on Yelp besides, and what of other rewrites.
-EVERY = (*SHOWN, "lexical", *MODELS, *SEEDS)
-LESS = (*SHOWN, *CONTENT)
+#: What is scored of rewrites that pages show, what on Yelp besides, and what of other rewrites;
+#: by the larger encoder, too.
+MPNET = ("cosine:mpnet", "bertscore:mpnet")
+EVERY = (*SHOWN, "lexical", *MODELS, *MPNET, *SEEDS)
+LESS = (*SHOWN, *CONTENT, *MPNET)
+#: By the larger language model, and judges without a server: of the sets that chapter 26 shows.
+SIZES = (
+    *("likelihood:qwen2.5-coder-1.5b", "likelihood-style:qwen2.5-coder-1.5b", "judge"),
+    *("judge:style", "judge:qwen2.5-coder-1.5b", "judge:qwen2.5-coder-1.5b+style"),
+)
 #: Data sets whose licence lets their numbers be passed on: their parts, and what is scored of each.
 PARTS = {
-    "pauli": {"pauli": (*EVERY, *CHOICES)},
-    "lai": {"lai": (*EVERY, *CHOICES)},
+    "pauli": {"pauli": (*EVERY, *CHOICES, *SIZES)},
+    "lai": {"lai": (*EVERY, *CHOICES, *SIZES, "perplexity:gemma-3-270m")},
     "li2018": {
         "li2018@yelp-rated": (*EVERY, *YELP),
         **dict.fromkeys(("li2018@amazon-rated", "li2018@captions-rated"), LESS),
     },
     "alva": dict.fromkeys(("alva@asset", "alva@simplicity_da", "alva@structural"), EVERY),
-    **{name: {name: EVERY} for name in ("russe2022", "sottana", "strap", "sulem2018", "deplain")},
+    **{name: {name: EVERY} for name in ("russe2022", "sottana", "deplain")},
+    **{name: {name: (*EVERY, "perplexity:gemma-3-270m")} for name in ("strap", "sulem2018")},
 }
-#: Our own sets, whose texts are always here: nobody has to wait for scores that do not change.
-OURS = {
-    "contrast": {"contrast": (*EVERY, *CHOICES)},
-    "world": {"world": (*SHOWN, "lexical", *SEEDS, *CHOICES)},
-}
+#: Our own set, whose texts are always here: nobody has to wait for scores that do not change.
+OURS = {"contrast": {"contrast": (*EVERY, *CHOICES), "contrast@tied": SIZES}}
 
 
 def ratings(*names: str) -> None:

@@ -9,21 +9,31 @@ import typer
 from experiments.options import APP, Out, Seed, Settings
 from tstmeta.cli import main
 from tstmeta.cli.options import Command, FormatOption
-from tstmeta.cli.train import KeepOut, StyleCorpus, say_use
-from tstmeta.console import Format, mistake, show_table
+from tstmeta.console import Format, mistake, note, show_table
 from tstmeta.extras import needs
 
 training_app = typer.Typer(**APP)
+StyleCorpus = Annotated[
+    str, typer.Option(help="yelp, xformal, or a CSV file with the columns text and style.")
+]
+KeepOut = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Data set of which no sentence is trained or tuned on; repeat for more "
+        "[yelp: the rated sets of its sentences, where they are here]."
+    ),
+]
 
 
 def show_result(results: Mapping[str, Any], format: Format, out: Path, metric: str) -> None:
-    """Print results as rows (what, value), and how to name the folder in a metric."""
+    """Print results as rows (what, value), and how a metric takes the folder."""
     import pandas as pd
 
     rows = pd.json_normalize(dict(results), sep=": ").T.reset_index()
     rows = rows.set_axis(["what", "value"], axis="columns")
     show_table(rows.assign(what=rows["what"].str.replace("_", " ")), format)
-    say_use(out, metric)
+    word = out if "/" in str(out) else f"./{out}"  # with a slash, so that it is seen to be a folder
+    note(f"in {out}; use it: tstmeta score --data DATA --metric {metric}:{word}")
 
 
 @training_app.callback()
@@ -91,12 +101,14 @@ def lm(
             out, texts, held_out, base=model, seed=seed, options=options, name=name, device=device
         )
     keys = ("corpus", "cut", "base", "parameters", "seed", "perplexity")
-    show_result({key: report[key] for key in keys}, format, out, "perplexity:OUT")
+    show_result({key: report[key] for key in keys}, format, out, "perplexity")
 
 
 @training_app.command(cls=Command)
 def classifier(
-    corpus: StyleCorpus,
+    corpus: Annotated[
+        str, typer.Option(help="yelp, xformal, or a CSV file with the columns text and style.")
+    ],
     kind: Annotated[
         Literal["linear", "textcnn", "transformer"], typer.Option(help="What to train.")
     ] = "linear",
@@ -105,17 +117,11 @@ def classifier(
     base: Annotated[
         str, typer.Option(help="What transformer begins with: a hub id or a folder.")
     ] = "",
-    regress: Annotated[
-        bool, typer.Option("--regress", help="Learn the column value, not the style.")
-    ] = False,
-    styles: Annotated[
-        str, typer.Option(help="What low and high values of a CSV mean: LOW,HIGH.")
-    ] = "",
     keep_out: KeepOut = None,
     settings: Settings = None,
     format: FormatOption = Format.table,
 ) -> None:
-    """Train a model of style: a classifier, or with --regress a regressor.
+    """Train a classifier of style.
 
     A sentence is in one of three parts: it is trained on, its probabilities are calibrated on, or
     it is tested on.  A CSV may say which in a column split (train, dev, test); it may also have a
@@ -124,10 +130,9 @@ def classifier(
     \b
     Examples:
       python -m experiments.training classifier --corpus yelp --kind textcnn --out sentiment
-      python -m experiments.training classifier --corpus xformal --regress --kind transformer \
+      python -m experiments.training classifier --corpus xformal --kind transformer \
         --base google-bert/bert-base-uncased
     """
-    from tstmeta.data import xformal
     from tstmeta.models.causal import backbone
     from tstmeta.models.classifiers import Task
     from tstmeta.storage import locked
@@ -136,21 +141,9 @@ def classifier(
     from .loop import STYLE, configure
     from .splits import read_corpus
 
-    low, _, high = (word.strip() for word in styles.partition(","))
-    if bool(low and high) != (regress and corpus.endswith(".csv")):
-        raise mistake("with --regress, say what the values of a CSV mean: --styles LOW,HIGH")
-    table = read_corpus(corpus, ("text", "value" if regress else "style"), keep_out)
-    values = table["value"]
-    if regress and values.isna().any():
-        raise mistake(f"{corpus} has styles, no values: leave --regress out")
-    if corpus == "xformal":
-        tasks = [Task("formality", ("informal", "formal"), values=xformal.SCALE)]
-    elif regress:
-        table = table.assign(task="style")
-        tasks = [Task("style", (low, high), values=(float(values.min()), float(values.max())))]
-    else:
-        named = table.groupby("task")["style"]
-        tasks = [Task(str(name), tuple(sorted(set(rows)))) for name, rows in named]
+    table = read_corpus(corpus, keep_out=keep_out)
+    named = table.groupby("task")["style"]
+    tasks = [Task(str(name), tuple(sorted(set(rows)))) for name, rows in named]
     if single := [task.name for task in tasks if len(task.styles) < 2]:
         raise mistake(f"{corpus}: the task {single[0]!r} has one style only, two are needed")
     options = configure(STYLE[kind], settings or ())
@@ -163,12 +156,10 @@ def classifier(
             tasks=tasks,
             seed=seed,
             options=options,
-            regression=regress,
             base=model,
         )
     facts = {"sentences": report["sizes"], "seed": seed, "corpus": report["corpus"]}
-    metric = "style-regressor:OUT" if regress else "style-accuracy:OUT"
-    show_result({**facts, **report["results"]}, format, out, metric)
+    show_result({**facts, **report["results"]}, format, out, "style-accuracy")
 
 
 if __name__ == "__main__":

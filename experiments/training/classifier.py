@@ -16,10 +16,9 @@ from scipy.special import softmax
 
 from tstmeta import storage
 from tstmeta.extras import needs
-from tstmeta.models import classifiers, hub
+from tstmeta.models import classifiers, hub, training
 from tstmeta.models.causal import Backbone
 from tstmeta.models.classifiers import (
-    FILE,
     KEY,
     PACKAGES,
     About,
@@ -32,6 +31,7 @@ from tstmeta.models.classifiers import (
     features,
     words,
 )
+from tstmeta.models.training import labels, write
 from tstmeta.schema import TstmetaError
 
 from . import loop
@@ -52,18 +52,16 @@ def train(
     tasks: Sequence[Task],
     seed: int = 1,
     options: StyleOptions | None = None,
-    regression: bool = False,
     base: Backbone | None = None,
 ) -> dict[str, Any]:
-    """Train a classifier or regressor; write it, with a report, into a folder, new or empty.
+    """Train a classifier; write it, with a report, into a folder, new or empty.
 
     A checkpoint in it is taken up; the result of this very run is left as it is.
 
     Args:
-        corpus: columns ``text``, ``task``, ``style``, ``value`` and ``part``.
+        corpus: columns ``text``, ``task``, ``style`` and ``part``.
         kind: ``linear``, ``textcnn`` or ``transformer``.
         tasks: names and styles; only a linear model can have several.
-        regression: learn ``value``, not ``style``.
         base: the model that ``transformer`` begins with.
 
     Returns:
@@ -74,21 +72,20 @@ def train(
     """
     storage.apart([("--out", out)], [("--base", base.folder)] if base else ())
     options = options or loop.STYLE[kind]
-    _check(corpus, kind, tasks, regression, base)
+    _check(corpus, kind, tasks, base)
     run = {
         "kind": kind,
-        "regression": regression,
         "seed": seed,
         "options": options.model_dump(),
         "base": hub.identity(base) if base else "",
-        "corpus": corpus_hash(corpus, ("text", "task", "style", "value", "part")),
+        "corpus": corpus_hash(corpus, ("text", "task", "style", "part")),
         "sizes": {part: int((corpus["part"] == part).sum()) for part in PARTS},
         "tasks": [json.loads(json.dumps(asdict(task))) for task in tasks],
         "versions": loop.versions(*PACKAGES[kind]),
     }
     if report := loop.finished(out, run):
         return report
-    rows, about = corpus[corpus["part"] == "train"], About(kind, tuple(tasks), regression)
+    rows, about = corpus[corpus["part"] == "train"], About(kind, tuple(tasks))
     model: Any
     if kind == "linear":
         model = _linear(rows, about, options, seed)
@@ -98,48 +95,31 @@ def train(
         else:
             model, loss = _transformer(rows, about, base, seed)
         _descend(out, run, model.model, loss, len(rows), options)
-    report = {**run, "results": _calibrate(model, corpus)}
+    report = {**run, "results": training.evaluate(model, corpus, quality)}
     loop.write_report(out, report)
-    write(model, out)
+    _write(model, out)
     (out / loop.CHECKPOINT).unlink(missing_ok=True)
     return report
 
 
-def write(model: Linear | TextCnn | Transformer, out: Path) -> None:
-    """Write a model, single precision, double for the bias, as ``classifiers.load`` reads it."""
-    from safetensors.numpy import save
-
-    if isinstance(model, Transformer):
-        task, config = model.about.tasks[0], model.model.config
-        setattr(config, KEY, json.loads(json.dumps(asdict(task))))
-        if not model.about.regression:
-            config.id2label = dict(enumerate(task.styles))
-            config.label2id = {style: number for number, style in config.id2label.items()}
-        model.model.save_pretrained(out)
-        model.tokenizer.save_pretrained(out)
-        return
-    if isinstance(model, Linear):
-        tensors = {}
-        for number, (weight, bias) in enumerate(zip(model.weights, model.bias, strict=True)):
-            tensors[f"weight/{number}"] = np.ascontiguousarray(weight, dtype=np.float32)
-            tensors[f"bias/{number}"] = np.ascontiguousarray(bias, dtype=np.float64)
-    else:
-        tensors = {name: value.detach().numpy() for name, value in model.model.named_parameters()}
-    about = {"about": json.dumps(asdict(model.about), ensure_ascii=False, sort_keys=True)}
-    storage.write(out / FILE, save(tensors, about))
+def _write(model: Linear | TextCnn | Transformer, out: Path) -> None:
+    if not isinstance(model, Transformer):
+        return write(model, out)
+    task, config = model.about.tasks[0], model.model.config
+    setattr(config, KEY, json.loads(json.dumps(asdict(task))))
+    config.id2label = dict(enumerate(task.styles))
+    config.label2id = {style: number for number, style in config.id2label.items()}
+    model.model.save_pretrained(out)
+    model.tokenizer.save_pretrained(out)
 
 
-def _check(
-    corpus: pd.DataFrame, kind: str, tasks: Sequence[Task], regression: bool, base: Backbone | None
-) -> None:
+def _check(corpus: pd.DataFrame, kind: str, tasks: Sequence[Task], base: Backbone | None) -> None:
     needs("safetensors", "sklearn", "torch", "transformers")
     if kind != "linear" and len(tasks) > 1:
         raise TstmetaError(f"a {kind} learns one task, not {len(tasks)}; use linear")
-    if kind == "textcnn" and regression:
-        raise TstmetaError("a textcnn learns styles, not values; use linear or transformer")
     if kind == "transformer" and base is None:
         raise TstmetaError("name the model that the fine-tuning begins with: --base MODEL")
-    needed = [] if regression else [(task.name, style) for task in tasks for style in task.styles]
+    needed = [(task.name, style) for task in tasks for style in task.styles]
     for part in ("train", "test"):
         rows = corpus[corpus["part"] == part]
         styles = set(zip(rows["task"], rows["style"], strict=True))
@@ -151,30 +131,20 @@ def _check(
             )
 
 
-def _labels(rows: pd.DataFrame, task: Task, regression: bool) -> np.ndarray:
-    if regression:
-        return rows["value"].to_numpy(float)
-    return rows["style"].map(task.styles.index).to_numpy(int)
-
-
 def _linear(rows: pd.DataFrame, about: About, options: StyleOptions, seed: int) -> Linear:
-    from sklearn.linear_model import SGDClassifier, SGDRegressor
+    from sklearn.linear_model import SGDClassifier
 
     models = []
     for task in about.tasks:
         part = rows[rows["task"] == task.name]
         table = features(part["text"].tolist(), options.bits)
-        labels = _labels(part, task, about.regression)
+        right, classes = labels(part, task), np.arange(len(task.styles))
         course = {"alpha": options.decay, "learning_rate": "constant", "shuffle": False}
-        if about.regression:
-            model, arguments = SGDRegressor(**course), {}
-        else:
-            model = SGDClassifier(loss="log_loss", **course)
-            arguments = {"classes": np.arange(len(task.styles))}
+        model = SGDClassifier(loss="log_loss", **course)
         for epoch in range(options.epochs):
-            order = loop.rows_of(epoch, len(labels), len(labels), seed)
+            order = loop.rows_of(epoch, len(right), len(right), seed)
             model.set_params(eta0=options.rate * (1 - epoch / options.epochs))
-            model.partial_fit(table[order], labels[order], **arguments)
+            model.partial_fit(table[order], right[order], classes=classes)
         models.append(model)
     # what is kept is what is judged: single precision
     weights = [np.atleast_2d(model.coef_).astype(np.float32) for model in models]
@@ -203,11 +173,11 @@ def _textcnn(
     features = {"vocabulary": known, "vector": options.vector, "maps": options.maps}
     model = classifiers.text_cnn(len(known), len(task.styles), seed, options.vector, options.maps)
     ids = classifiers.numbered(rows["text"], known)
-    labels = torch.tensor(_labels(rows, task, False))
+    right = torch.tensor(labels(rows, task))
 
     def loss(places: np.ndarray) -> torch.Tensor:
         logits = model(*classifiers.padded([ids[place] for place in places]))
-        return torch.nn.functional.cross_entropy(logits, labels[places])
+        return torch.nn.functional.cross_entropy(logits, right[places])
 
     return TextCnn(replace(about, features=features), model), loss
 
@@ -240,17 +210,16 @@ def _transformer(rows: pd.DataFrame, about: About, base: Any, seed: int) -> tupl
 
     from tstmeta.models.sequence import encode, longest, padded
 
-    [task], regression = about.tasks, about.regression
-    model, tokenizer = beginning(base, 1 if regression else len(task.styles), seed)
+    [task] = about.tasks
+    model, tokenizer = beginning(base, len(task.styles), seed)
     window = longest(model.config, tokenizer)
     encoded, _ = encode(tokenizer, rows["text"].tolist(), window=window)
-    kind = torch.float32 if regression else torch.long
-    labels = torch.tensor(_labels(rows, task, regression), dtype=kind)
-    model.config.problem_type = "regression" if regression else "single_label_classification"
+    right = torch.tensor(labels(rows, task))
+    model.config.problem_type = "single_label_classification"
 
     def loss(places: np.ndarray) -> torch.Tensor:
         inputs = padded(tokenizer, [encoded[place] for place in places], "cpu")
-        return model(**inputs, labels=labels[places]).loss
+        return model(**inputs, labels=right[places]).loss
 
     return Transformer(about, model, tokenizer), loss
 
@@ -275,47 +244,6 @@ def _descend(
     model.eval()
 
 
-def _calibrate(model: StyleModel, corpus: pd.DataFrame) -> dict[str, Any]:
-    """Fit the temperatures, put them into the model, and say how good it is on the test part."""
-    about = model.about
-    tasks, results = [], {}
-    for number, task in enumerate(about.tasks):
-        rows = corpus[corpus["task"] == task.name]
-        dev, test = (rows[rows["part"] == part] for part in ("dev", "test"))
-        labels = _labels(test, task, about.regression)
-        values, _ = model.logits(test["text"].tolist(), number)
-        if about.regression:
-            results[task.name] = closeness(values[:, 0], labels)
-        else:
-            held, _ = model.logits(dev["text"].tolist(), number) if len(dev) else (values[:0], [])
-            heat = temperature(held, _labels(dev, task, False))
-            task = replace(task, temperature=heat)
-            results[task.name] = quality(values, labels, heat, task.styles)
-        tasks.append(task)
-    model.about = replace(about, tasks=tuple(tasks))
-    return results
-
-
-def temperature(logits: np.ndarray, labels: np.ndarray) -> float:
-    """The number that logits are divided by to be most likely (Guo et al., 2017, Section 4.2).
-
-    In [0.05, 20], of logits [n, k] and labels [n] of held-out text; 1 where there is none, or where
-    all answers are right, and then the colder the better.
-    """
-    from scipy.optimize import minimize_scalar
-
-    if (logits.argmax(axis=1) == labels).all():
-        return 1.0
-    rows = np.arange(len(labels))
-
-    def loss(log: float) -> float:
-        likely = softmax(logits / np.exp(log), axis=1)[rows, labels]
-        return -float(np.log(np.maximum(likely, 1e-300)).mean())
-
-    bounds = (np.log(0.05), np.log(20))
-    return round(float(np.exp(minimize_scalar(loss, bounds=bounds, method="bounded").x)), 4)
-
-
 def calibration_error(probabilities: np.ndarray, labels: np.ndarray) -> float:
     """Expected calibration error of probabilities [n, k], in [0, 1] (Guo et al., Equation 3)."""
     sure = probabilities.max(axis=1)
@@ -329,36 +257,18 @@ def calibration_error(probabilities: np.ndarray, labels: np.ndarray) -> float:
 def quality(
     logits: np.ndarray, labels: np.ndarray, heat: float, styles: tuple[str, ...]
 ) -> dict[str, Any]:
-    """Share of right answers with its 95 % interval (Wilson, 1927), calibration error, confusion.
+    """:func:`tstmeta.models.training.quality`, with calibration errors and the confusion.
 
-    ``confusion`` is {right style: {given style: count}}.
+    ``confusion`` is {right style: {style answered: count}}.
     """
-    from scipy.stats import binomtest
-
-    answers = logits.argmax(axis=1)
-    right = int((answers == labels).sum())
     counts = np.zeros((len(styles), len(styles)), dtype=int)
-    np.add.at(counts, (labels, answers), 1)
-    low, high = binomtest(right, len(labels)).proportion_ci(method="wilson")
+    np.add.at(counts, (labels, logits.argmax(axis=1)), 1)
     return {
-        "accuracy": right / len(labels),
-        "low": float(low),
-        "high": float(high),
-        "n": len(labels),
+        **training.quality(logits, labels, heat),
         "calibration_error": calibration_error(softmax(logits / heat, axis=1), labels),
         "calibration_error_raw": calibration_error(softmax(logits, axis=1), labels),
         "confusion": {
             style: dict(zip(styles, map(int, row), strict=True))
             for style, row in zip(styles, counts, strict=True)
         },
-    }
-
-
-def closeness(values: np.ndarray, labels: np.ndarray) -> dict[str, float | int]:
-    """Of a regressor: Pearson's correlation, mean absolute error, and the count."""
-    flat = len(values) < 2 or values.std() == 0 or labels.std() == 0
-    return {
-        "pearson": float("nan") if flat else float(np.corrcoef(values, labels)[0, 1]),
-        "mean_absolute_error": float(np.abs(values - labels).mean()),
-        "n": len(values),
     }

@@ -6,15 +6,15 @@ trained with different seeds are tested on the same sentences.
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 
 import pandas as pd
 
-from tstmeta.data import corpora
-from tstmeta.data.corpora import key
-from tstmeta.schema import TstmetaError
+from tstmeta.data import has_texts, load, paths, xformal, yelp
+from tstmeta.data.corpora import PARTS, hashed, key
+from tstmeta.data.files import read_csv
+from tstmeta.schema import FILLED, TstmetaError
 
-#: From the one that may be seen most to the one that may be seen least.
-PARTS = ("train", "dev", "test")
 #: Sentences of a split with this role go to dev and test by halves.
 HELD = "held out"
 #: A corpus without splits: of ten sentences eight, one and one.
@@ -31,11 +31,8 @@ USUAL = {
 }
 #: Yelp: the training files are not there, and all 1,000 sources of Li et al. (2018) lie in dev.
 YELP = {"test": "train", "dev": HELD}
-
-
-def hashed(text: str) -> int:
-    """A number in [0, 2**64) that depends on the text alone, on every machine."""
-    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")
+#: Data sets of rewritten yelp sentences; metrics are held against ratings of them.
+RATED = ("mir", "li2018@yelp", "dualrl")
 
 
 def divide(
@@ -64,19 +61,48 @@ def divide(
     return corpus.assign(part=ranks.groupby(keys).transform("max").map(dict(enumerate(PARTS))))
 
 
+def read(name: str, columns: Sequence[str] = ("text", "style")) -> pd.DataFrame:
+    """Sentences with text, task, style and split.
+
+    Args:
+        name: ``yelp``, ``xformal``, or a CSV file.
+        columns: which a CSV file needs; none of their cells may be empty.
+    """
+    if name == "yelp":
+        return yelp.corpus(paths.raw("yelp")).assign(task="sentiment")
+    if name == "xformal":  # formal is what is rated above the middle of the scale
+        table = xformal.corpus(paths.raw("xformal")).assign(task="formality")
+        return table.assign(style=(table["value"] > 0).map({True: "formal", False: "informal"}))
+    if not name.endswith(".csv"):
+        raise TstmetaError(f"no corpus is called {name!r}: use yelp, xformal or a file FILE.csv")
+    table = read_csv(Path(name).expanduser(), dict.fromkeys(columns, FILLED))
+    usual = {"style": "", "task": "style", "split": ""}
+    return table.assign(**{column: table.get(column, usual[column]) for column in usual})
+
+
+def texts_of(*names: str) -> set[str]:
+    """Every source, rewrite and reference of data sets, whose texts have to be here."""
+    rows = [load(name).with_texts("to keep them out") for name in names]
+    columns = [items[c].explode() for items in rows for c in ("source", "output", "references")]
+    return {text for column in columns for text in column if isinstance(text, str)}
+
+
 def read_corpus(
     name: str,
     columns: Sequence[str] = ("text", "style"),
     keep_out: Sequence[str] | None = None,
 ) -> pd.DataFrame:
-    """Sentences with text, task, style, value (NaN where there is none), split and part.
+    """Sentences with text, task, style, split and part.
 
     Args:
-        name, columns: see :func:`tstmeta.data.corpora.read`.
-        keep_out: data sets of which no text (source, rewrite, reference) is trained or tuned on.
+        name, columns: see :func:`read`.
+        keep_out: data sets of which no text (source, rewrite, reference) is trained or tuned on;
+            by default rated ones of yelp, where they are here.
     """
     roles = YELP if name == "yelp" else USUAL
-    return divide(corpora.read(name, columns), roles, corpora.excluded_texts(name, keep_out))
+    if keep_out is None:
+        keep_out = [data for data in RATED if name == "yelp" and has_texts(data)]
+    return divide(read(name, columns), roles, texts_of(*keep_out))
 
 
 def _rank(text: str, role: str) -> int:

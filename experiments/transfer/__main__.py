@@ -45,8 +45,7 @@ def run(
     """
     needs("torch", "transformers", "safetensors")
     from experiments.training.loop import configure
-    from experiments.training.splits import read_corpus
-    from tstmeta.data import texts_of
+    from experiments.training.splits import read_corpus, texts_of
     from tstmeta.storage import locked
 
     from . import configuration, trainer

@@ -10,8 +10,9 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from experiments.training.splits import corpus_hash, hashed, key
+from experiments.training.splits import corpus_hash
 from tstmeta import data
+from tstmeta.data.corpora import hashed, key
 from tstmeta.schema import TstmetaError
 
 from .configuration import TransferOptions

@@ -36,7 +36,7 @@ _WHERE = {
     "wrap": "metrics.base",
     **dict.fromkeys(("explain", "token_scores"), "likelihood.tables"),
     **dict.fromkeys(("published", "reproduce"), "ledger"),
-    **dict.fromkeys(("DemonstrationWarning", "TstmetaError"), "schema"),
+    "TstmetaError": "schema",
 }
 
 __all__ = [*_WHERE, "metrics", "plot"]
@@ -71,7 +71,7 @@ if TYPE_CHECKING:  # what editors know of the names
     from .ledger import published, reproduce
     from .likelihood.tables import explain, token_scores
     from .metrics.base import wrap
-    from .schema import DemonstrationWarning, TstmetaError
+    from .schema import TstmetaError
     from .scoring import score
 
 

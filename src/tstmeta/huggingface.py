@@ -19,22 +19,15 @@ from .storage import replacing, write
 LICENCES = ("CC-BY-4.0", "CC-BY-SA-3.0", "CC-BY-SA-4.0", "CC0-1.0", "MIT")
 
 
-def write_huggingface(
-    data: Dataset, folder: Path, scores: pd.DataFrame | None = None, texts: bool = False
-) -> str:
+def write_huggingface(data: Dataset, folder: Path, scores: pd.DataFrame | None = None) -> str:
     """Write items, ratings, labels, preferences and scores; gives what is in the folder, in words.
 
-    Args:
-        texts: texts go in though the card does not allow to show them (``examples``).  Otherwise
-            items have lengths and a digest, and labels and details that may quote are left out.
-
-    Raises:
-        MissingData: the texts are to go in and are not here.
+    Texts go in where they are here and the card allows to show them (``examples``).  Otherwise
+    items have lengths and a digest, and labels and details that may quote are left out.
     """
     tables = shipped.numbers(data)
     known = data.scores if scores is None else together(data.scores, scores)
-    if texts or (data.card.facts.get("examples") and data.has_texts):
-        texts = True
+    if texts := bool(data.card.facts.get("examples") and data.has_texts):
         tables |= {"items": data.with_texts("in the folder"), "labels": data.labels}
     else:  # a judge's answer may quote; statistics of a corpus metric are numbers
         plain = known["detail"].str.fullmatch(r"\[[-+\d.e, ]*\]")

@@ -20,9 +20,8 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import MaxNLocator, PercentFormatter
 
-from .analysis.frame import METRIC, ORACLES, SENTINEL, kind_of
+from .analysis.frame import METRIC, ORACLES, kind_of
 from .console import escaped  # SVG cannot hold control characters
 from .schema import TstmetaError
 from .strips import strip as strip
@@ -120,27 +119,6 @@ def _panels(count: int, height: float) -> tuple[Figure, list[Axes]]:
     return figure, list(grid.ravel()[:count])
 
 
-def _rows(
-    frame: pd.DataFrame, value: str, label: str, lw: float, alpha: float
-) -> tuple[Figure, list[tuple[Axes, str, pd.DataFrame]]]:
-    """A panel for a data set, in it a row for a metric: a point and its interval in the colour and
-    marker of its kind.
-    """
-    parts = _groups(frame.dropna(subset=value), "dataset")
-    parts.sort(key=lambda part: part[1].index.min())  # panels as data sets came
-    figure, panels = _panels(len(parts), 0.8 + 0.2 * max(len(rows) for _, rows in parts))
-    for axis, (name, rows) in zip(panels, parts, strict=True):
-        place = np.arange(len(rows))
-        for kind, (colour, marker) in KINDS.items():
-            inside = (rows["look"] == kind).to_numpy()
-            low, high = rows["low"][inside].astype(float), rows["high"][inside].astype(float)
-            axis.hlines(place[inside], low, high, color=colour, lw=lw, alpha=alpha)
-            axis.plot(rows[value][inside], place[inside], marker, color=colour, ms=4.5, zorder=4)
-        _list(axis, rows["shown"], label)
-        axis.set_title(escaped(name))
-    return figure, [(axis, *part) for axis, part in zip(panels, parts, strict=True)]
-
-
 def _list(axis: Axes, names: Sequence[str], label: str) -> None:
     """Rows of a panel from the top, and the words below it."""
     axis.set_yticks(range(len(names)), list(names), fontsize=8.5)
@@ -210,10 +188,20 @@ def forest(
         label: of the axis, for instance the statistic.
     """
     ordered = _named(intervals).sort_values(["sentinel", "value"], ascending=[True, False])
-    figure, panels = _rows(ordered, "value", label, 1.8, 0.7)
+    parts = _groups(ordered.dropna(subset="value"), "dataset")
+    parts.sort(key=lambda part: part[1].index.min())  # panels as data sets came
+    figure, panels = _panels(len(parts), 0.8 + 0.2 * max(len(rows) for _, rows in parts))
     people = pd.DataFrame(columns=["dataset", "value"]) if ceiling is None else ceiling
     limit = []
-    for axis, name, rows in panels:
+    for axis, (name, rows) in zip(panels, parts, strict=True):
+        place = np.arange(len(rows))
+        for kind, (colour, marker) in KINDS.items():
+            inside = (rows["look"] == kind).to_numpy()
+            low, high = rows["low"][inside].astype(float), rows["high"][inside].astype(float)
+            axis.hlines(place[inside], low, high, color=colour, lw=1.8, alpha=0.7)
+            axis.plot(rows["value"][inside], place[inside], marker, color=colour, ms=4.5, zorder=4)
+        _list(axis, rows["shown"], label)
+        axis.set_title(escaped(name))
         axis.axvline(0, color=GREY, lw=0.8)
         for row in people[(people["dataset"] == name) & people["value"].notna()].itertuples():
             axis.axvspan(row.low, row.high, color=ORANGE, alpha=0.15, lw=0, zorder=0)
@@ -223,72 +211,6 @@ def forest(
         if 0 < above < len(rows):
             axis.axhline(above - 0.5, color=INK, lw=1)
     _legend(figure, limit, ordered["look"])
-    return figure
-
-
-@_styled
-def families(values: pd.DataFrame, pooled: pd.DataFrame) -> Axes:
-    """The agreement of the ten best metrics on families of data sets, and pooled.
-
-    Dots are families (the mean of their sets), crosses sets of the stress panel; the thick line is
-    the interval of the mean, the thin one the prediction interval, the dashed one chance.  Below
-    stand the best sentinel and people, whose large mark is a median.
-
-    Args:
-        values: rows of ``tst.evidence``: one dimension, the headline statistic, one side.
-        pooled: what ``tst.pool`` makes of them.
-    """
-    ranked = pooled.dropna(subset="mean").sort_values("mean", ascending=False)
-    metrics, sentinels = (ranked[ranked["kind"] == kind] for kind in (METRIC, SENTINEL))
-    people = pooled[pooled["kind"] == "people"]
-    rows = _named(pd.concat([metrics.head(10), sentinels.head(1), people]))
-    _groups(rows, None)
-    size = (WIDTH, 1.2 + 0.25 * len(rows))
-    axis = plt.subplots(figsize=size, layout="constrained")[1]
-    axis.axvline(0.5, color=INK, lw=1, ls="--", zorder=1)
-    for y, row in enumerate(rows.itertuples()):
-        sets = values[(values["metric"] == row.metric) & (values["basis"] == row.basis)]
-        dots = sets[sets["panel"] == "pool"].groupby("family")["value"].mean()
-        crosses = sets.loc[sets["panel"] == "stress", "value"]
-        colour, marker = KINDS[row.look]
-        axis.hlines(y, row.predict_low, row.predict_high, color=colour, lw=1)
-        axis.hlines(y, row.low, row.high, color=colour, lw=4, alpha=0.6)
-        middle = dots.median() if row.look == "human" else row.mean
-        axis.plot(middle, y, marker, color=colour, ms=6, mec="white", mew=0.7, zorder=4)
-        axis.plot(dots, np.full(len(dots), y - 0.25), "o", color=colour, ms=2.6, alpha=0.8)
-        axis.plot(crosses, np.full(len(crosses), y + 0.25), "x", color=INK, ms=3.6, mew=0.9)
-    names = rows["shown"].replace("rater", "people").str.replace(":flipped", " ↓")
-    _list(axis, names, "pairs ordered as people order them")
-    axis.axhline(int((rows["kind"] == METRIC).sum()) - 0.5, color=INK, lw=1)
-    axis.xaxis.set_major_formatter(PercentFormatter(1, symbol=" %"))
-    wide = {4: "interval of the mean", 1: "prediction interval"}
-    lines = [Line2D([], [], color=INK, lw=w, alpha=0.6, label=t) for w, t in wide.items()]
-    marks = [_key(INK, "o", "a family"), _key(INK, "x", "a stress set"), *lines]
-    _legend(axis.figure, marks, rows["look"])
-    return axis
-
-
-@_styled
-def rank_sets(frame: pd.DataFrame) -> Figure:
-    """The rank of each metric and the ranks it could have, one panel a data set.
-
-    Args:
-        frame: what ``tst.rank_sets`` returns: metric, rank, low, high and cluster; a dotted line
-            stands where one ends.
-    """
-    # half a rank on either side, so that a single rank is a bar too
-    wide = {"low": frame["low"].astype(float) - 0.4, "high": frame["high"].astype(float) + 0.4}
-    ordered = _named(frame.assign(**wide)).sort_values("rank", kind="stable")
-    figure, panels = _rows(ordered, "rank", "rank", 5, 0.3)
-    keys = [Line2D([], [], color=INK, lw=5, alpha=0.3, label="ranks it could have")]
-    for axis, _, rows in panels:
-        if "cluster" in rows and rows["cluster"].notna().all():
-            for last in np.flatnonzero(np.diff(rows["cluster"].astype(int))):
-                line = axis.axhline(last + 0.5, color=INK, lw=0.9, ls=":", label="cluster ends")
-                keys[1:] = [line]
-        axis.set_xlim(0.2, max(len(rows), rows["rank"].max()) + 0.8)
-        axis.xaxis.set_major_locator(MaxNLocator(integer=True))
-    _legend(figure, keys, ordered["look"])
     return figure
 
 

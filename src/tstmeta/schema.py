@@ -70,10 +70,6 @@ class TstmetaError(Exception):
         super().__init__(*(conceal(word) if isinstance(word, str) else word for word in words))
 
 
-class DemonstrationWarning(UserWarning):
-    """The small embedded model shows how a metric works, not how well."""
-
-
 class Problem(NamedTuple):
     """One fault in an input file; ``row`` counts data rows from 1, None is the whole file."""
 

@@ -246,10 +246,8 @@ def _stored(
     """A row for every rewrite, in order, from the store or computed now."""
     if not rewrites:
         return []
-    signature = metric.signature(basis)
-    text = str(signature)
+    text = str(metric.signature(basis))
     rows = Rows(folder, "scores", text)
-    rows.adopt(folder, f"{signature.name}-{signature.hash}", _earlier)
     wanted = [key_of(text, request) for _, request in rewrites]
     known = {row[0]: row for row in rows.read(wanted)}
     todo, blocks = dict[str, Request](), dict[int, list[str]]()
@@ -290,15 +288,6 @@ def _compute(
                 rows.add([row])
             bar.update()
     return failed
-
-
-def _earlier(key: str, values: list[list]) -> list[_Row]:
-    """The row that earlier versions wrote of a rewrite."""
-    [(value, status, detail)] = values
-    row = (str(key), float(value), str(Status(status)), str(detail).encode().decode())
-    if math.isfinite(row[1]) != (row[2] in schema.USABLE):
-        raise ValueError(values)
-    return [row]
 
 
 def answers(metric: Metric, blocks: Iterable[list[Request]]) -> Iterator[Score]:

@@ -9,7 +9,7 @@ import os
 import re
 import sqlite3
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache, lru_cache
 from pathlib import Path
@@ -167,26 +167,3 @@ class Rows:
                 return False
         except TstmetaError:
             return True
-
-    def adopt(self, folder: Path, name: str, rows: Callable[[str, Any], Iterable[tuple]]) -> None:
-        """Move in what earlier versions wrote: a table, and the journal of a killed run.
-
-        ``rows`` takes a key and values; those for which it raises a ValueError are left out.
-        """
-        stem = "".join(sign if sign.isalnum() or sign in "-_." else "-" for sign in name)
-        table, journal, lock = (folder / f"{stem}.{end}" for end in ("parquet", "journal", "lock"))
-        entries: list[Any] = []
-        with _explained(table), suppress(FileNotFoundError):
-            if table.exists():
-                import pyarrow.parquet as pq
-
-                entries += (
-                    [row.pop("key"), [[*row.values()]]] for row in pq.read_table(table).to_pylist()
-                )
-            entries += journal.read_bytes().splitlines()
-        for entry in entries:
-            with suppress(ValueError, TypeError, OverflowError, RecursionError):
-                self.add(rows(*(json.loads(entry) if isinstance(entry, bytes) else entry)))
-        self.commit()
-        for path in (table, journal, lock) if entries else ():
-            path.unlink(missing_ok=True)

@@ -37,13 +37,9 @@ def rated(seed: int = 0, systems: bool = True, raters: bool = True, labels: bool
         "survey": [str(number // (SOURCES // 6)) for number in source],
     }
     card = Card("many", "many", {"scale": {"content": [1, 5], "style": [1, 5]}})
-    return Dataset.of(
-        "many",
-        items,
-        card,
-        ratings=ratings_table("many", ids, columns),
-        labels=labels_table("many", ids, **facts) if labels else None,
-    )
+    tables = {"ratings": ratings_table("many", ids, columns)}
+    tables |= {"labels": labels_table("many", ids, **facts)} if labels else {}
+    return Dataset.of("many", items, card, **tables)
 
 
 def quality(seed: int = 0) -> np.ndarray:

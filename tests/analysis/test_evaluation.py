@@ -9,7 +9,7 @@ from tests.analysis.tiny import rated as tiny
 from tests.analysis.tiny import scores
 from tests.helpers import needs
 from tstmeta import schema, scoring, stats
-from tstmeta.analysis import agreement, bootstrap, evaluate
+from tstmeta.analysis import evaluate
 from tstmeta.analysis.findings import Evaluation
 from tstmeta.analysis.frame import pairs
 from tstmeta.analysis.matrices import cube, matrices
@@ -55,14 +55,10 @@ def test_metrics_come_best_first_and_sentinels_and_the_oracle_below():
     pd.testing.assert_frame_equal(analyse(DATA, shuffled, **QUICK).frame, own.frame)
 
 
-def test_few_units_are_named_sources_or_clusters():
+def test_few_units_are_named():
     data = tiny()
     rows = analyse(data, scores(data, [1, 2, 3, 4, 5, 7]), draws=100).frame
     assert "2 sources: over fewer than 8" in rows["note"][0]
-    rows = bootstrap(pairs(DATA, SCORES), draws=200, clustered=True)
-    assert "5 clusters" in rows["reason"][0]  # of six in two tasks
-    with pytest.raises(TstmetaError, match="no label 'survey' says which sources shared"):
-        bootstrap(pairs(rated(labels=False), SCORES), clustered=True)
 
 
 def test_sets_of_ranks_hold_the_rank_and_equal_metrics_share_one():
@@ -86,7 +82,6 @@ def test_clusters_follow_from_the_differences_of_all_pairs_in_the_same_resamples
     for cluster in rows["cluster"].unique()[1:]:
         above = rows["cluster"] < cluster
         assert rows.loc[above, "rank_high"].max() < rows.loc[~above, "rank_low"].min()
-    assert analyse(DATA, SCORES, clusters=False, **QUICK).frame["cluster"].isna().all()
 
 
 def test_people_stand_beside_metrics_in_the_place_of_a_held_out_rater():
@@ -110,10 +105,7 @@ def test_a_metric_with_gaps_does_not_change_the_items_of_the_others():
 
 @pytest.mark.parametrize(
     ("statistic", "how", "given"),
-    [
-        ("kendall", "kendall", "style"),
-        ("pairwise-accuracy", "spearman", "style (Spearman's rho)"),
-    ],
+    [("kendall", "kendall", "style"), ("pairwise-accuracy", "spearman", "style (Spearman's rho)")],
 )
 def test_given_another_dimension_is_the_statistic_pooled(statistic, how, given):
     own = analyse(DATA, SCORES, statistic=statistic, **QUICK)
@@ -128,16 +120,6 @@ def test_given_another_dimension_is_the_statistic_pooled(statistic, how, given):
     by_source = analyse(DATA, SCORES, statistic=statistic, level="source", **QUICK)
     assert by_source.frame["partial"].isna().all()
     assert set(by_source.frame["given"]) == {""}
-
-
-def test_acc_eq_fits_a_threshold_to_each_metric_on_other_data():
-    own = analyse(DATA, SCORES, statistic="acc_eq", level="source", seed=4, draws=50)
-    human, metrics, _ = laid_out()
-    for place, row in enumerate(own.frame.head(3).to_dict("records")):
-        rng = np.random.default_rng([4, agreement.FOLDS])
-        fit = stats.tie_calibrated(human, metrics[ORDER.index(row["metric"])], rng=rng)
-        assert row["value"] == fit.value == pytest.approx(own.drawn.estimates[place])
-        assert f"scores tie up to {fit.threshold:.3g}" in row["note"]
 
 
 def test_a_metric_of_whole_outputs_is_left_out_with_a_remark(tmp_path):
@@ -163,7 +145,6 @@ MISTAKES = {
     "nobody judged": (DATA, {"dimension": "fluency"}, "nobody judged fluency; judged: content, st"),
     "units": (DATA, {"unit": "words"}, "unknown unit 'words'; known: source, system, both"),
     "no draws": (DATA, {"draws": 0}, "0 draws: at least one is needed"),
-    "no threshold there": (DATA, {"statistic": "acc_eq", "level": "system"}, "many: acc_eq has a"),
     "no systems": (BARE, {"unit": "both"}, "no item names its system: give the items a column"),
     "one system": (ONLY_B, {"level": "system"}, "only one system (B) was judged: add outputs"),
     "no tasks": (BARE, {"level": "within-task"}, NO_TASKS),

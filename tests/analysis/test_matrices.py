@@ -40,10 +40,7 @@ BY_SYSTEM = [[1, 3], [2, NAN], [5, NAN], [3, 2], [6, NAN]]
 
 @pytest.mark.parametrize(
     ("level", "sources", "systems", "matrix"),
-    [
-        ("pooled", "xyz", ["A", "B", "A", ""], BY_SOURCE),
-        ("system", "xyxzz", ["A", "B"], BY_SYSTEM),
-    ],
+    [("pooled", "xyz", ["A", "B", "A", ""], BY_SOURCE), ("system", "xyxzz", ["A", "B"], BY_SYSTEM)],
     ids=["a second rewrite gets a column of its own", "at level system nameless items stay out"],
 )
 def test_where_items_stand(level, sources, systems, matrix):
@@ -74,7 +71,7 @@ def test_scores_of_each_metric_and_basis_become_a_matrix_with_gaps():
     np.testing.assert_array_equal(own.metrics, [[[1, 2, NAN], [NAN, 5, 6]]])
     np.testing.assert_array_equal(own.human, [[2, 5, 3.5], [4, 2, 1]])
     assert own.against == "mean human rating"
-    assert own.tasks is own.clusters is None
+    assert own.tasks is None
 
 
 def test_the_plan_keeps_tasks_their_size():
@@ -83,23 +80,6 @@ def test_the_plan_keeps_tasks_their_size():
     assert plan.strata.tolist() == ["x", "y"]
     drawn = draw(plan, (2, 4), np.random.default_rng(0)).sources
     np.testing.assert_array_equal(drawn, np.ones((50, 2)))
-
-
-@pytest.mark.parametrize(
-    ("surveys", "strata"),
-    [("1122", ["p", "p", "q", "q"]), ("1221", None)],
-    ids=["groups inside tasks keep the size of tasks", "groups across tasks are drawn whole"],
-)
-def test_tasks_keep_their_size_unless_raters_were_shared_across_them(surveys, strata):
-    data = mixed(["wA", "xA", "yA", "zA"], [1.0, 2, 3, 4])
-    labels = labels_table("mixed", list("0123"), survey=list(surveys), task=list("ppqq"))
-    data = Dataset.of("mixed", data.items, data.card, ratings=data.ratings, labels=labels)
-    plan = matrices(pairs(data, scores(data, [1, 3, 2, 4]))).plan("source", 50, clustered=True)
-    assert (plan.strata if strata is None else plan.strata.tolist()) == strata
-    drawn = draw(plan, (4, 1), np.random.default_rng(0)).sources
-    for survey in "12":
-        first, second = [place for place, name in enumerate(surveys) if name == survey]
-        np.testing.assert_array_equal(drawn[:, first], drawn[:, second])
 
 
 def test_a_source_that_fills_two_rows_is_drawn_whole():

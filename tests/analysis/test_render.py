@@ -25,18 +25,11 @@ OWN = analyse(DATA, SCORES, draws=300, seed=7)
 LIMITS = ["value", "low", "high"]
 
 
-# -------------------------------------------------------------------------------------- in words
-
-
 @pytest.mark.parametrize(
     ("value", "expected"),
     [
-        (0.1234, "0.123"),
-        (-0.0004, "-0.0004"),
-        (0.00001234, "0.00001"),
-        (-0.0, "0"),
-        (1e-17, "0"),
-        (math.nan, "-"),
+        *((0.1234, "0.123"), (-0.0004, "-0.0004"), (0.00001234, "0.00001")),
+        *((-0.0, "0"), (1e-17, "0"), (math.nan, "-")),
     ],
 )
 def test_no_difference_is_shown_as_zero(value, expected):
@@ -115,10 +108,8 @@ def test_a_long_list_of_metrics_ends_with_a_count():
     assert worse.endswith(" and 3 more.")
 
 
-def test_without_tests_there_are_no_sentences_and_without_values_they_say_so():
-    scores = scored(DATA, good=0.4)
-    assert analyse(DATA, scores, draws=20, clusters=False).summary == []
-    alone = analyse(DATA, scores.assign(value=1.0), draws=20).summary
+def test_without_values_the_sentences_say_so():
+    alone = analyse(DATA, scored(DATA, good=0.4).assign(value=1.0), draws=20).summary
     assert alone == ["No metric has a value for content that could be compared."]
 
 
@@ -134,18 +125,15 @@ def test_title_and_notes_say_what_was_computed_of_what_of_people_of_tests_and_wh
     assert tests == "Clusters part what differs at 0.05, all pairs at once, in the same resamples"
     assert flipped == "Flipped, since lower is better: ter (source)"
     assert references == "0 of 96 rewrites have a reference: there are no reference-based values"
-    means = analyse(rated(raters=False), SCORES, draws=50, clusters=False)
+    means = analyse(rated(raters=False), SCORES, draws=50)
     unknown = "The human ceiling is not known: only means of ratings were released"
-    assert render.notes(means)[:2] == [unknown, flipped], "without tests there are no clusters"
+    assert render.notes(means)[0] == unknown
     assert "p_adjusted (max-t) of all 10 pairs of rows at once" in render.notes(OWN, gaps=True)[1]
     shown, rule = render.table(means)
     assert (shown["metric"][0], rule) == ("good", 3)
-    assert not {"cluster", "as_rater"} & set(shown.columns)
+    assert "as_rater" not in shown
     few = "4 systems say little of others; no order of them has a p below 0.08"
     assert few in render.remarks(analyse(DATA, SCORES, level="system", draws=20))[0]
-
-
-# -------------------------------------------------------------------------------------- as tables
 
 
 @pytest.mark.parametrize(
@@ -226,9 +214,6 @@ def test_hostile_texts_stay_one_cell_and_mean_nothing(text):
     assert r"\caption" in lines[lines.index(r"\centering") + 1]
 
 
-# ------------------------------------------------------------------------- differences and figures
-
-
 def test_differences_are_of_metrics_and_of_the_best_sentinel_and_have_a_table_of_their_own():
     table = OWN.differences
     pairs = list(zip(table["a"], table["b"], strict=True))
@@ -265,6 +250,6 @@ def test_each_panel_of_the_figure_has_the_ranks_of_its_own_rows():
 
 def test_the_default_is_the_same_in_python(monkeypatch):
     monkeypatch.setitem(choice.DEFAULTS, "content", {"source": ("chrf", "nothing-such")})
-    own = evaluate(DATA, draws=20, clusters=False)
+    own = evaluate(DATA, draws=20)
     assert own.frame.loc[own.frame["kind"] == "metric", "metric"].tolist() == ["chrf"]
     assert any(words.startswith("left out: nothing-such (") for words in own.remarks)

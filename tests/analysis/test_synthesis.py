@@ -128,8 +128,6 @@ def test_frozen_effects_are_what_is_computed_now():
     assert both["pairs_x"].tolist() == both["pairs_y"].tolist()
 
 
-# ------------------------------------------------------------------------------------ verdicts
-
 GOOD = {"families": 8, "low": 0.6, "high": 0.8, "predict_low": 0.55}
 GOOD |= {"difference_low": 0.02, "difference_high": 0.1}
 BEST = "copy-rate:flipped"

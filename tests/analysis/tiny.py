@@ -15,14 +15,9 @@ NAN = math.nan
 
 #: what a text of a data set could do to a page
 HOSTILE = [
-    "<script>alert(1)</script>",
-    "\"><img src=x onerror='alert(1)'>",
-    "' onmouseover='alert(1)",
-    "a & b &lt; c",
-    "</td></tr></table><h1>",
-    "```\n# heading\n```{raw} html\n<b>",
-    "$\\frac{1$ {cite}`x` | pipe",
-    "\u202eright to left\u202c \U0001f989",
+    *("<script>alert(1)</script>", "\"><img src=x onerror='alert(1)'>", "' onmouseover='alert(1)"),
+    *("a & b &lt; c", "</td></tr></table><h1>", "```\n# heading\n```{raw} html\n<b>"),
+    *("$\\frac{1$ {cite}`x` | pipe", "\u202eright to left\u202c \U0001f989"),
 ]
 
 
@@ -84,16 +79,8 @@ def scores(
     status: str | list[str] = "ok",
 ) -> pd.DataFrame:
     """A score table of the items in order."""
-    columns = {
-        "dataset": dataset.name,
-        "item_id": dataset.items["item_id"].tolist()[: len(values)],
-        "metric": metric,
-        "dimension": "content",
-        "basis": basis,
-        "signature": f"{metric}|basis:{basis}",
-        "sample": 0,
-        "value": [float(value) for value in values],
-        "status": status,
-        "detail": "",
-    }
-    return schema.validate(pd.DataFrame(columns), "scores")
+    facts = {"metric": metric, "dimension": "content", "basis": basis, "sample": 0, "detail": ""}
+    facts |= {"signature": f"{metric}|basis:{basis}", "status": status, "dataset": dataset.name}
+    ids, numbers = dataset.items["item_id"].tolist(), [float(value) for value in values]
+    table = pd.DataFrame({"item_id": ids[: len(values)], "value": numbers, **facts})
+    return schema.validate(table, "scores")

@@ -11,6 +11,7 @@ import os
 import resource
 import sqlite3
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, nullcontext
@@ -23,6 +24,7 @@ from experiments.training.__main__ import training_app
 from experiments.training.loop import CHECKPOINT, read_checkpoint
 from tests.judge import scripted
 from tests.judge.construct import author
+from tests.likelihood import small
 from tstmeta import cli
 from tstmeta.schema import TstmetaError
 
@@ -150,9 +152,6 @@ def written(place: Path) -> dict[str, bytes]:
     return {path.relative_to(place).as_posix(): path.read_bytes() for path in files}
 
 
-# --------------------------------------------------------------------------------------- the jobs
-
-
 def logged(place: Path) -> int:
     """Units that were begun."""
     log = place / "begun.log"
@@ -196,9 +195,13 @@ SCORING = Job(
     1,
     {**MINE, "slow.py": METRIC},
 )
-LIKELIHOOD = Job(
-    [*SCORE, "--metric", "likelihood"], rows(STORE, "tokens"), logged, ROWS // 2, MINE, ANSWERS
-)
+
+
+@contextmanager
+def reading() -> Iterator[Job]:
+    with tempfile.TemporaryDirectory() as folder:
+        words = [*SCORE, "--metric", f"likelihood:{small.saved(Path(folder) / 'tiny')}"]
+        yield Job(words, rows(STORE, "tokens"), logged, ROWS // 2, MINE, ANSWERS)
 
 
 def rated(asked: scripted.Asked) -> scripted.Act:
@@ -250,7 +253,7 @@ SMALL = {"vocabulary": 300, "width": 16, "layers": 1, "heads": 2, "inner": 24, "
 #: Each gives a job, and ends what it needs.
 JOBS = {
     "scores": partial(nullcontext, SCORING),
-    "log-probabilities": partial(nullcontext, LIKELIHOOD),
+    "log-probabilities": reading,
     "answers of a judge": judging,
     "a built test set": constructing,
     "a style classifier": partial(nullcontext, training("classifier", "--kind", "textcnn")),

@@ -85,12 +85,7 @@ def test_what_answers_wrongly_or_not_at_all_is_given_up(file, tmp_path, port, mo
 def test_the_command_ends_at_a_server_that_lets_it_wait(file, tmp_path, port):
     address = f"tcp://127.0.0.1:{port('silent')}"
     words = ["score", "-d", str(file), "-m", "pinc", "--out", "o.parquet", "--cluster", address]
-    ended = subprocess.run(
-        [sys.executable, "-m", "tstmeta", *words],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-    )
+    how = {"cwd": tmp_path, "capture_output": True, "text": True, "timeout": PATIENCE}
+    ended = subprocess.run([sys.executable, "-m", "tstmeta", *words], **how)
     assert ended.stderr.startswith(f"error: no Dask scheduler answers at {address} (TimeoutError)")
     assert ended.returncode == 2

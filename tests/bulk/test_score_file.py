@@ -76,9 +76,6 @@ class Counting(PairMetric):
         return float(len(request.output))
 
 
-# -------------------------------------------------------------------------------- the scores
-
-
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_scores_are_those_that_are_computed_in_memory(tmp_path, ending):
     languages = np.resize(["en", "en", "de", "ru"], 1020)
@@ -196,9 +193,6 @@ def test_a_folder_is_read_by_name_and_its_rows_are_called_after_their_files(tmp_
     assert set(frame["dataset"]) == {"rows"}
 
 
-# --------------------------------------------------------------------------------- going on
-
-
 def test_what_was_scored_is_not_scored_again_but_for_a_damaged_part(file, tmp_path):
     out = tmp_path / "parts"
     scored(file, out, [first := Counting()])
@@ -279,9 +273,6 @@ def test_a_file_of_which_no_row_has_a_score_is_written(tmp_path):
         assert table["scores"].sum() == 0
     assert pd.read_parquet(tmp_path / "o.parquet").shape == (0, 10)
     assert not (tmp_path / "o.parquet.parts").exists()
-
-
-# ------------------------------------------------------------------------------- what is refused
 
 
 def test_ids_that_come_twice_are_named_wherever_they_stand(tmp_path):

@@ -33,9 +33,6 @@ def ended(monkeypatch, *words):
     return raised.value.code or 0
 
 
-# -------------------------------------------------------------------------------------- errors
-
-
 def test_a_broken_file_gives_its_report_on_stderr_and_exit_code_2(monkeypatch, capsys, tmp_path):
     path = tmp_path / "broken.csv"
     path.write_text("source,output\n,x\n")
@@ -82,9 +79,6 @@ def test_a_warning_is_one_line_on_stderr(monkeypatch, capsys):
     assert line == "warning: odd"
 
 
-# ---------------------------------------------------------------------------------------- show
-
-
 def test_show_describes_a_file_of_yours(tstmeta, mine):
     result = tstmeta("data", "show", mine, "--format", "csv")
     facts = pd.read_csv(StringIO(result.stdout)).set_index(["part", "what"])["value"]
@@ -120,9 +114,6 @@ def test_a_table_can_be_exported_with_nothing_else_on_stdout(tstmeta, mine, tmp_
     result = tstmeta("data", "export", mine, "-t", table, "--out", out := tmp_path / "t.parquet")
     assert (result.stdout, result.stderr) == ("", f"wrote {len(expected)} rows to {out}\n")
     assert pd.read_parquet(out).columns.tolist() == expected.columns.tolist()
-
-
-# --------------------------------------------------------------------------- as a program
 
 
 def test_the_program_prints_plain_tables_when_piped_and_bears_a_pipe_that_closes_early(mine):

@@ -53,7 +53,7 @@ def test_from_sources_to_a_rated_data_set_that_metrics_are_held_against(tstmeta,
 
     assert "144 ratings by 2 raters of 24 rewrites" in rate(tstmeta, tmp_path).stderr
     assert "71" not in (tmp_path / "formal" / "ratings.csv").read_text()
-    evaluated = tstmeta(*evaluate, "--dimension", "style", "--no-tests", "--format", "csv")
+    evaluated = tstmeta(*evaluate, "--dimension", "style", "--format", "csv")
     assert evaluated.exit_code == 0, evaluated.exception
     assert set(table(evaluated)["against"]) == {"mean human rating"}
 

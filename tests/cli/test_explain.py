@@ -7,6 +7,7 @@ import pytest
 
 from tests.command import command_line, table
 from tests.likelihood import small
+from tstmeta.models import hub
 from tstmeta.schema import TstmetaError
 
 TEXTS = ("--source", "the cat sat down", "--output", "the cat sat <b>", "--style", "formal")
@@ -64,7 +65,9 @@ def test_half_a_character_is_refused(tstmeta):
         raise result.exception
 
 
-def test_the_demonstration_model_is_called_so_on_stderr_and_an_unknown_one_is_refused(run):
-    assert "shows how the method works" in run(*TEXTS, "--format", "json").stderr
+def test_a_model_that_is_absent_or_unknown_is_refused_with_what_to_do(run, monkeypatch):
+    monkeypatch.setattr(hub, "here", lambda model: False)
+    absent = str(run(*TEXTS).exception)
+    assert absent == "smollm2-135m is not here: tstmeta models fetch smollm2-135m"
     unknown = run(*TEXTS, "--model", "nosuch")
     assert "'nosuch' names no setting and no model" in str(unknown.exception)

@@ -1,8 +1,6 @@
 """``tstmeta judge`` as a user meets it: lists, dry runs, runs, interrupts, files, mistakes."""
 
-import io
 import json
-import math
 import re
 import signal
 import subprocess
@@ -103,16 +101,6 @@ def test_missing_ratings_are_rows_are_told_and_end_with_exit_code_1(tstmeta, tmp
     assert rows["detail"].str.contains("eleven").sum() == 3
     scores = pd.read_csv(tmp_path / "scores.csv", keep_default_na=False)
     assert scores["value"].tolist() == [""] * 4
-
-
-def test_expected_ratings_come_from_log_probabilities(tstmeta):
-    top = [{"token": token, "logprob": math.log(0.5), "bytes": None} for token in "53"]
-    tokens = [{**top[0], "top_logprobs": top}]
-    with scripted.serving(lambda asked: says("5", logprobs=tokens)) as server:
-        result = tstmeta(*asking(server, "--logprobs"))
-    rows = pd.read_csv(io.StringIO(result.stdout), keep_default_na=False)
-    assert rows["rating"].tolist() == [5.0] * 4
-    assert rows["expected"].tolist() == pytest.approx([4.0] * 4)
 
 
 def test_ctrl_c_keeps_what_was_answered_and_the_same_command_goes_on(tstmeta, tmp_path):

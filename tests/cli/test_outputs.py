@@ -25,14 +25,14 @@ from tstmeta.judge import prompts
 from tstmeta.judge.cache import AnswerCache
 from tstmeta.judge.construct import run
 from tstmeta.label_studio import PAIRWISE, RATING
-from tstmeta.schema import MissingData, TstmetaError
+from tstmeta.schema import TstmetaError
 
 #: Stands for words; SERVER for the address of a server that runs while the tests do.
 WORDS = {
     "JUDGE": "judge run --prompt lai2023-content REMOTE",
     "CONSTRUCT": "construct --style formal REMOTE",
     "REMOTE": "--server SERVER --model m --retries 0",
-    "FAST": "--draws 10 --no-tests --metric length-ratio",
+    "FAST": "--draws 10 --metric length-ratio",
 }
 #: Two options that name one file, the file (``@`` in the command; ``-`` without), the command.
 TABLE = """
@@ -77,9 +77,7 @@ TABLE = """
 --out DIR - | construct export formal --out formal
 --out NOTEBOOK page.ipynb | run @ --out @
 --out -p mine.csv | run page.ipynb -p dataset @ --out @
---out --corpus corpus.csv | train lexicon --corpus @ --out @
---out --keep-out mine.csv | train lexicon --corpus corpus.csv --keep-out @ --out @
---out --data link.json | train idf --data mine.csv --out @
+--out CORPUS corpus.csv | train style @ --out @
 """
 
 
@@ -93,7 +91,7 @@ def read_case(line: str) -> tuple[str, str, str, str]:
 
 CASES = [read_case(line) for line in TABLE.strip().splitlines()]
 #: Options that name a file or folder to read.
-READ = {"scores", "ratings", "sources", "pairs", "config", "folder", "exports"}
+READ = {"scores", "ratings", "sources", "pairs", "config", "folder", "exports", "corpus"}
 
 
 @pytest.fixture(scope="module")
@@ -216,10 +214,7 @@ def test_an_export_within_the_folder_of_a_construction_stays(files, monkeypatch)
 
 
 def test_a_name_is_no_path(files, monkeypatch):
-    Path("yelp").mkdir()
     call = command_line(files, monkeypatch)
-    result = call("train", "lexicon", "--corpus", "yelp", "--out", "yelp.csv")
-    assert isinstance(result.exception, MissingData)
     words = ("score", "--data", "rows.parquet", "--metric", "bleu", "--out", "bleu")
     assert call(*words).exit_code == 0
     assert call(*words).exit_code == 0

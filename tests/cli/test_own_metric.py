@@ -67,20 +67,16 @@ def tstmeta(folder, monkeypatch):
 
 
 def test_the_installed_command_computes_what_stands_in_the_working_folder(folder):
-    names = [
-        "own_words.py:shared",
-        "./own_words.py:shared",
-        "own_words.py:Length",
-        "own_words.py:ready",
-    ]
-    words = [word for name in [*names, "own_words.py:factory"] for word in ("--metric", name)]
+    names = [f"{file}:shared" for file in ("own_words.py", "./own_words.py")]
+    every = [*names, *(f"own_words.py:{name}" for name in ("Length", "ready", "factory"))]
+    words = [word for name in every for word in ("--metric", name)]
     command = [str(Path(sys.executable).with_name("tstmeta")), "score", "--data", "mine.csv"]
     command += ["--basis", "source", "--store", "store", *words]
     bare = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
     done = subprocess.run(command, cwd=folder, env=bare, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "20 scores, 0 failed\n")
     rows = [line.split(",") for line in done.stdout.splitlines()[1:]]
-    values = {name: [] for name in (*names[:2], "own-length", "own-ready", "own-factory")}
+    values = {name: [] for name in (*names, "own-length", "own-ready", "own-factory")}
     for row in rows:
         values[row[2]].append(float(row[7]))
     assert list(values.values()) == [[3, 1, 3, 2]] * 2 + [[24, 7, 11, 14]] * 3

@@ -1,13 +1,15 @@
-"""``tstmeta train``: what each command counts, writes and refuses; metrics take the result."""
+"""``tstmeta train style``: what it writes and refuses; metrics take the result."""
 
-from collections import Counter
+import json
 
 import pytest
 
-from tests.command import command_line, score, write_csv
-from tstmeta.metrics import Request, registry
-from tstmeta.models import encoders, lexicon, vectors
-from tstmeta.schema import DataError, MissingData, TstmetaError
+from tests.command import command_line, score, table, write_csv
+from tests.models.style import needs_encoder
+from tstmeta.data.corpora import learned
+from tstmeta.metrics import Request
+from tstmeta.models import training
+from tstmeta.schema import DataError, TstmetaError
 
 FOOD = ("soup", "bread", "cake", "tea", "fish", "rice", "corn", "stew")
 TASTE = {"good": ("fine", "great"), "bad": ("cold", "awful")}
@@ -22,63 +24,55 @@ def train(tmp_path, monkeypatch):
     return lambda *words: run("train", *words)
 
 
-# ------------------------------------------------------------------------------ lexicons, counts
+@needs_encoder
+def test_texts_of_two_styles_become_a_metric_of_style(train, tmp_path):
+    rows = [(f"the {food} was {word} {n}", s) for s in TASTE for food in FOOD for word in TASTE[s]
+            for n in range(8)]  # fmt: skip
+    write_csv(tmp_path / "tastes.csv", [("text", "style"), *rows])
+    result = train("style", "tastes.csv", "--out", "mine", "--format", "csv")
+    [row] = table(result).to_dict("records")
+    report = json.loads((tmp_path / "mine" / training.REPORT).read_text(encoding="utf-8"))
+    assert sum(report["sizes"].values()) == 256
+    assert row == pytest.approx({"task": "style", **report["results"]["style"]})
+    assert row["accuracy"] > 0.9
+    assert result.stderr.split()[-1] == "style-confidence:./mine"
+    request = Request("the fish was awful", (), style="bad")
+    assert score("style-confidence:./mine", request)[0] > 0.5
+    assert score("style-accuracy:./mine", request) == [1]
 
 
-def test_words_are_learned_from_the_training_part_and_masked(train, tmp_path):
-    warm, cold = ["dear friend of mine", "dear me, a lovely day"], ["go away now", "a day to go"]
-    rows = [(text, "warm", "train") for text in warm * 300]
-    rows += [(text, "cold", "train") for text in cold * 300]
-    rows += [("heldout", "warm", "test"), ("tuned", "cold", "dev")] * 300
-    write_csv(tmp_path / "mine.csv", [("text", "style", "split"), *rows])
-    words = ["lexicon", "--corpus", "mine.csv", "--out"]
-    result = train(*words, "w.csv")
-    learned = {entry.word: entry.style for entry in lexicon.read(tmp_path / "w.csv").entries}
-    expected = {"dear": "warm", "friend": "warm", "go": "cold", "away": "cold"}
-    assert expected.items() <= learned.items()
-    assert not {"day", "heldout", "tuned"} & learned.keys()
-    counts = Counter(learned.values())
-    assert result.stdout.splitlines() == [
-        f"{style}: 600 sentences, {counts[style]} words kept" for style in ("cold", "warm")
-    ]
-    score(result.stderr.split()[-1], Request("my dear friend now", ("go away now",), "go away now"))
-    train(*words, "again.csv")
-    assert (tmp_path / "again.csv").read_bytes() == (tmp_path / "w.csv").read_bytes()
-
-
-@pytest.mark.skipif(bool(encoders.missing(encoders.MINILM)), reason="no embedded encoder here")
-def test_counts_in_ones_own_file_change_the_score_and_the_signature(train, tmp_path):
-    result = train("idf", "--data", "mine.csv", "--out", "mine.json")
-    assert result.stdout.startswith("4 texts, ")
-    assert result.stderr.split()[-1] == "bertscore:idf=./mine.json"
-    names = {"bertscore": "none", "bertscore:idf": vectors.identity(vectors.COUNTS)}
-    names["bertscore:idf=mine.json"] = vectors.identity(tmp_path / "mine.json")
-    request = Request("he went", ("he ran to the shop",), "he ran to the shop")
-    assert len({score(name, request)[0] for name in names}) == 3
-    for name, counts in names.items():
-        assert f"idf:{counts}" in str(registry.get(name).signature("source"))
-
-
-# --------------------------------------------------------------------------------------- mistakes
+def test_a_sentence_of_another_split_is_not_learned_from(tmp_path):
+    rows = [("a b", "x", "train"), ("A  B", "y", "test"), ("c", "x", ""), ("d", "y", "dev")]
+    write_csv(tmp_path / "split.csv", [("text", "style", "split"), *rows])
+    table = learned(tmp_path / "split.csv")
+    assert table[["text", "task", "style"]].to_numpy().tolist() == [["c", "style", "x"]]
 
 
 @pytest.mark.parametrize(
     ("words", "message", "kind"),
     [
-        ("lexicon --corpus nothing", "no corpus is called 'nothing': use yelp", TstmetaError),
-        ("lexicon --corpus yelp", "tstmeta data fetch yelp", MissingData),
-        ("lexicon --corpus broken.csv", "row 2, column style: missing value", DataError),
-        ("lexicon --corpus held.csv", "has no sentence to learn from", TstmetaError),
-        ("lexicon --corpus food.csv --out food.csv", "another file or folder", TstmetaError),
-        ("idf --data mine.csv --out idf.txt", "has to end in .json", TstmetaError),
+        ("style held.csv --out x", "has no sentence to learn from", TstmetaError),
+        ("style nothing.csv --out x", "there is no such file", DataError),
+        ("style broken.csv --out x", "row 2, column style: missing value", DataError),
+        ("style blank.csv --out x", "row 1, column text: missing value", DataError),
+        ("style lacks.csv --out x", "style", DataError),
+        ("style food.csv --out x", "16 texts can be learned from", TstmetaError),
+        ("style single.csv --out x", "all texts have the style 'a'", TstmetaError),
+        ("style food.csv --out taken", "is not empty. Remedy: name a new folder", TstmetaError),
+        ("style food.csv --out held.csv", "is not empty. Remedy: name a new folder", TstmetaError),
     ],
 )
 def test_a_mistake_is_told_before_anything_is_written(train, tmp_path, words, message, kind):
     (tmp_path / "broken.csv").write_text("text,style\na,b\nc, \n")
     (tmp_path / "held.csv").write_text("text,style,split\na,b,test\nc,d,dev\n")
-    before = {path.name: path.read_bytes() for path in tmp_path.glob("*.*")}
+    (tmp_path / "blank.csv").write_text("text,style\n ,b\nc,d\n")
+    (tmp_path / "lacks.csv").write_text("text,mood\na,b\nc,d\n")
+    (tmp_path / "single.csv").write_text("text,style\n" + "b,a\n" * 300)
+    (tmp_path / "taken").mkdir()
+    (tmp_path / "taken" / "letter.txt").write_text("precious")
+    before = {path.name: path.read_bytes() for path in tmp_path.rglob("*.*")}
     result = train(*words.split())
     assert isinstance(result.exception, kind), result.exception
     assert message in str(result.exception)
     assert result.stdout == ""
-    assert {path.name: path.read_bytes() for path in tmp_path.glob("*.*")} == before
+    assert {path.name: path.read_bytes() for path in tmp_path.rglob("*.*")} == before

@@ -170,9 +170,6 @@ def test_equal_weights_look_at_no_rating():
     assert first["value"].to_numpy() == pytest.approx(expected)
 
 
-# --------------------------------------------------------------------------- overall scores
-
-
 def everything(data):
     """Metrics under the names that count as previously used, and more for the hybrids."""
     noises = {"bleu": 1, "rougeL": 1, "new-content": 0.2, "style-accuracy": 1, "style-emd": 1}
@@ -245,8 +242,6 @@ def test_a_dimension_without_metrics_is_named(which, drop, what):
     with pytest.raises(CombineError, match=what):
         overall_scores(data, scores[~scores["metric"].str.startswith(drop)], which, SMALL)
 
-
-# ------------------------------------------------------------------------ direction and scale
 
 UP = np.array([False])
 

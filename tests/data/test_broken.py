@@ -57,11 +57,7 @@ BROKEN_CSV = {
     "a column twice": ("source,output,source\na,b,c\n", None, "source", "2 times", "of its own"),
     "an unnamed column": (",source,output\n0,a,b\n", None, "", "without a name", "of its own"),
     "an unknown dimension": (
-        cell("contant.r1", 1),
-        None,
-        "contant.r1",
-        "'contant'",
-        "content.mean",
+        *(cell("contant.r1", 1), None, "contant.r1", "'contant'", "content.mean"),
     ),
     "no rater": (cell("content", 1), None, "content", "without a", "content.mean"),
     "a mean beside its raters": (

@@ -94,14 +94,8 @@ def get(server, tmp_path, monkeypatch):
 
 def row(server, path, body=None, **changes):
     body = server.files[path] if body is None else body
-    facts = {
-        "dataset": "demo",
-        "path": path,
-        "bytes": len(body),
-        "sha256": hashlib.sha256(body).hexdigest(),
-        "git_blob": "",
-        "url": f"{server.address}/{path}",
-    }
+    facts = {"dataset": "demo", "path": path, "bytes": len(body), "git_blob": ""}
+    facts |= {"sha256": hashlib.sha256(body).hexdigest(), "url": f"{server.address}/{path}"}
     return {**facts, **changes}
 
 

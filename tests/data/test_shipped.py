@@ -65,7 +65,14 @@ def test_no_file_that_is_passed_on_holds_a_text(name):
         frame = pd.read_parquet(file)
         for column in frame.columns[frame.dtypes.map(pd.api.types.is_string_dtype)]:
             limit = {"signature": 300, "detail": 120}.get(column, 48)
-            assert frame[column].str.len().max() <= limit, (file.name, column)
+            texts = frame[column]
+            if (
+                column == "detail"
+            ):  # what is refused is said in words of ours, the same for many rows
+                refused = frame["status"] == "refused"
+                assert texts[refused].nunique() < 10
+                texts = texts[~refused]
+            assert not texts.str.len().max() > limit, (file.name, column)
             assert column != "signature" or frame[column].nunique() < 200
 
 

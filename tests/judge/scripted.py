@@ -1,14 +1,9 @@
 """A chat server on loopback that does what a script says, good or bad: real HTTP, none of our code.
 
-    def script(asked):                                      # one call a request
-        if asked.times == 1:                                # the first time that this body comes
-            return error(429, "slow down", retry_after="1")
-        return says("4", latency=0.05)                      # None: the default answer
+    with serving(lambda asked: error(500) if asked.times == 1 else None) as server: ...
 
-    with serving(script) as server: ...
-    server.requests, server.most_at_once    # what it saw
-
-As a program (``python scripted.py --latency 0.05``) it gives one plain answer and prints its URL.
+None is the default answer; ``server.requests`` and others say what it saw.  As a program
+(``python scripted.py --latency 0.05``) it gives one plain answer and prints its URL.
 """
 
 from __future__ import annotations
@@ -66,15 +61,12 @@ def says(
     finish: str = "stop",
     refusal: str | None = None,
     usage: tuple[int, int] | None = (10, 5),
-    logprobs: list[dict[str, Any]] | None = None,
     model: str = "tiny",
     latency: float = 0.0,
 ) -> Act:
     """A completion; ``usage``: tokens of prompt and answer, or None where the server is silent."""
     message = {"role": "assistant", "content": text, "refusal": refusal}
     choice: dict[str, Any] = {"index": 0, "message": message, "finish_reason": finish}
-    if logprobs is not None:
-        choice["logprobs"] = {"content": logprobs}
     completion: dict[str, Any] = {"object": "chat.completion", "model": model, "choices": [choice]}
     if usage is not None:
         completion["usage"] = {"prompt_tokens": usage[0], "completion_tokens": usage[1]}

@@ -1,7 +1,4 @@
-"""Answers: each ends in a rating or in the status that it deserves, and nothing is invented.
-
-Expected ratings: by hand on small distributions, and why there is none.
-"""
+"""Answers: each ends in a rating or in the status that it deserves, and nothing is invented."""
 
 from __future__ import annotations
 
@@ -13,8 +10,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tstmeta.judge.answers import expect, ratings_of, read
-from tstmeta.judge.base import LONGEST_TEXT, Reply, TokenChoice
+from tstmeta.judge.answers import read
+from tstmeta.judge.base import LONGEST_TEXT, Reply
 from tstmeta.judge.prompts import load
 from tstmeta.schema import Status
 
@@ -86,12 +83,8 @@ READINGS = [
     (NUMBER, "<think>Rating: 2", [NONE]),
     (NUMBER, "I'm sorry, I can't say much.\nRating: 4", [4]),
     (NUMBER, "The rewrite says: I'm sorry, I can't help.", [NONE]),
-    (STYLE, "‘1‘", [1]),
-    (BINARY, "**Style:** No.", [0]),
-    (BINARY, "Yes, it is.", [NONE]),
-    (BINARY, "Yes.\nIt has the style.", [1]),
-    (PAIR, "2.", [0, 1]),
-    (PAIR, "Tie", [0.5, 0.5]),
+    *((STYLE, "‘1‘", [1]), (BINARY, "**Style:** No.", [0]), (BINARY, "Yes, it is.", [NONE])),
+    *((BINARY, "Yes.\nIt has the style.", [1]), (PAIR, "2.", [0, 1]), (PAIR, "Tie", [0.5, 0.5])),
     *((PAIR, text, [NONE, NONE]) for text in ("1\n2.", "tıe", "tİe", "rewrıte 1")),
     (PAIR, "Rewrite 1 keeps more.", [NONE, NONE]),
     (ONE, rated((3, 60), (1, 80), (2, 70)), [80, 70, 60]),
@@ -231,93 +224,3 @@ def test_no_answer_takes_minutes_to_read(prompt, start, piece):
     begun = time.perf_counter()
     sound(read(Reply(text), prompt, ITEMS[prompt.unit]), prompt)
     assert time.perf_counter() - begun < 10
-
-
-# ------------------------------------------------------------------------------- expected ratings
-
-FIVE = ratings_of(1, 5)
-HUNDRED = ratings_of(0, 100)
-
-
-def choice(token, probability=1.0, **others):
-    """A chosen token and the tokens that could stand in its place, by probability."""
-    rivals = {name: math.log(share) for name, share in {token: probability, **others}.items()}
-    return TokenChoice(token, rivals[token], tuple(rivals.items()))
-
-
-def reply(*tokens):
-    """An answer that its tokens spell."""
-    return Reply(text="".join(token.token for token in tokens), tokens=tokens)
-
-
-def test_the_mean_by_hand_where_the_chosen_token_is_not_listed_and_where_digits_stand_together():
-    token = TokenChoice("4", math.log(0.5), (("5", math.log(0.25)),))
-    assert expect(reply(token), 0, 1, FIVE)[0] == pytest.approx((4 * 2 + 5) / 3)
-    token = choice("80", 0.5, **{"75": 0.3, "100": 0.1, "8": 0.1})
-    mean = 80 * 0.5 + 75 * 0.3 + 100 * 0.1 + 8 * 0.1
-    assert expect(reply(token), 0, 2, HUNDRED)[0] == pytest.approx(mean)
-
-
-@given(
-    st.dictionaries(st.sampled_from("12345"), st.floats(0.01, 1), min_size=1),
-    st.floats(min_value=0.0, max_value=1.0),
-)
-def test_the_mean_is_that_of_the_renormalised_distribution(shares, rest):
-    total = sum(shares.values()) + rest
-    tokens = {name: share / total for name, share in shares.items()}
-    chosen = max(tokens, key=tokens.get)
-    value, mass, _ = expect(reply(choice(chosen, tokens[chosen], **tokens)), 0, 1, FIVE)
-    assert mass == pytest.approx(sum(tokens.values()))
-    assert value == pytest.approx(sum(int(n) * p for n, p in tokens.items()) / mass)
-    assert 1 <= value <= 5
-
-
-@pytest.mark.parametrize(
-    ("tokens", "start", "end", "values", "why"),
-    [
-        ((), 0, 1, FIVE, "none"),
-        ((TokenChoice("4", -0.1),), 0, 1, FIVE, "chosen only"),
-        ((choice("8", 1, **{"9": 0.1}), choice("0")), 0, 2, HUNDRED, "not one token"),
-        ((choice("is4", 0.6, **{"5": 0.4}),), 2, 3, FIVE, "not one token"),
-        ((choice("4", 0.9, **{"5": 0.9}),), 0, 1, FIVE, "sum to 1."),
-        ((TokenChoice("4", -0.1, (("5", math.nan),)),), 0, 1, FIVE, "sum to nan"),
-    ],
-)
-def test_where_there_is_none_the_reason_is_told(tokens, start, end, values, why):
-    value, mass, words = expect(reply(*tokens), start, end, values)
-    assert math.isnan(value)
-    assert math.isnan(mass)
-    assert why in words
-
-
-JSON = ('{"', "meaning", '":', " ", ("4", {"5": 0.5}), ",", ' "', "style", '":', " ")
-MANY = ('{"ratings": [{"number": 2, "content": ', ("70", {"60": 0.5}))
-MANY += ('}, {"number": 1, "content": ', ("80", {"100": 0.5}), "}]}")
-
-
-@pytest.mark.parametrize(
-    ("name", "tokens", "expected"),
-    [
-        ("pauli2025", (*JSON, ("2", {"1": 0.5}), "}"), [4.5, 1.5]),
-        ("lai2023-content", MANY, [90, 65]),
-        ("content", ("Rating:", " ", ("4", {"3": 0.5}), "."), [3.5]),
-        ("content", (" " * 300, ("4", {"3": 0.5, "‘3": 1e-4}), " " * 300), [3.5]),
-        ("mukherjee2025-binary", (("Yes", {"No": 0.2, "yes": 0.1, "I": 0.1}), "."), [0.75]),
-        ("pair", (("1", {"2": 0.3, "x": 0.2}),), [0.625, 0.375]),
-    ],
-)
-def test_each_rating_has_the_distribution_of_its_token(name, tokens, expected):
-    prompt = load(name)
-    # a text is chosen for sure, a pair has its rivals
-    tokens = [choice(t) if isinstance(t, str) else choice(t[0], 0.5, **t[1]) for t in tokens]
-    rows = read(reply(*tokens), prompt, 1 if prompt.unit == "item" else 2)
-    ratings = [row[dimension] for row in rows for dimension in prompt.dimensions]
-    assert [rating.expected for rating in ratings] == pytest.approx(expected, abs=1e-3)
-    assert all(rating.logprobs.startswith("top ") for rating in ratings)
-
-
-@given(st.text(), st.lists(st.tuples(st.text(max_size=3), st.floats(-20, 1))), st.integers(0, 9))
-def test_no_tokens_raise(text, pairs, start):
-    tokens = tuple(TokenChoice(token, logprob, tuple(pairs)) for token, logprob in pairs)
-    value, _, _ = expect(Reply(text=text, tokens=tokens), start, start + 1, FIVE)
-    assert math.isnan(value) or 1 <= value <= 5

@@ -1,7 +1,6 @@
 """A chat model behind a server that behaves, and one that does not: real HTTP on loopback."""
 
 import json
-import math
 from contextlib import suppress
 from typing import Any
 
@@ -47,10 +46,6 @@ def answer(**message: Any) -> bytes:
     return json.dumps({"choices": [{"message": message, "finish_reason": finish}]}).encode()
 
 
-def drawn(logprob: Any) -> bytes:
-    return says("4", usage=None, model=None, logprobs=[{"token": "4", "logprob": logprob}]).data
-
-
 #: What a server sends, and the reply; None: it is no answer (more of that in ``test_faults.py``).
 BODIES = [
     (answer(content="4", finish=None), Reply(text="4")),
@@ -58,7 +53,6 @@ BODIES = [
     (answer(content=None, finish="content_filter"), Reply(finish="content_filter")),
     (answer(content="\0"), Reply(text="\0")),
     *((says("4", model=None, usage=(odd, 1)).data, Reply("4")) for odd in (-1, True, "7", 10**30)),
-    *((drawn(odd), Reply(text="4")) for odd in ("-1", math.nan)),
     (b'data: {"choices": []}', None),
     (b'{"choices": [{}]}', None),
     (answer(content=[{"type": "text", "text": "4"}]), None),
@@ -109,7 +103,6 @@ def test_a_text_that_cannot_be_sent_is_told_and_not_sent():
         (question(schema={}), "response_format", error(400, "json_schema is not supported")),
         (question(sampling=Sampling(seed=1)), "seed", raw('{"detail": [{"loc": ["body", "seed"]}]}',
                                                           status=422)),
-        (question(sampling=Sampling(top_logprobs=3)), "logprobs", error(400, "top_logprobs?")),
         (question(), "max_tokens", error(400, "use 'max_completion_tokens'")),
         (question(), "top_p", error(400, "unsupported: top_p")),
     ],
@@ -120,17 +113,14 @@ def test_a_field_that_a_server_refuses_is_left_out_from_then_on_and_told(asked, 
         assert replies(served, asked, asked) == [PLAIN, PLAIN]
         assert server.requests == 3
         assert ("max_completion_tokens" in server.bodies[-1]) == (field == "max_tokens")
-        assert "top_logprobs" not in server.bodies[-1]
     assert served.notes == [f"{server.url} takes no {field}"]
 
 
-@pytest.mark.parametrize(
-    ("refused", "requests"), [("seed, logprobs, top_p", 4), ("temperature: only 1", 1)]
-)
+@pytest.mark.parametrize(("refused", "requests"), [("seed, top_p", 3), ("temperature: only 1", 1)])
 def test_what_does_not_help_is_not_remembered_and_no_temperature_is_changed(refused, requests):
     with serving(lambda asked: error(400, f"unsupported {refused}")) as server:
         served = chat(server)
-        asked = question(sampling=Sampling(seed=1, top_logprobs=2))
+        asked = question(sampling=Sampling(seed=1))
         assert "unsupported" in replies(served, asked)[0].failure
         assert server.requests == requests
     assert served.notes == []

@@ -57,9 +57,7 @@ def coded(text: str) -> str:
     return "".join(f"\\u{ord(sign):04X}" for sign in text)
 
 
-TOKEN = {"token": KEY, "logprob": -0.1, "bytes": None}
-TOKENS = [{**TOKEN, "top_logprobs": [TOKEN]}]
-ANSWER = json.loads(says(f"my key is {KEY}, 4", finish=KEY, model=KEY, logprobs=TOKENS).data)
+ANSWER = json.loads(says(f"my key is {KEY}, 4", finish=KEY, model=KEY).data)
 ANSWER |= {"id": KEY, "system_fingerprint": KEY}
 SERVERS = {
     "all is well": lambda asked: says("4"),
@@ -86,7 +84,7 @@ def tstmeta(tmp_path, monkeypatch, caplog):
 
 def judge_run(url):
     words = ["judge", "run", "-d", "mine.csv", "-p", "content", "--server", url, "-m", "tiny"]
-    return [*words, "--retries", "0", "--timeout", "2", "--out", "rows.csv", "--logprobs"]
+    return [*words, "--retries", "0", "--timeout", "2", "--out", "rows.csv"]
 
 
 def construct(url):
@@ -200,27 +198,6 @@ def test_no_key_sends_no_header_and_other_variables_do_not_count(monkeypatch):
         ask(server, key="")
         assert server.keys == {""}
     assert "org-hidden-42" not in str(headers)
-
-
-def tokens_of(*texts, rivals=()):
-    alike = [{"token": rival, "logprob": -2.0} for rival in rivals]
-    return [{"token": text, "logprob": -0.5, "top_logprobs": alike} for text in texts]
-
-
-@pytest.mark.parametrize(
-    ("text", "tokens"),
-    [
-        (f"It is {KEY}.", tokens_of("It", " is", KEY[:5], KEY[5:], ".")),
-        ("4", tokens_of(KEY[:7], KEY[7:])),
-        ("4", tokens_of("4", rivals=["5", f" {KEY}"])),
-    ],
-    ids=["pieces", "not in the text", "could stand there"],
-)
-def test_tokens_that_spell_a_secret_are_dropped_whole(text, tokens):
-    data, mask = says(text, logprobs=tokens).data, mask_of(KEY)
-    assert len(reply(data).tokens) == len(tokens)
-    assert reply(data, mask).tokens == ()
-    assert reply(data, mask).text == text.replace(KEY, "***")
 
 
 def test_a_test_set_holds_no_spelling_of_the_key(tstmeta, caplog, tmp_path):

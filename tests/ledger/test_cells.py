@@ -45,11 +45,8 @@ def test_rounding_agrees_with_whole_numbers(number, places, decimals):
 @pytest.mark.parametrize(
     ("value", "printed", "equal"),
     [
-        (0.3949, "0.39", True),
-        (0.395, "0.39", False),
-        (-0.004, "0.00", True),
-        (0.5, "-0.5", False),
-        (math.nan, "0.5", False),
+        *((0.3949, "0.39", True), (0.395, "0.39", False), (-0.004, "0.00", True)),
+        *((0.5, "-0.5", False), (math.nan, "0.5", False)),
     ],
 )
 def test_a_value_matches_when_it_is_equal_at_the_decimals_printed(value, printed, equal):
@@ -85,7 +82,7 @@ def test_each_printed_name_is_ours_or_says_what_is_needed_and_metrics_are_listed
     assert set(metrics.index) == printed
     known = {*registry.names(variants=True), *catalogue.OPEN, *catalogue.COMBINED}
     for ours, listed in zip(metrics["ours"], metrics["listed"].str.split(), strict=True):
-        assert listed
+        assert listed or ours == "released:r-pt16"  # we have no regressor
         assert set(listed) <= known
         assert ours in ("", *listed) or ours.startswith("released:")
 

@@ -25,9 +25,6 @@ def need(key: str, inputs: Inputs) -> Needs:
     return raised.value
 
 
-# ------------------------------------------------------------------- cells of metrics with models
-
-
 @pytest.fixture
 def here(monkeypatch):
     """Say whether the models of these metrics are here."""

@@ -35,11 +35,8 @@ NONE = np.array([[-3.0]] * 3)
 @pytest.mark.parametrize(
     ("released", "lp", "wanted"),
     [
-        (False, LP, [-1, -2]),
-        (True, LP, [-2, -3]),
-        (False, CUT, [-1, -2]),
-        (True, CUT, [-2]),
-        (True, NONE, []),
+        *((False, LP, [-1, -2]), (True, LP, [-2, -3])),
+        *((False, CUT, [-1, -2]), (True, CUT, [-2]), (True, NONE, [])),
     ],
 )
 def test_which_columns_count(released, lp, wanted):

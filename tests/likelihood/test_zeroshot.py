@@ -94,7 +94,7 @@ def test_each_setting_that_changes_a_value_changes_the_signature(tmp_path):
 def test_the_signature_names_all_that_changes_a_value():
     model = backbone("3b")
     hashes = f"emphasis@{instructions.get('emphasis').hash}"
-    dtype = hub.dtype_of("auto", hub.device_of("auto"))
+    dtype = hub.dtype_of(model)
     assert signature("3b+emphasis").startswith(
         f"likelihood|basis:source|model:{model.where}@{model.revision} {dtype} sdpa|"
         f"variant:equation|instructions:{hashes}|styles:01dec357|date:26 Jul 2024|transformers:"

@@ -30,10 +30,8 @@ class Length(PairMetric):
 @pytest.mark.parametrize(
     ("output", "against", "value", "status"),
     [
-        ("", ("a",), -1, Status.EMPTY),
-        (" \t\n\u3000", ("a",), -1, Status.EMPTY),
-        ("a", ("b", " "), -1, Status.EMPTY),
-        ("ab", ("c",), 2, Status.OK),
+        *(("", ("a",), -1, Status.EMPTY), (" \t\n\u3000", ("a",), -1, Status.EMPTY)),
+        *(("a", ("b", " "), -1, Status.EMPTY), ("ab", ("c",), 2, Status.OK)),
         ("a b c", ("d",), 5, Status.OK),
         ("a  b\nc d", ("e",), 5, Status.TRUNCATED),
     ],
@@ -93,9 +91,6 @@ def test_families_and_all_expand_without_repeats_and_models_of_a_hub_come_by_nam
         registry.resolve(["graph"])
     assert set(registry.resolve(["all"], "real")) == set(every)
     assert registry.resolve(["zeroshot"], "real") == registry.families()["zeroshot"]
-
-
-# ------------------------------------------------------------------------- many rewrites at once
 
 
 class Lengths(BatchedMetric):

@@ -4,7 +4,6 @@ import shutil
 
 import bert_score
 import numpy as np
-import pandas as pd
 import pytest
 import torch
 from bert_score.utils import model2layers
@@ -16,7 +15,6 @@ from tests.models import tiny_encoder
 from tests.models.tiny_encoder import TEXTS
 from tstmeta.metrics.bertscore import LAYERS, BertScore, greedy
 from tstmeta.models.encoders import MINILM, TokenVectors
-from tstmeta.schema import TstmetaError
 
 PAIRS = [(a, b) for a in TEXTS for b in TEXTS[::2]]
 PARTS = ("p", "r", "f1")
@@ -63,15 +61,12 @@ def test_idf_weights_are_the_librarys(folders, tmp_path, part):
     assert np.abs(plain - wanted).max() > 1e-3
 
 
-def test_layers_and_baselines_are_the_librarys():
+def test_layers_are_the_librarys():
     names = {"deberta-xlarge-mnli": "microsoft/deberta-xlarge-mnli"}
-    names["mbert"] = "bert-base-multilingual-cased"
+    names |= {"mbert": "bert-base-multilingual-cased", "mpnet": "microsoft/mpnet-base"}
     for name in sorted({*LAYERS} - {MINILM.name}):
         upstream = names.get(name, name)
         assert LAYERS[name] == model2layers[upstream]
-        file = f"{bert_score.__path__[0]}/rescale_baseline/en/{upstream}.tsv"
-        row = pd.read_csv(file).iloc[LAYERS[name]]
-        assert BertScore(f"rescaled+{name}").baseline == (row["P"], row["R"], row["F"])
     six = {
         layer
         for name, layer in model2layers.items()
@@ -84,12 +79,6 @@ def test_converted_weights_are_what_their_folder_is_called(folders, tmp_path):
     folder = tmp_path / "deberta-xlarge-mnli"
     shutil.copytree(folders["deberta"], folder)
     assert BertScore(str(folder)).layer == 40
-    assert (
-        BertScore(f"rescaled+{folder}").baseline
-        == BertScore("rescaled+deberta-xlarge-mnli").baseline
-    )
-    with pytest.raises(TstmetaError, match="has no baseline"):
-        BertScore(f"rescaled+layer2+{folders['deberta']}")
 
 
 rows = st.integers(0, 2**31).map(np.random.default_rng)

@@ -13,15 +13,7 @@ from tests.models import tiny_text
 from tstmeta.metrics import factual, registry
 from tstmeta.metrics.base import Score
 from tstmeta.metrics.batched import BatchedMetric
-from tstmeta.metrics.factual import (
-    PREFIX,
-    UNANSWERABLE,
-    Answered,
-    QuestEval,
-    by_rule,
-    summed,
-    token_f1,
-)
+from tstmeta.metrics.factual import PREFIX, UNANSWERABLE, Answered, QuestEval, by_rule, summed
 from tstmeta.models import sequence
 from tstmeta.models.sequence import Written
 from tstmeta.schema import Status
@@ -143,14 +135,14 @@ def test_two_models_are_named_by_words(tmp_path):
 
 @pytest.mark.parametrize(
     ("expected", "answer", "f1"),
-    [
-        ("The Soup!", "a soup", 1),
-        ("the cold soup", "soup", 2 / 3),
-        ("it's", "its", 1),
-    ],
+    [("The Soup!", "a soup", 1), ("the cold soup", "soup", 2 / 3), ("it's", "its", 1)],
 )
 def test_f1_of_words_is_that_of_squad(expected, answer, f1):
-    assert token_f1(expected, answer) == token_f1(answer, expected) == pytest.approx(f1)
+    assert (
+        factual.token_f1(expected, answer)
+        == factual.token_f1(answer, expected)
+        == pytest.approx(f1)
+    )
 
 
 ANSWERS = st.lists(st.builds(Answered, *[st.floats(-0.01, 1.01, allow_nan=False)] * 3), max_size=5)

@@ -1,7 +1,6 @@
 """Perplexity, corpus perplexity and SLOR: values against the upstream loss, statuses, words."""
 
 import math
-import warnings
 
 import numpy as np
 import pytest
@@ -10,10 +9,9 @@ import torch
 from experiments.training.lm import write_unigrams
 from tests.metrics import item, scores
 from tests.models import tiny
-from tstmeta.metrics import registry
 from tstmeta.metrics.fluency import CorpusPerplexity, Perplexity, Slor
 from tstmeta.models import lm
-from tstmeta.schema import DemonstrationWarning, Status
+from tstmeta.schema import Status
 
 TEXTS = ["the soup was cold", "so", "Grüße aus Köln!", "we were told that the train would leave"]
 LONG = " ".join(tiny.PROSE[:3] * 4)
@@ -86,11 +84,3 @@ def test_corpus_perplexity_sums_losses_and_lengths_before_it_divides(models):
     assert metric.combine(details) < np.mean([score.value for score in items])
     assert (result[4].status, result[4].value) == (Status.EMPTY, 320)
     assert metric.combine(details[4:]) == 320
-
-
-def test_the_embedded_model_says_that_it_is_a_demonstration(models):
-    with pytest.warns(DemonstrationWarning, match="demonstrates how fluency metrics work"):
-        run(registry.get("perplexity"), "the soup was cold")
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        run(Perplexity(f"{models / 'gpt2'}"), "the soup was cold")

@@ -1,4 +1,4 @@
-"""Smatch by hand, by brute force over all mappings, and by the library called in the usual way."""
+"""Smatch by hand, and by brute force over all mappings."""
 
 import random
 from collections import Counter
@@ -10,19 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.metrics import item, scores
-from tests.parsing import CAT, DOG, OLD, drawn, sentence, tree, write
-from tstmeta.metrics.graph import SmatchAmr, SmatchDep, matched, tree_graph
-
-AMR = """# ::snt The boy wants to go.
-(w / want-01 :ARG0 (b / boy) :ARG1 (g / go-02 :ARG0 b))
-
-# ::snt The boy wants the football.
-(w / want-01 :ARG0 (b / boy) :ARG1 (f / football))
-
-# ::snt Nothing alike.
-(z / zebra)
-"""
-GO, BALL = "The boy wants to go.", "The boy wants the football."
+from tests.parsing import CAT, DOG, OLD, drawn, needs_spacy, sentence, tree, write
+from tstmeta.metrics.graph import Graph, SmatchDep, matched, tree_graph
 
 
 def brute(first, other):
@@ -36,13 +25,6 @@ def brute(first, other):
         mapped += Counter((name, to[a], to[b]) for name, a, b in first.relations)
         best = max(best, (mapped & wanted).total())
     return best
-
-
-@pytest.fixture
-def amr(tmp_path):
-    path = tmp_path / "parsed.amr"
-    path.write_text(AMR, encoding="utf-8")
-    return str(path)
 
 
 @pytest.fixture
@@ -65,20 +47,18 @@ def test_the_library_is_left_as_it_was_and_so_are_the_random_numbers_of_the_proc
     assert not smatch.match_triple_dict
 
 
-def test_smatch_of_meaning_graphs_is_that_by_hand_and_that_of_the_library(amr):
-    # 3 + 1 + 3 triples against 3 + 1 + 2; two labels, TOP and two relations agree
-    [result] = scores(SmatchAmr(amr), item(BALL, GO))
-    assert result.value == pytest.approx(2 * 5 / (7 + 6))
-    first, other = (block.split("\n", 1)[1] for block in AMR.split("\n\n")[:2])
-    smatch.match_triple_dict.clear()
-    counts = smatch.get_amr_match(other, first)
-    smatch.match_triple_dict.clear()
-    assert result.value == pytest.approx(smatch.compute_f(*counts)[2])
-
-
-def test_smatch_of_dependency_trees_by_hand(conllu):
+@pytest.mark.parametrize("parser", ["a file", pytest.param("spaCy", marks=needs_spacy)])
+def test_smatch_of_dependency_trees_by_hand(conllu, parser):
     texts = ["the cat sees a dog", "the dog sees a cat", "the old cat sees a dog"]
-    result = scores(SmatchDep(conllu), *[item(text, texts[0]) for text in texts])
+    metric = SmatchDep(conllu if parser == "a file" else "")
+    result = scores(metric, *[item(text, texts[0]) for text in texts])
     # cat and dog change places: their labels, or their relations and what hangs on them;
     # "old" adds a label and a relation
     assert [score.value for score in result] == pytest.approx([1, 8 / 10, 2 * 10 / (10 + 12)])
+
+
+def test_the_first_nodes_keep_what_lies_between_them():
+    graph = Graph(("a", "b", "c"), (("TOP", 0, "top"), ("x", 2, "1")), (("r", 0, 1), ("r", 2, 1)))
+    assert graph.first(2) == Graph(("a", "b"), (("TOP", 0, "top"),), (("r", 0, 1),))
+    assert graph.first(3) == graph
+    assert graph.triples == 7

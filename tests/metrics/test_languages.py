@@ -136,10 +136,11 @@ ENGLISH = (
     *("meteor", "bleu:lai2023", "rouge1:stem", "cosine", "s3bert", "bertscore:roberta-large"),
     *("wmd", "synwmd", "masked-bleu", "masked-cosine:labse", "bleurt", "questeval", "perplexity"),
     *("likelihood", "likelihood:smollm2-135m", "style-accuracy", "style-confidence:toxicity"),
+    *("ted", "smatch-dep", "synwmd:a.conllu"),
 )
 MANY = (
-    *("cosine:labse", "bertscore:mbert", "perplexity:mgpt", "ted", "likelihood:8b", "comet-22"),
-    *("style-accuracy:owner/other", "bleurt:owner/other"),
+    *("cosine:labse", "bertscore:mbert", "perplexity:mgpt", "likelihood:8b", "comet-22"),
+    *("style-accuracy:owner/other", "bleurt:owner/other", "ted:a.conllu", "smatch-amr"),
 )
 
 

@@ -17,7 +17,7 @@ from tests.metrics import metric, needs_encoder, scored, values
 from tests.models import tiny_encoder
 from tests.models.tiny_encoder import TEXTS
 from tstmeta.data import load
-from tstmeta.metrics.semantic import Cosine, S3Bert, Sim, Wmd
+from tstmeta.metrics.semantic import Cosine, Sim, Wmd
 from tstmeta.models.encoders import MINILM
 from tstmeta.schema import Status
 
@@ -59,12 +59,6 @@ def test_cosine_is_that_of_sentence_transformers(folder, name):
     wanted = pairwise_cos_sim(*upstream(where, PAIRS)).numpy()
     assert np.abs(values(metric, PAIRS) - wanted).max() < 1e-5
     assert np.ptp(wanted) > 0.2
-
-
-def test_s3bert_is_the_cosine_of_the_whole_vector(folder):
-    metric = S3Bert(str(folder))
-    assert (values(metric, PAIRS) == values(Cosine(str(folder)), PAIRS)).all()
-    assert "|feature:global[0:]|model:tiny@" in str(metric.signature("source"))
 
 
 #: Vectors whose distances are easy: a and b are 5 apart, z is the origin.

@@ -10,15 +10,14 @@ from tstmeta.schema import Status
 @pytest.mark.parametrize(
     ("name", "source", "output", "expected"),
     [
-        ("constant", "a", "b", 0),
-        ("length-ratio", "", "a b", 2),
-        ("length-ratio", "a b", "", 0),
-        ("length-ratio", "a b", "a b c", 1.5),
-        ("copy-rate", "", "a", 0),
-        ("copy-rate", "a a b c", "a x", 0.25),
-        ("copy-rate", "a b", "b a a a", 1),
-        ("source-only", " a  b\n", "", 2),
-        ("output-only", "", " a  b\n", 2),
+        *(
+            ("constant", "a", "b", 0),
+            ("length-ratio", "", "a b", 2),
+            ("length-ratio", "a b", "", 0),
+        ),
+        *(("length-ratio", "a b", "a b c", 1.5), ("copy-rate", "", "a", 0)),
+        *(("copy-rate", "a a b c", "a x", 0.25), ("copy-rate", "a b", "b a a a", 1)),
+        *(("source-only", " a  b\n", "", 2), ("output-only", "", " a  b\n", 2)),
     ],
 )
 def test_the_value_worked_out_by_hand(name, source, output, expected):

@@ -13,6 +13,7 @@ from scipy.spatial.distance import cosine, jensenshannon
 from scipy.stats import entropy
 
 from tests.metrics import item, scores
+from tests.models.style import needs_encoder
 from tstmeta.metrics import registry
 from tstmeta.metrics.base import more_is_better
 from tstmeta.metrics.style import StyleCosine, StyleEmd, StyleJs, StyleKl
@@ -20,17 +21,17 @@ from tstmeta.models import classifiers
 from tstmeta.models.classifiers import About, Estimates, StyleModel, Task
 from tstmeta.schema import Status
 
-NAMES = ("accuracy", "confidence", "emd", "kl", "js", "cosine", "regressor")
-MOOD = Task("mood", ("bad", "good"), {"fine": "good"}, values=(0.0, 10.0))
+NAMES = ("accuracy", "confidence", "emd", "kl", "js", "cosine")
+MOOD = Task("mood", ("bad", "good"), {"fine": "good"})
 MANNER = Task("manner", ("curt", "kind", "odd"))
 DISTANCES = ("style-emd", "style-kl", "style-js", "style-cosine")
 
 
 class Fake(StyleModel):
-    """A text is its own distribution: probabilities in percent, or a regressor's value."""
+    """A text is its own distribution: probabilities in percent."""
 
-    def __init__(self, regression=False):
-        self.about = About("fake", (MOOD, MANNER), regression)
+    def __init__(self):
+        self.about = About("fake", (MOOD, MANNER))
         self.calls = []
 
     def logits(self, texts, task):
@@ -39,7 +40,7 @@ class Fake(StyleModel):
             raise ValueError("it broke")
         rows = np.array([[float(word) for word in text.strip("~").split()] for text in texts])
         cut = ["9 words, first 4 used" * text.endswith("~") for text in texts]
-        return Estimates(rows if self.about.regression else np.log(np.maximum(rows, 1e-300)), cut)
+        return Estimates(np.log(np.maximum(rows, 1e-300)), cut)
 
 
 @pytest.fixture
@@ -113,28 +114,39 @@ def test_blank_texts_show_nothing_of_the_target_style(fake):
     assert fake.calls == [["10 90"]] * 3 + [["40 40 20"]]
 
 
-@pytest.mark.parametrize("name", [f"style-{name}" for name in NAMES[:-1]])
-def test_a_style_that_the_model_does_not_know_is_a_row_with_the_remedy(fake, name):
+@pytest.mark.parametrize("name", [f"style-{name}" for name in NAMES])
+def test_a_style_that_the_model_does_not_know_is_refused_with_the_remedy(fake, name):
     against = ("40 60",) if name in DISTANCES else ()
     known, unknown, none = scored(
         name, *(item("20 80", *against, style=style) for style in ("good", "blue", ""))
     )
     assert "name it in the column style" in none.detail
-    assert known.status is Status.OK
-    assert unknown.status is Status.ERROR
-    assert "knows no style 'blue', only bad, good" in unknown.detail
+    assert [known.status, none.status] == [Status.OK, Status.ERROR]
+    assert unknown.status is Status.REFUSED
+    assert "knows no style 'blue', only bad, good, curt, kind, odd. Remedy:" in unknown.detail
+    assert "tstmeta train style CORPUS --out DIR" in unknown.detail
     [replies] = scored(f"{name}:good=blue", item("20 80", *against, style="blue"))
     assert replies.value == known.value
 
 
-def test_a_regressor_is_mirrored_where_the_target_is_the_low_style(fake):
-    fake.about = About("fake", (MOOD, MANNER), True)
-    rows = [item("7", style=style) for style in ("good", "bad", "fine")]
-    result = scored("style-regressor", *rows, item(" "), item(" ", style="bad"))
-    assert [score.value for score in result] == [7, 3, 7, 0, 0]
-    assert [score.status.value for score in result] == ["ok"] * 3 + ["empty"] * 2
-    [wrong] = scored("style-confidence", item("7"))
-    assert "use it with style-regressor" in wrong.detail
+@needs_encoder
+@pytest.mark.parametrize(
+    ("weak", "strong", "style"),
+    [
+        ("you are a stupid idiot", "i do not agree with you", "non-toxic"),
+        ("you are a stupid idiot", "i do not agree with you", "detoxified"),
+        ("the food was awful and cold", "the food was lovely and warm", "positive"),
+        ("the food was lovely and warm", "the food was awful and cold", "negative"),
+        ("yeah dude, gonna grab lunch lol", "We shall consider your proposal.", "formal"),
+        ("We shall consider your proposal.", "yeah dude, gonna grab lunch lol", "informal"),
+    ],
+)
+def test_the_plain_name_tells_styles_of_three_tasks_apart(weak, strong, style):
+    low, high = scored("style-confidence", item(weak, style=style), item(strong, style=style))
+    assert low.value < 0.5 < high.value
+    [refused] = scored("style-confidence", item(strong, style="persuasive"))
+    assert refused.status is Status.REFUSED
+    assert "only toxic, non-toxic, negative, positive, informal, formal" in refused.detail
 
 
 @pytest.mark.parametrize("name", DISTANCES)

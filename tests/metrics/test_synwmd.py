@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from tests.metrics import item, scores
-from tests.parsing import drawn, sentence, tree, write
-from tstmeta.metrics.synwmd import SynWmd, word_weights
+from tests.parsing import drawn, needs_spacy, sentence, tree, write
+from tools import counts
+from tstmeta.metrics.synwmd import UNKNOWN, WEIGHTS, SynWmd, read_weights, word_weights
 from tstmeta.models import encoders
 from tstmeta.schema import Status
 
@@ -22,14 +23,8 @@ AND = "the/2/det/the/DET the/0/root/the/PRON"
 NEW = "zzz/0/root/zzz/NOUN"
 TEXTS = ["the cat sees dogs", "bad cats eat food", "the the", "zzz"]
 VECTORS = {
-    "cat": (1, 0, 0),
-    "cats": (1, 0.2, 0),
-    "sees": (0, 1, 0),
-    "eat": (0, 1, 1),
-    "dogs": (1, 0, 1),
-    "food": (0, 0.3, 1),
-    "bad": (-1, 0.5, 0),
-    "the": (0.1, 0.1, 0.1),
+    **{"cat": (1, 0, 0), "cats": (1, 0.2, 0), "sees": (0, 1, 0), "eat": (0, 1, 1)},
+    **{"dogs": (1, 0, 1), "food": (0, 0.3, 1), "bad": (-1, 0.5, 0), "the": (0.1, 0.1, 0.1)},
 }
 
 
@@ -97,9 +92,7 @@ def by_hand(first, other, weights):
     leaves = np.kron(np.eye(rows), np.ones(columns))
     comes = np.kron(np.ones(rows), np.eye(columns))
     solved = linprog(
-        costs,
-        A_eq=np.vstack([leaves, comes]),
-        b_eq=[*mass.values(), *other_mass.values()],
+        costs, A_eq=np.vstack([leaves, comes]), b_eq=[*mass.values(), *other_mass.values()]
     )
     return solved.fun
 
@@ -138,3 +131,29 @@ def test_the_embedded_encoders_vectors_are_taken_where_none_are_given(files):
     result = scores(metric, item(TEXTS[0], TEXTS[0]), item(TEXTS[1], TEXTS[0]))
     assert result[0].value < result[1].value
     assert "input embeddings of all-minilm" in str(metric.signature("source"))
+
+
+def test_words_of_a_single_text_share_their_median_weight():
+    forest = [tree(text) for text in (CAT, FOOD, AND, CAT)]
+    weights = weights_by_networkx(forest)
+    shared = {form: weights[form] for form in ("the", "cat", "sees", "dogs")}
+    rare = np.median([weights[form] for form in ("bad", "cats", "eat", "food")])
+    assert counts.word_weights(forest) == pytest.approx({UNKNOWN: rare, **shared})
+
+
+def test_the_shipped_weights_are_lower_for_frequent_words():
+    weights = read_weights(WEIGHTS)
+    assert weights["the"] < weights["dog"] < weights[UNKNOWN]
+    assert min(weights.values()) > 1
+
+
+@needs_spacy
+def test_without_a_file_spacy_parses_and_shipped_weights_count(files):
+    vectors = files.partition("+")[2]
+    trees = [SynWmd(vectors).read().find(text) for text in TEXTS[:2]]
+    weights = read_weights(WEIGHTS)
+    metric = SynWmd(vectors)
+    assert metric.missing == ""
+    [result] = scores(metric, item(TEXTS[1], TEXTS[0]))
+    assert result.value == pytest.approx(by_hand(*trees, weights), abs=1e-7)
+    assert "graph:en_core_web_sm.txt.xz@" in str(metric.signature("source"))

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.metrics import item, scores
-from tests.parsing import CAT, DOG, OLD, drawn, sentence, write
+from tests.parsing import CAT, DOG, OLD, drawn, needs_spacy, sentence, write
 from tstmeta.metrics.trees import MAX_WORDS, Ted, distance, ordered
 from tstmeta.schema import Status
 
@@ -72,3 +72,10 @@ def test_of_a_long_text_the_first_words_are_used(tmp_path):
     long = sentence(" ".join(["no/0/root"] * (MAX_WORDS + 5)))
     [score] = scores(Ted(write(tmp_path / "a", long)), item(*["no " * (MAX_WORDS + 5)] * 2))
     assert score.detail == f"{MAX_WORDS + 5} words, first {MAX_WORDS} used"
+
+
+@needs_spacy
+def test_without_a_file_spacy_parses():
+    result = scores(Ted(), *[item(text, TEXTS[0]) for text in TEXTS], item(" ", TEXTS[0]))
+    assert [score.value for score in result] == [0, 2, 1, 5]
+    assert "parses:en_core_web_sm-3.8.0+spacy-" in str(Ted().signature("source"))

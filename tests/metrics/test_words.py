@@ -2,6 +2,7 @@
 
 import math
 import re
+from pathlib import Path
 
 import pytest
 
@@ -13,7 +14,7 @@ from tstmeta.judge import prompts
 from tstmeta.metrics import registry
 from tstmeta.metrics.base import more_is_better
 from tstmeta.metrics.catalogue import OPEN
-from tstmeta.models import hub, lm
+from tstmeta.models import fetching, hub, lm
 from tstmeta.schema import TstmetaError
 
 #: Short words and the same spelt out.
@@ -75,9 +76,9 @@ REFUSED = [
     ("bleu[variant=none]", r"no metric is called 'bleu\[variant=none\]'"),
     ("bertscore:idf+layer3+roberta-large", "idf=FILE, one text a line"),
     ("bertscore:owner/unknown", "name it, as in bertscore:layer9"),
-    ("bertscore:rescaled", "has no baseline for layer 5"),
+    ("bertscore:rescaled", "names no setting and no model"),
     ("questeval:owner/model", r"use rule=equation\|released, qg=MODEL, qa=MODEL"),
-    ("slor:gpt2", "slor:gpt2 needs the token frequencies"),
+    ("slor:gpt2", "slor:gpt2 needs token frequencies, which come with smollm2-135m"),
     ("masked-bleu:sentiment+x.csv", "sets lexicon twice"),
     ("style-cosine:directed", "directed"),
 ]
@@ -91,15 +92,16 @@ def test_words_that_name_nothing_or_contradict_each_other_are_refused(name, mess
 
 REMEDIES = [
     ("bertscore:roberta-large", "hf download"),
-    ("s3bert", "name the folder: s3bert:/path/folder"),
+    ("judge:3b+style", "hf download"),
+    ("s3bert", "name the folder, cosine:/path/s3bert"),
     ("sim", "install it anew"),
     ("bleurt", "upstream's weights are pickles, which are never read: convert them to safetensors"),
     ("questeval", "ThomasNLG/t5-qa_squad2neg-en is not here"),
     ("questeval:released", "google-bert/bert-base-multilingual-cased is not here"),
     ("style-emd:nobody/nothing", "hf download nobody/nothing"),
-    ("smatch-amr", "no parser comes with us: parse the texts with an AMR parser"),
+    ("smatch-amr", "is not computed here, for no parser comes with us: parse the texts"),
     ("ted:/nowhere.conllu", "cannot read /nowhere.conllu: No such file"),
-    ("synwmd", "as in synwmd:/path/parses.conllu"),
+    ("synwmd", "en_core_web_sm is not here: tstmeta models fetch en_core_web_sm"),
     (f"synwmd:{__file__}", "is not read as CoNLL-U"),
 ]
 
@@ -107,6 +109,7 @@ REMEDIES = [
 @pytest.mark.parametrize(("name", "remedy"), REMEDIES)
 def test_what_is_not_here_gives_rows_with_the_remedy(name, remedy, monkeypatch):
     monkeypatch.setattr(hub, "here", lambda model: False)
+    monkeypatch.setattr(fetching, "folder", lambda name: Path("/nowhere"))
     metric = registry.get(name)
     assert remedy in metric.missing
     for score in scores(metric, item("so", "so", style="formal"), item("a", "b", style="formal")):
@@ -123,8 +126,6 @@ def test_the_remedy_of_a_papers_judge_is_a_command_whose_prompt_there_is(name):
     assert "--scores-out FILE" in OPEN[name]
     assert (loaded.answer == "yes-no") == name.endswith("+binary")
 
-
-# ------------------------------------------------------------------------------------ signatures
 
 #: What is written to a file, at first and then.
 FILES = {
@@ -166,9 +167,9 @@ SIGNATURES = {
     "bertscore:idf={0}/texts.txt+layer2+{0}/bert": ["model:bert@"],
     "bleurt:{}/bleurt": ["model:bleurt@", "transformers:"],
     "perplexity:{}/gpt2+word": ["model:gpt2@", "per:word", "long:first-window", "transformers:"],
-    "questeval": ["questions:ThomasNLG/t5-qg_squad1-en@", "about:rule-1,5 sentences", "prefix:sv1"],
+    "questeval": ["questions:ThomasNLG/t5-qg_squad1-en@", "about:rule-2,5 sentences", "prefix:sv1"],
     "questeval:released": [WINDOW],
-    **{f"style-{kind}": ["model:embedded", "scikit-learn:"] for kind in STYLES},
+    **{f"style-{kind}": ["model:embedded", "sentence-transformers:"] for kind in STYLES},
     **{f"style-{kind}:{{}}/bert+bad=blue": ["called:blue:bad"] for kind in STYLES},
 }  # fmt: skip
 

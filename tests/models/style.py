@@ -1,10 +1,15 @@
 """Sentences in styles, and options with which tests learn from them."""
 
 import pandas as pd
+import pytest
 
 from experiments.training.loop import StyleOptions
+from tstmeta.models import encoders
 from tstmeta.models.classifiers import Task
 
+needs_encoder = pytest.mark.skipif(
+    bool(encoders.missing(encoders.MINILM)), reason="no embedded encoder here"
+)
 MOOD = Task("mood", ("bad", "good"), {"fine": "good"})
 MANNER = Task("manner", ("curt", "kind", "odd"))
 SMALL = {
@@ -23,7 +28,7 @@ _THINGS = ("house", "cat", "soup")
 
 
 def corpus(*tasks: Task, count: int = 60) -> pd.DataFrame:
-    """Sentences of each style of each task, of alternating parts; value 0 or 1, 2."""
+    """Sentences of each style of each task, of alternating parts; place of the style."""
     rows = []
     for task in tasks or (MOOD,):
         for number in range(count):
@@ -31,5 +36,5 @@ def corpus(*tasks: Task, count: int = 60) -> pd.DataFrame:
             word = _WORDS[task.styles[place]][number // len(task.styles) % 4]
             text = f"{word} {_THINGS[number % 3]} of street {number}"
             part = ("train", "train", "train", "dev", "test")[number // len(task.styles) % 5]
-            rows.append((text, task.name, task.styles[place], float(place), part))
-    return pd.DataFrame(rows, columns=["text", "task", "style", "value", "part"])
+            rows.append((text, task.name, task.styles[place], place, part))
+    return pd.DataFrame(rows, columns=["text", "task", "style", "place", "part"])

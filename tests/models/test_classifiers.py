@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+from dataclasses import asdict
 
 import numpy as np
 import pytest
@@ -11,35 +12,20 @@ from safetensors.numpy import save_file
 from scipy.special import softmax
 
 from tests.models import style, tiny_encoder, tiny_text
-from tstmeta.models import classifiers, hub
+from tstmeta.models import classifiers, hub, training
 from tstmeta.models.causal import MissingModel, backbone
-from tstmeta.models.classifiers import (
-    FILE,
-    MODELS,
-    WIDTHS,
-    WINDOW,
-    About,
-    Linear,
-    StyleModel,
-    Task,
-    TextCnn,
-    Transformer,
-    features,
-    numbered,
-    text_cnn,
-    words,
-)
+from tstmeta.models.classifiers import About, StyleModel, Task, TextCnn, Transformer, numbered
 
 KNOWN = ["warm", "cold", "rain"]
 TEXTS = ["warm rain", "cold cold cold , warm rain or cold", "no", "a cold and late evening"]
-TASK = Task("mood", ("a", "b", "c"), {"x": "a"}, 1.5, (-3.0, 3.0))
-KINDS = ("linear", "linear of 2", "regressor", "textcnn", "bert", "xlm-roberta")
+TASK = Task("mood", ("a", "b", "c"), {"x": "a"}, 1.5)
+KINDS = ("linear", "linear of 2", "textcnn", "bert", "xlm-roberta")
 
 
-def linear(task, k, regression=False):
+def linear(task, k):
     rng = np.random.default_rng(0)
     weights = [rng.normal(size=(k, 256)).astype(np.float32)]
-    return Linear(About("linear", (task,), regression, {"bits": 8}), weights, [rng.normal(size=k)])
+    return classifiers.Linear(About("linear", (task,), {"bits": 8}), weights, [rng.normal(size=k)])
 
 
 @pytest.fixture(scope="session")
@@ -55,8 +41,7 @@ def backends(tmp_path_factory):
     return {
         "linear": linear(TASK, 3),
         "linear of 2": linear(two, 1),
-        "regressor": linear(two, 1, regression=True),
-        "textcnn": TextCnn(About("textcnn", (TASK,), False, cnn), text_cnn(3, 3, 3, 6, 5)),
+        "textcnn": TextCnn(About("textcnn", (TASK,), cnn), classifiers.text_cnn(3, 3, 3, 6, 5)),
         **{kind: Transformer.read(backbone(str(path))) for kind, path in folders.items()},
     }
 
@@ -73,7 +58,8 @@ def test_neighbours_order_and_padding_change_nothing(backends, kind):
 
 
 @pytest.mark.parametrize(
-    ("kind", "window"), [("linear", ""), ("textcnn", WINDOW), ("bert", 48), ("xlm-roberta", 47)]
+    ("kind", "window"),
+    [("linear", ""), ("textcnn", classifiers.WINDOW), ("bert", 48), ("xlm-roberta", 47)],
 )
 def test_a_long_text_is_cut_and_says_so_beside_others_that_are_not(backends, kind, window):
     values, cut = backends[kind].logits(["", "warm " * 10_000, "warm " * 3], 0)
@@ -86,8 +72,7 @@ def test_a_long_text_is_cut_and_says_so_beside_others_that_are_not(backends, kin
 
 
 @pytest.mark.parametrize(
-    ("name", "place"),
-    [("good", (0, 1)), ("fine", (0, 1)), ("curt", (1, 0)), ("nice", (1, 1))],
+    ("name", "place"), [("good", (0, 1)), ("fine", (0, 1)), ("curt", (1, 0)), ("nice", (1, 1))]
 )
 def test_a_style_picks_its_task_by_name_or_wording(name, place):
     model = StyleModel()
@@ -104,13 +89,18 @@ def test_probabilities_sum_to_one_and_follow_the_temperature(backends):
 # ---------------------------------------------------------------------------------------- files
 
 
-@pytest.mark.parametrize("name", ["embedded", "embedded-strength"])
-def test_the_shipped_models_are_here_small_and_name_what_they_are(name, monkeypatch):
-    model = MODELS[name]
+@style.needs_encoder
+def test_the_shipped_model_is_here_and_says_what_it_is_and_on_what_it_was_trained(monkeypatch):
+    model = classifiers.MODELS["embedded"]
     assert classifiers.missing(model) == ""
-    assert hub.identity(model).startswith(f"{name}@")
-    assert classifiers.packages(model) == ("scikit-learn",)
-    assert classifiers.load(model).about.regression == (name != "embedded")
+    assert hub.identity(model).startswith("embedded@")
+    assert classifiers.packages(model) == ("sentence-transformers", "transformers")
+    about = classifiers.load(model).about
+    report = json.loads((model.folder / training.REPORT).read_text(encoding="utf-8"))
+    assert report["tasks"] == json.loads(json.dumps([asdict(task) for task in about.tasks]))
+    assert report["encoder"] == about.features["encoder"]
+    assert {"lai", "li2018", "mir", "mis", "pauli"} <= report["kept_out"].keys()
+    assert all(result["accuracy"] > 0.7 for result in report["results"].values())
     spec = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: name != "sklearn" and spec(name))
     assert "sklearn is not installed" in classifiers.missing(model)
@@ -127,11 +117,11 @@ def test_the_shipped_models_are_here_small_and_name_what_they_are(name, monkeypa
     ],
 )
 def test_files_that_are_no_models_say_so_and_what_to_do(tmp_path, header):
-    save_file({"weight/0": np.zeros((1, 256))}, tmp_path / FILE, header)
+    save_file({"weight/0": np.zeros((1, 256))}, tmp_path / classifiers.FILE, header)
     assert "is no model of tstmeta" in classifiers.missing(backbone(str(tmp_path)))
     with pytest.raises(MissingModel, match="is no model of tstmeta"):
         classifiers.load(backbone(str(tmp_path)))
-    (tmp_path / FILE).write_bytes(b"not even that")
+    (tmp_path / classifiers.FILE).write_bytes(b"not even that")
     assert "train it anew" in classifiers.missing(backbone(str(tmp_path)))
 
 
@@ -148,19 +138,26 @@ def test_files_that_are_no_models_say_so_and_what_to_do(tmp_path, header):
     ],
 )
 def test_words_keep_their_marks_and_punctuation_counts(text, tokens):
-    assert words(text) == tokens
+    assert classifiers.words(text) == tokens
 
 
-@pytest.mark.parametrize("kind", ["linear", "linear of 2", "regressor"])
+@pytest.mark.parametrize("kind", ["linear", "linear of 2"])
 def test_logits_are_weights_times_features_and_bias(backends, kind):
     model = backends[kind]
-    dense = features(TEXTS, 8).toarray()
+    dense = classifiers.features(TEXTS, 8).toarray()
     wanted = dense @ model.weights[0].T.astype(float) + model.bias[0]
     values, _ = model.logits(TEXTS, 0)
     if kind == "linear of 2":  # one number tells two styles apart
         assert softmax(values, axis=1)[:, 1] == pytest.approx(1 / (1 + np.exp(-wanted[:, 0])))
     else:
         assert values == pytest.approx(wanted)
+
+
+def test_a_model_with_one_label_tells_no_styles_apart(backends):
+    model = StyleModel()
+    model.about = About("transformer", (Task("one", ("a",)),))
+    with pytest.raises(MissingModel, match="tells no styles apart"):
+        model.probabilities(TEXTS, 0)
 
 
 # --------------------------------------------------------------------------------------- TextCNN
@@ -171,9 +168,11 @@ def by_hand(model, ids):
     weights = {
         name: value.detach().numpy().astype(float) for name, value in model.named_parameters()
     }
-    rows = np.concatenate([weights["vectors.weight"][ids], np.zeros((max(WIDTHS) - 1, 6))])
+    rows = np.concatenate(
+        [weights["vectors.weight"][ids], np.zeros((max(classifiers.WIDTHS) - 1, 6))]
+    )
     best = []
-    for place, width in enumerate(WIDTHS):
+    for place, width in enumerate(classifiers.WIDTHS):
         filters, bias = weights[f"filters.{place}.weight"], weights[f"filters.{place}.bias"]
         answers = [
             [(filters[k] * rows[start : start + width].T).sum() + bias[k] for k in range(5)]
@@ -213,7 +212,7 @@ def plainly(model, tokenizer, *sides):
 @pytest.mark.parametrize("labels", [1, 3])
 def test_logits_are_the_librarys_for_each_text_and_pair_alone(labels):
     model, tokenizer = tiny_text.bert(labels=labels)
-    subject = Transformer(About("transformer", (TASK,), labels == 1), model, tokenizer)
+    subject = Transformer(About("transformer", (TASK,)), model, tokenizer)
     wanted = np.array([plainly(model, tokenizer, *pair) for pair in PAIRS])
     logits, tokens = subject.judge(*zip(*PAIRS, ("", ""), strict=True))
     np.testing.assert_allclose(logits[:-1], wanted, atol=1e-5)

@@ -38,9 +38,6 @@ def off(subject, requests):
     return tiny.distance(tiny.answers(subject, requests), wanted)
 
 
-# ------------------------------------------------------------------------------ against brute force
-
-
 @settings(max_examples=30)
 @given(
     st.sampled_from(tiny.KINDS),
@@ -63,9 +60,6 @@ def test_the_vocabulary_may_be_cut_into_slices_and_positions_into_chunks(kind, m
     monkeypatch.setattr(engine_module, "_SLICE", 7)
     monkeypatch.setattr(engine_module, "_LOGITS", 21)  # three positions a time
     assert off(engine(kind), tiny.draw(0)) < NEAR
-
-
-# ----------------------------------------------------------------------------------- the borders
 
 
 @pytest.mark.parametrize(
@@ -103,9 +97,6 @@ def test_what_is_shared_is_computed_once():
         assert subject.computed == computed
 
 
-# ------------------------------------------------------------------------------------- bfloat16
-
-
 @torch.inference_mode()
 def in_bfloat16(model, request):
     """log softmax of logits in bfloat16 as torch itself rounds them, at the tokens of a request."""
@@ -130,9 +121,6 @@ def test_rounded_logits_of_a_float32_model_are_those_that_torch_rounds(kind, reu
     assert np.abs(plain - wanted).max() > 1e-3
 
 
-# ---------------------------------------------------------------------------------------- memory
-
-
 def test_a_batch_that_does_not_fit_is_an_error_with_the_remedy(llama):
     def full(**inputs):
         raise torch.OutOfMemoryError
@@ -140,9 +128,6 @@ def test_a_batch_that_does_not_fit_is_an_error_with_the_remedy(llama):
     llama.body = full
     with pytest.raises(TstmetaError, match=r"does not suffice for \d+ tokens .* budget=\d+"):
         tiny.answers(llama, tiny.draw(0))
-
-
-# ------------------------------------------------------------------------------------ self-check
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])

@@ -60,9 +60,6 @@ def test_beyond_the_window_only_the_first_part_is_read_and_counted(gpt2):
     assert reading.words == len(part.split()) < len(LONG.split())
 
 
-# ------------------------------------------------------------------------------ frequencies
-
-
 def test_frequencies_are_smoothed_by_one_and_survive_the_file(tmp_path):
     tokenizer = tiny.tokenizer("gpt2")
     texts, path = ["the the soup", "the"], tmp_path / "unigrams.csv"

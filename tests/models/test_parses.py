@@ -1,12 +1,16 @@
-"""Files of parses, and looking parses up by text."""
+"""Parses by spaCy and of files, looked up by text."""
 
 import os
+import pickle
+import re
 from pathlib import Path
 
 import pytest
+import srsly
 
-from tests.parsing import CAT, DOG, sentence, tree, write
-from tstmeta.models.parses import Graph, Word, read_amr, read_conllu, trees
+from tests.parsing import CAT, DOG, needs_spacy, sentence, tree, write
+from tstmeta.models import fetching
+from tstmeta.models.parses import MODEL, English, Word, read_conllu, trees
 from tstmeta.schema import TstmetaError
 
 HI = "Hi/0/root !/1/punct"
@@ -26,7 +30,36 @@ def test_a_file_is_read_once_and_anew_when_it_changes(tmp_path):
     assert after.find("the dog sees a cat") == tree(DOG)
 
 
-# ------------------------------------------------------------------------------------ CoNLL-U
+@needs_spacy
+def test_spacy_parses_what_no_file_has():
+    parser = trees()
+    assert trees() is parser
+    assert re.fullmatch(r"en_core_web_sm-3\.8\.0\+spacy-[\d.]+", parser.identity)
+    found = parser.find(" Dr. Smith\nwent  home. It's late ")  # whatever its white space
+    assert " ".join(word.form for word in found) == "Dr. Smith went home . It 's late"
+    assert [word.head for word in found] == [2, 3, 0, 3, 3, 7, 0, 7]
+    assert found[1] == Word("Smith", "PROPN", 3, "nsubj")
+    assert parser.find("\n") == ()
+
+
+@needs_spacy
+def test_a_tree_does_not_depend_on_the_batch():
+    texts = ["i dont no if its true , but ok", "Stop!!", "", *(f"He left {n} dogs." for n in "ab")]
+    alone = [trees().find(text) for text in texts]
+    trees().prepare(texts[::-1])
+    assert [trees().find(text) for text in texts] == alone
+
+
+@needs_spacy
+def test_nothing_is_unpickled(monkeypatch):
+    def refuse(*arguments, **options):
+        raise AssertionError("a pickle")
+
+    for module, name in ((pickle, "loads"), (pickle, "load"), (srsly, "pickle_loads")):
+        monkeypatch.setattr(module, name, refuse)
+    folder = fetching.folder(MODEL)
+    assert English(folder).find("It is so.")[0].relation == "nsubj"
+    assert not any(b"pickle" in path.read_bytes() for path in folder.rglob("*.cfg"))
 
 
 def test_the_sentences_of_a_document_are_one_text_with_several_roots(tmp_path):
@@ -61,7 +94,7 @@ def test_a_text_that_is_not_written_is_that_of_its_tokens(tmp_path):
     path.write_text("\r\n".join(["# newdoc", *rows]) + "\r\n", encoding="utf-8-sig")
     both, first, _ = read_conllu(path).items()
     assert (both[0], first[0]) == ("don't go!now", "don't go!")
-    assert first[1][1] == Word("n't", "not", "PART", 3, "advmod")
+    assert first[1][1] == Word("n't", "PART", 3, "advmod")
     assert len(first[1]) == 4
 
 
@@ -79,75 +112,8 @@ def test_a_fault_is_named_with_its_sentence_and_what_to_do(tmp_path, old, new, w
         read_conllu(Path(path))
 
 
-@pytest.mark.parametrize(
-    ("read", "content", "words"),
-    [
-        *((read, b"\n\n", "no") for read in (read_conllu, read_amr)),
-        (read_amr, b"# ::id 7\n(b / boy)\n", "line 2: a graph without its text.*# ::snt"),
-    ],
-)
-def test_a_file_without_parses_is_refused(tmp_path, read, content, words):
+def test_a_file_without_parses_is_refused(tmp_path):
     path = tmp_path / "a"
-    path.write_bytes(content)
-    with pytest.raises(TstmetaError, match=words):
-        read(path)
-
-
-# ---------------------------------------------------------------------------------------- AMR
-
-AMR = """# AMR release of our own
-
-# ::id 1
-# ::snt The boy does not want to go.
-(w / want-01~e.4 :polarity -~e.3
-   :ARG0 (b / boy)
-   :ARG1 (g / go-02
-            :ARG0 b))
-
-# ::snt The boy who went.
-(b / boy :ARG0-of (g / go-02))
-
-# ::snt New  York is big.
-(b / big
-   :domain (c / city :name (n / name :op1 "New York (NY)~e.1")))
-"""
-
-
-def test_graphs_are_labels_attributes_and_relations(tmp_path):
-    path = tmp_path / "a.amr"
-    path.write_text(AMR, encoding="utf-8")
-    graphs = read_amr(path)
-    # an inverse relation is turned round
-    assert graphs["The boy who went."].relations == (("ARG0", 1, 0),)
-    assert graphs["The boy does not want to go."] == Graph(
-        ("want-01", "boy", "go-02"),
-        (("polarity", 0, "-"), ("TOP", 0, "top")),
-        (("ARG0", 0, 1), ("ARG1", 0, 2), ("ARG0", 2, 1)),
-    )
-    # what stands in quotes is kept whole
-    names = {name: value for name, _, value in graphs["New York is big."].attributes}
-    assert names["op1"].rstrip("_") == "New_York_(NY)~e.1"
-
-
-@pytest.mark.parametrize(
-    ("body", "words"),
-    [
-        ("(w / want-01 :ARG0 (b / boy)", "quotes or parentheses do not match"),
-        ('(w / want-01 :op "a)', "quotes or parentheses do not match"),
-        ("(w / want-01 :ARG0 (w / boy))", "Duplicate node name"),
-    ],
-)
-def test_a_graph_with_a_fault_is_named_with_its_line(tmp_path, capsys, body, words):
-    path = tmp_path / "broken.amr"
-    path.write_text(f"# ::snt A text.\n{body}\n")
-    fault = rf"broken.amr, line 2: a graph that cannot be read \(.*{words}.*Remedy: write the graph"
-    with pytest.raises(TstmetaError, match=fault):
-        read_amr(path)
-    assert capsys.readouterr() == ("", "")
-
-
-def test_the_first_nodes_keep_what_lies_between_them():
-    graph = Graph(("a", "b", "c"), (("TOP", 0, "top"), ("x", 2, "1")), (("r", 0, 1), ("r", 2, 1)))
-    assert graph.first(2) == Graph(("a", "b"), (("TOP", 0, "top"),), (("r", 0, 1),))
-    assert graph.first(3) == graph
-    assert graph.triples == 7
+    path.write_bytes(b"\n\n")
+    with pytest.raises(TstmetaError, match="no"):
+        read_conllu(path)

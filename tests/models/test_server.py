@@ -101,9 +101,6 @@ def test_a_run_that_a_dead_server_stopped_goes_on_where_it_was(
     assert len(fake.bodies) - before == len(set(requests)) - 3
 
 
-# ------------------------------------------------------------------------------------ windows
-
-
 @pytest.mark.parametrize(
     ("of_server", "limit", "window"),
     [
@@ -129,9 +126,6 @@ def test_a_text_that_fills_the_window_is_answered_and_a_longer_one_refused(fake,
     with pytest.raises(TstmetaError, match="do not fit into the model's window"):
         answers(model, [full, full._replace(tokens=(*full.tokens, 6))])
     assert len(fake.bodies) == before
-
-
-# ----------------------------------------------------------------------------- servers that fail
 
 
 def failing(act):
@@ -226,9 +220,6 @@ def test_the_key_comes_from_the_environment_and_is_never_shown(fake, served, mon
     with pytest.raises(TstmetaError, match="copy it anew") as raised:
         served()
     assert "two" not in str(raised.value)
-
-
-# --------------------------------------------------------------------------------- wrong numbers
 
 
 def each(change):

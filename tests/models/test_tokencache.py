@@ -1,13 +1,10 @@
 """Log-probabilities that are kept: keys, bytes, damage, and runs that were killed."""
 
-import base64
-import json
 import sqlite3
 from contextlib import closing
 from itertools import islice
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -45,9 +42,6 @@ def drawn(count=60):
     return [Continuation((i % 7, i), tuple(range(1 + i % 4))) for i in range(count)]
 
 
-# -------------------------------------------------------------------------------- what is kept
-
-
 def test_what_was_answered_once_is_not_computed_again_and_keeps_its_bytes(tmp_path):
     model, requests = Fake(), drawn(40)
     tiny.answers(Cached(model, tmp_path), requests[:20])
@@ -79,30 +73,6 @@ def test_no_identity_is_answered_by_another(tmp_path):
     assert len(contents(tmp_path)["tokens"]) == 5 * len(names)
 
 
-def test_the_files_of_earlier_versions_are_moved_in_and_removed(tmp_path, monkeypatch):
-    monkeypatch.setattr("tstmeta.models.tokencache.version", lambda package: "1.2.3")
-    name = "hub/id@a|float32|sdpa"
-    tiny.answers(Cached(Fake(name), tmp_path / "new"), drawn())
-    rows = [(key, logs) for _, key, logs in contents(tmp_path / "new")["tokens"]]
-    folder = tmp_path / "old" / "tokens"
-    folder.mkdir(parents=True)
-    file = folder / "hub-id-a-float32-sdpa-ffcdae30bf9195b5.parquet"
-    parted = [(key, np.frombuffer(logs, "<f4")) for key, logs in rows[:30]]
-    pd.DataFrame(parted, columns=["key", "logprobs"]).to_parquet(file, index=False)
-    lines = [json.dumps([key, base64.b64encode(logs).decode()]) for key, logs in rows[30:]]
-    # two lines are damaged, the last was cut by a kill
-    lines[1:3] = ["17", json.dumps([rows[32][0], "no base64"])]
-    file.with_suffix(".journal").write_text("\n".join([*lines[:-1], lines[-1][:-9]]))
-    model = Fake(name)
-    tiny.answers(Cached(model, tmp_path / "old"), drawn())
-    assert contents(tmp_path / "old") == contents(tmp_path / "new")
-    assert len(model.calls) <= 3
-    assert list(folder.iterdir()) == []
-
-
-# ------------------------------------------------------------------------------------- the bytes
-
-
 @settings(max_examples=20)
 @given(st.lists(st.integers(0, 14), max_size=4))
 def test_however_often_a_run_is_stopped_the_bytes_are_the_same(tmp_path_factory, stops):
@@ -114,9 +84,6 @@ def test_however_often_a_run_is_stopped_the_bytes_are_the_same(tmp_path_factory,
     for name in ("parts", "whole"):
         tiny.answers(Cached(Fake(), folder / name), drawn())
     assert contents(folder / "parts") == contents(folder / "whole")
-
-
-# ----------------------------------------------------------------------------- what is no answer
 
 
 def test_a_row_with_another_number_of_values_is_named_with_a_remedy(tmp_path):

@@ -1,19 +1,17 @@
 """Word vectors of files and of encoders, and how rare words are."""
 
+import json
 import math
 from pathlib import Path
 
 import pytest
-from bert_score.utils import get_idf_dict
 
-from tests.metrics import needs_encoder
 from tests.models import tiny_encoder
 from tests.models.tiny_encoder import TEXTS
-from tstmeta import data
 from tstmeta.metrics.bertscore import BertScore
 from tstmeta.models import encoders, vectors
 from tstmeta.models.causal import MissingModel, backbone
-from tstmeta.models.vectors import VectorFile, read_counts, write_counts
+from tstmeta.models.vectors import VectorFile, read_counts
 from tstmeta.schema import TstmetaError
 
 GLOVE = "the 1 0\nsoup 0.5 -2e-1\nn't 3 4\nä 7 8\n. . . 9 9\nsoup 100 100\n"
@@ -86,9 +84,6 @@ def test_words_are_cut_in_latin_and_devanagari_script(text, wanted):
     assert vectors.words(text) == wanted
 
 
-# ----------------------------------------------------------------------------- how rare words are
-
-
 @pytest.fixture(scope="module")
 def encoder(tmp_path_factory):
     folder = tiny_encoder.folder(tmp_path_factory.mktemp("idf") / "bert", "bert", limit=True)
@@ -96,8 +91,13 @@ def encoder(tmp_path_factory):
 
 
 def test_a_table_says_the_same_as_the_texts_that_it_was_counted_in(encoder, tmp_path):
-    table = tmp_path / "new" / "table.json"
-    counts = write_counts(encoder, TEXTS, table)
+    counts = vectors.frequencies(encoder.ids(TEXTS))
+    tokens = encoder.tokenizer.convert_ids_to_tokens(list(counts.counts))
+    facts = {
+        "texts": counts.total,
+        "tokens": dict(zip(tokens, counts.counts.values(), strict=True)),
+    }
+    table = written(tmp_path / "table.json", json.dumps(facts))
     texts = written(tmp_path / "texts.txt", "\n".join(TEXTS))
     assert read_counts(encoder, table) == counts
     words = [f"idf={path}+layer2+{encoder.model.where}" for path in (texts, table)]
@@ -117,14 +117,3 @@ def test_a_table_says_the_same_as_the_texts_that_it_was_counted_in(encoder, tmp_
 def test_what_is_no_table_of_this_encoder_is_refused(encoder, tmp_path, text, message):
     with pytest.raises(MissingModel, match=message):
         read_counts(encoder, written(tmp_path / "table.json", text))
-
-
-@needs_encoder
-def test_weights_of_the_shipped_table_are_the_librarys():
-    texts = [text for name in vectors.COUNTED for text in data.load(name).items["source"].unique()]
-    encoder = encoders.load(encoders.MINILM)
-    wanted = get_idf_dict(texts, encoder.tokenizer, nthreads=0)
-    weights = BertScore("idf")._weights
-    assert weights.tolist() == pytest.approx(
-        [wanted[token] for token in range(len(weights))], abs=1e-5
-    )

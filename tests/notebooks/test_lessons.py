@@ -18,9 +18,6 @@ def _without_raw_data(tmp_path, monkeypatch):
     monkeypatch.setenv("TSTMETA_DATA", str(tmp_path))
 
 
-# ------------------------------------------------------------------------------------- levels
-
-
 def test_pooled_all_three_metrics_are_equally_good_and_each_level_rewards_another():
     table = headline("lesson_1_levels", sources=400, systems=40).loc["simulated"]
     assert table["pooled"].to_numpy() == pytest.approx(1 / np.sqrt(6), abs=0.05)
@@ -28,9 +25,6 @@ def test_pooled_all_three_metrics_are_equally_good_and_each_level_rewards_anothe
     assert table["within-system"].idxmin() == "knows the system"
     assert table["system"].idxmax() == "knows the system"
     assert table.loc["knows the system", "system"] > 0.98
-
-
-# --------------------------------------------------------------------------------------- ties
 
 
 def test_in_the_simulated_world_the_curves_go_where_the_page_says():
@@ -48,9 +42,6 @@ def test_where_people_tie_half_of_all_pairs_a_shared_tie_is_worth_rounding_for()
     assert table.loc[SHARED].idxmax() == "2 grades"
 
 
-# ----------------------------------------------------------------------------------- p-values
-
-
 def test_the_naive_way_raises_more_false_alarms_the_more_a_source_weighs():
     table = headline("lesson_3_too_small_p", replicates=200)
     assert table["naive"].iloc[-1] > 0.25
@@ -61,9 +52,6 @@ def test_the_naive_way_raises_more_false_alarms_the_more_a_source_weighs():
 def test_one_rewrite_a_source_leaves_both_ways_fair():
     table = headline("lesson_3_too_small_p", rewrites=1, sources=80, replicates=200)
     assert ((table > 0.01) & (table < 0.11)).all(axis=None)
-
-
-# ---------------------------------------------------------------------------------- in sample
 
 
 @pytest.fixture(scope="module")

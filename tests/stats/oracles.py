@@ -51,7 +51,7 @@ def pairs(items):
     """Signs of the differences of all pairs of different items."""
     for (i, a, b), (j, c, d) in itertools.combinations(items, 2):
         if i != j:
-            yield np.sign(a - c), np.sign(b - d), b - d
+            yield np.sign(a - c), np.sign(b - d)
 
 
 def pearson(items):
@@ -64,24 +64,21 @@ def spearman(items):
 
 def kendall(items):
     values = list(pairs(items))
-    return sum(abs(a) for a, _, _ in values), sum(abs(b) for _, b, _ in values), agreeing(values)
+    return sum(abs(a) for a, _ in values), sum(abs(b) for _, b in values), agreeing(values)
 
 
 def agreeing(values):
-    return sum(a * b for a, b, _ in values)
+    return sum(a * b for a, b in values)
 
 
-def accuracy(threshold=0.0):
-    def parts(items):
-        values = [(a, 0 if abs(gap) <= threshold else b) for a, b, gap in pairs(items)]
-        return len(values), sum(a == b for a, b in values)
-
-    return parts
+def accuracy(items):
+    values = list(pairs(items))
+    return len(values), sum(a == b for a, b in values)
 
 
 def preference(items):
     """Pairs that people order, and how many the metric orders alike, ties half."""
-    values = [a * b for a, b, _ in pairs(items) if a != 0]
+    values = [a * b for a, b in pairs(items) if a != 0]
     return len(values), sum((1 + value) / 2 for value in values)
 
 
@@ -98,8 +95,7 @@ STATISTICS = {
     "pearson": (pearson, correlation, 3, 3),
     "spearman": (spearman, correlation, 3, 3),
     "kendall": (kendall, correlation, 2, 3),
-    "pairwise-accuracy": (accuracy(), quotient, 2, 2),
-    "acc_eq": (accuracy(), quotient, 2, 2),
+    "pairwise-accuracy": (accuracy, quotient, 2, 2),
     "preference": (preference, quotient, 2, 2),
 }
 
@@ -108,9 +104,9 @@ def complete(items):
     return [item for item in items if not any(map(math.isnan, item[1:]))]
 
 
-def value(name, items, *, statistics=STATISTICS):
+def value(name, items):
     """A statistic of items that are all there is."""
-    parts, finish, _, least = statistics[name]
+    parts, finish, _, least = STATISTICS[name]
     items = complete(items)
     return finish(*parts(items)) if len(items) >= least else NAN
 
@@ -120,9 +116,9 @@ def cells(human, metric, rows, columns):
     return [((s, k), human[s][k], metric[s][k]) for s in rows for k in columns]
 
 
-def grouped(name, groups, undefined, statistics=STATISTICS):
+def grouped(name, groups, undefined):
     """A statistic in each group, averaged."""
-    parts, finish, least, _ = statistics[name]
+    parts, finish, least, _ = STATISTICS[name]
     groups = [complete(group) for group in groups]
     values = [finish(*parts(group)) if len(group) >= least else NAN for group in groups]
     values = [undefined if math.isnan(value) else value for value in values]
@@ -130,31 +126,26 @@ def grouped(name, groups, undefined, statistics=STATISTICS):
     return math.fsum(values) / len(values) if values else NAN
 
 
-def at_level(
-    name, level, human, metric, rows, columns, *, tasks=None, undefined=NAN, statistics=STATISTICS
-):
+def at_level(name, level, human, metric, rows, columns, *, tasks=None, undefined=NAN):
     """A statistic of a table ``[S, K]``, whose rows and columns were drawn as listed."""
-    how = {"undefined": undefined, "statistics": statistics}
     if level == "pooled":
-        return value(name, cells(human, metric, rows, columns), statistics=statistics)
+        return value(name, cells(human, metric, rows, columns))
     if level == "source":
-        return grouped(name, [cells(human, metric, [s], columns) for s in rows], **how)
+        return grouped(name, [cells(human, metric, [s], columns) for s in rows], undefined)
     if level == "same-source":
-        parts, finish, least, _ = statistics[name]
+        parts, finish, least, _ = STATISTICS[name]
         groups = [complete(cells(human, metric, [s], columns)) for s in rows]
         sums = [parts(group) for group in groups if len(group) >= least]
         return finish(*map(math.fsum, zip(*sums, strict=True))) if sums else NAN
     if level == "within-system":
-        return grouped(name, [cells(human, metric, rows, [k]) for k in columns], **how)
+        return grouped(name, [cells(human, metric, rows, [k]) for k in columns], undefined)
     if level == "system":
-        return value(name, system_means(human, metric, rows, columns), statistics=statistics)
+        return value(name, system_means(human, metric, rows, columns))
     by_task = [
         cells(human, metric, [s for s in rows if tasks[s] == task], columns)
         for task in sorted(set(tasks))
     ]
-    return value(
-        name, [item for group in by_task for item in standard(group)], statistics=statistics
-    )
+    return value(name, [item for group in by_task for item in standard(group)])
 
 
 def system_means(human, metric, rows, columns):

@@ -9,17 +9,8 @@ from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
 from tests.stats.oracles import drawn_anew, rng
-from tstmeta.stats import (
-    Draws,
-    ResamplingPlan,
-    Setting,
-    confidence_intervals,
-    difference,
-    draw,
-    estimate,
-    resample,
-    resampled,
-)
+from tstmeta import stats
+from tstmeta.stats import Draws, ResamplingPlan, Setting, difference, draw, estimate
 from tstmeta.stats.limits import FEW_UNITS, interval
 
 NAN = math.nan
@@ -98,8 +89,6 @@ def test_degenerate_draws_give_limits_with_a_reason(case):
     assert bool(result.reason) == bool(reason)
 
 
-# -------------------------------------------------------------------------------- of metrics
-
 UNITS = ("sources", "systems", "both")
 every_units = pytest.mark.parametrize("units", UNITS)
 SETTINGS = [
@@ -129,11 +118,11 @@ def test_estimates_and_draws_are_those_of_the_plan(setting, units):
     plan = ResamplingPlan(units, n=50)
     resampling = drawn_anew(human, metrics, setting, plan, rng(3))
     drawn = draw(plan, human.shape, rng(3))
-    plain, centres = resampled(human, metrics, setting, drawn), resampling.estimates[:, None]
+    plain, centres = stats.resampled(human, metrics, setting, drawn), resampling.estimates[:, None]
     if units == "both" and setting.level == "system":  # those that vary more
         only_sources = Draws(drawn.sources, np.ones_like(drawn.systems))
         only_systems = Draws(np.ones_like(drawn.sources), drawn.systems)
-        both = [resampled(human, metrics, setting, d) for d in (only_sources, only_systems)]
+        both = [stats.resampled(human, metrics, setting, d) for d in (only_sources, only_systems)]
         expected = np.where(np.var(both[0], axis=1) > np.var(both[1], axis=1), both[0].T, both[1].T)
         np.testing.assert_allclose(resampling.resampled.T, expected, atol=1e-12)
     elif units == "both":  # nearer to the estimate, each metric's draws by one factor
@@ -199,7 +188,7 @@ def test_units_that_a_metric_has_nothing_of_do_not_count():
     assert list(resampling.metrics.counts["sources"]) == [4, 20, 20]
     assert list(resampling.metrics.counts["systems"]) == [9, 6, 9]
     assert resampling.fewest == 4
-    reasons = [limit.reason for limit in confidence_intervals(resampling)]
+    reasons = [limit.reason for limit in stats.confidence_intervals(resampling)]
     assert "4 sources" in reasons[0]
     assert "6 systems" in reasons[1]
     assert reasons[2] == ""
@@ -221,7 +210,7 @@ def test_order_statistics_over_single_items_are_not_widened():
     plan = ResamplingPlan("systems", 999)
     for statistic, widened in (("kendall", False), ("spearman", False), ("pearson", True)):
         resampling = drawn_anew(human, metrics, Setting(statistic, "system"), plan, rng())
-        limits = confidence_intervals(resampling)
+        limits = stats.confidence_intervals(resampling)
         for limit, values in zip(limits, resampling.resampled, strict=True):
             plain = np.quantile(values, [0.025, 0.975], method="weibull")
             assert (limit.low < plain[0] - 1e-9) == widened
@@ -239,7 +228,7 @@ def test_accuracies_end_at_zero_and_one_correlations_at_minus_one_and_difference
     for name, ends in (("pairwise-accuracy", (0, 1)), ("kendall", (-1, 1))):
         plan, setting = ResamplingPlan("sources", 99), Setting(name, "source")
         drawn = drawn_anew(human, metrics, setting, plan, rng())
-        limits = confidence_intervals(drawn)
+        limits = stats.confidence_intervals(drawn)
         assert {limit[:2] for limit in limits} == {ends}
         assert difference(drawn, 0, 1)[:2] == (ends[0] - ends[1], ends[1] - ends[0])
         assert all("count on both sides" in limit.reason for limit in limits)
@@ -253,9 +242,9 @@ def test_the_variance_of_both_is_never_less_than_that_of_sources_or_of_systems_a
         alone = [np.ones_like(side) for side in drawn]
         draws = Draws(drawn.sources, alone[1]), Draws(alone[0], drawn.systems), drawn
         by_source, by_system, total = (
-            resampled(human[0], metrics, setting, d).var() for d in draws
+            stats.resampled(human[0], metrics, setting, d).var() for d in draws
         )
-        result = resample(human[0], metrics, setting, plan, drawn)
+        result = stats.resample(human[0], metrics, setting, plan, drawn)
         left_out = [side[0] for side in result.metrics.jackknives]
         sources, systems = ((len(side) - 1) * side.var() for side in left_out)
         both = sources + systems - max(total - by_source - by_system, 0)

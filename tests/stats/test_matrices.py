@@ -8,16 +8,7 @@ import numpy as np
 import pytest
 
 from tests.stats import oracles
-from tstmeta.stats import (
-    ResamplingPlan,
-    Setting,
-    acc_eq,
-    correlate,
-    draw,
-    estimate,
-    kernels,
-    resampled,
-)
+from tstmeta.stats import ResamplingPlan, Setting, correlate, draw, estimate, kernels, resampled
 
 NAN = math.nan
 everywhere = pytest.mark.parametrize(("name", "level"), oracles.PLACES)
@@ -78,24 +69,6 @@ def test_draws_are_repeated_rows_and_columns(monkeypatch, name, level, few):
     assert defined > 30
 
 
-@pytest.mark.parametrize("level", ["pooled", "source", "system"])
-@pytest.mark.parametrize("threshold", [0.26, 1.01])
-@pytest.mark.parametrize("few", [128, 0])
-def test_a_threshold_ties_what_is_near(monkeypatch, level, threshold, few):
-    monkeypatch.setattr(kernels, "FEW", few)
-    by_loops = {"acc": (oracles.accuracy(threshold), oracles.quotient, 2, 2)}
-    for human, metric, tasks, rng in tables(4, 40):
-        metric = np.round(metric * 4) / 4
-        draws = draw(ResamplingPlan("both", 2), human.shape, rng)
-        result = resampled(human, metric[None], Setting(acc_eq(threshold), level, tasks), draws)
-        for d in range(2):
-            rows, columns = (oracles.repeated(s[d]) for s in (draws.sources, draws.systems))
-            expected = oracles.at_level(
-                "acc", level, human, metric, rows, columns, tasks=tasks, statistics=by_loops
-            )
-            assert result[0, d] == near(expected)
-
-
 @everywhere
 def test_the_order_of_sources_and_of_systems_does_not_matter(name, level):
     for human, metric, tasks, rng in tables(5, 60, sources=8, systems=5):
@@ -132,7 +105,7 @@ def test_systems_with_the_same_ratings_tie_whatever_the_order_of_rows(name, scal
         assert correlate(human, metric, Setting(name, "system")).value == tied
         half = np.stack([balanced, balanced], axis=1)
         rng.shuffle(half[:, 1])
-        assert estimate(half, half[None], Setting("acc_eq", "system"))[0] == 1
+        assert estimate(half, half[None], Setting("pairwise-accuracy", "system"))[0] == 1
 
 
 @everywhere

@@ -8,7 +8,7 @@ import pytest
 
 from tests.stats import oracles
 from tests.stats.oracles import rng
-from tstmeta.stats import STATISTICS, Setting, acc_eq, estimate, permutation, permutation_test
+from tstmeta.stats import STATISTICS, Setting, estimate, permutation, permutation_test
 
 NAN = math.nan
 every_units = pytest.mark.parametrize("units", ["inputs", "systems", "both"])
@@ -151,7 +151,6 @@ DEGENERATE = {
     "one source": ((RAMP[:1], CURVE[:1], -RAMP[:1]), R, 1, "a single unit"),
     "one system at its level": (COLUMN, Setting("pearson", "system"), NAN, "no value in this"),
     "equal ratings": ((ONES, CURVE, -RAMP), R, NAN, "no value in this setting: both"),
-    "a threshold on the scores": ((RAMP, CURVE, -RAMP), Setting(acc_eq(0.5)), NAN, "threshold"),
     "beyond the digits": ((RAMP, CURVE, np.exp(-90 * RAMP)), Setting("kendall"), NAN, "too little"),
 }
 

@@ -18,7 +18,7 @@ def test_four_of_five_draws_of_the_tilted_scores_lie_beyond_the_reach_of_the_tes
     result = detectable_difference(human, metrics[0], metrics[1:], setting, plan, rng(2))
     draws, n = draw(plan, human.shape, rng(2)), len(human)
     for place, other in enumerate(metrics[1:]):
-        size = result.difference[place]
+        size = result[place]
 
         def off(angle, other=other, size=size):
             pair = [metrics[0], tilted(human, other, angle)]
@@ -28,9 +28,6 @@ def test_four_of_five_draws_of_the_tilted_scores_lie_beyond_the_reach_of_the_tes
         gaps = np.subtract(*resampled(human, [metrics[0], worse], setting, draws))
         reach = stats.t.ppf(0.975, n - 1) * math.sqrt(n / (n - 1)) * gaps.std(ddof=1)
         assert np.mean(gaps > reach) == pytest.approx(0.8, abs=0.01)
-        assert result.low[place] < size < result.high[place]
-    values = estimate(human, metrics, setting)
-    assert result.observed == pytest.approx(values[0] - values[1:])
 
 
 def test_a_tilt_ends_at_people_and_at_their_opposite_and_passes_the_scores():
@@ -46,19 +43,19 @@ def test_what_cannot_be_detected_or_has_no_value_says_so():
     human, metrics = noisy(3, (60, 4), (1.0, 1.5, 3.0))
     others = np.stack([metrics[1], 0 * metrics[1]])
     result = detectable_difference(human, -human, others, Setting(), ResamplingPlan(n=99), rng())
-    assert result.difference[0] == math.inf  # nothing is worse than the opposite of people
-    assert np.isnan([result.difference[1], *result.low, *result.high]).all()
+    assert result[0] == math.inf  # nothing is worse than the opposite of people
+    assert np.isnan(result[1])
     few = [side[:1] for side in (human, metrics[0])]
     result = detectable_difference(*few, metrics[:1, :1], Setting(), ResamplingPlan(n=9), rng())
-    assert np.isnan(result.difference).all()  # one source: there is nothing to draw
+    assert np.isnan(result).all()  # one source: there is nothing to draw
 
 
-@pytest.mark.parametrize("statistic", ["pearson", "pairwise-accuracy", "acc_eq"])
+@pytest.mark.parametrize("statistic", ["pearson", "pairwise-accuracy"])
 def test_a_metric_that_sees_nothing_or_nothing_but_people_cannot_be_tilted(statistic):
     human, metrics = noisy(4, (60, 4), (1.0, 1.5, 3.0))
     others = np.stack([0 * human + 2, human, 3 - 0.1 * human, metrics[1]])
     plan, setting = ResamplingPlan(n=99), Setting(statistic)
-    result = detectable_difference(human, metrics[0], others, setting, plan, rng(), halves=0)
-    assert np.isnan(result.difference).tolist() == [True, True, True, False]
-    constant = detectable_difference(0 * human, metrics[0], others, setting, plan, rng(), halves=0)
-    assert not np.isfinite(constant.difference).any()
+    result = detectable_difference(human, metrics[0], others, setting, plan, rng())
+    assert np.isnan(result).tolist() == [True, True, True, False]
+    constant = detectable_difference(0 * human, metrics[0], others, setting, plan, rng())
+    assert not np.isfinite(constant).any()

@@ -63,9 +63,6 @@ def test_a_book_with_a_warning_is_not_put_in_place(home, capfd):
     assert built.read_text() == "the earlier book"
 
 
-# ---------------------------------------------------------------------------------- task graph
-
-
 def graph(folder: Path, **variables: str) -> dict:
     """The tasks of a copy of dodo.py in a folder of a few files, by name."""
     (folder / "dodo.py").write_text((ROOT / "dodo.py").read_text())
@@ -88,7 +85,7 @@ def graph(folder: Path, **variables: str) -> dict:
 READ = {
     *("notebooks/01_first.ipynb", "tools/book.py", "tools/kernels.py", "requirements.lock"),
     "src/tstmeta/metrics/lexical.py",
-    "src/tstmeta/models/weights/backbone/model.safetensors",
+    "src/tstmeta/models/weights/unigrams/smollm2-135m.csv",
     *("data/contrast/polite.csv", "data/ratings/lai/items.parquet", "data/frozen/01_first.csv"),
     "data/external/mir/items.csv",
 }

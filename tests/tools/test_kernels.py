@@ -30,14 +30,9 @@ def test_a_copied_kernel_draws_and_prints_as_any_other_and_a_fault_does_not_stop
         nbformat.write(page, tmp_path / "notebooks" / f"{name}.ipynb")
     code = "import sys, pathlib; from tools import kernels; "
     code += "kernels.ROOT = pathlib.Path(sys.argv[1]); kernels.main()"
-    done = subprocess.run(
-        [sys.executable, "-c", code, str(tmp_path)],
-        input="broken\nwhole\n",
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
+    command = [sys.executable, "-c", code, str(tmp_path)]
+    how = {"capture_output": True, "text": True, "timeout": 300}
+    done = subprocess.run(command, input="broken\nwhole\n", cwd=ROOT, **how)
     assert done.stdout.split() == ["failed", "ok"], done.stderr
     assert "broken.ipynb: cell 2 failed with ZeroDivisionError" in done.stderr
     result = nbformat.read(tmp_path / "book" / "results" / "whole.ipynb", as_version=4)

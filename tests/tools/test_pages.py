@@ -23,7 +23,7 @@ from tstmeta.metrics import Request, catalogue, get, names
 ROOT = Path(__file__).parents[2]
 CARDS = sorted(path.stem for path in paths.project("metric_cards").glob("*.md"))
 #: What comes with the project.
-OWN = {"contrast", "world"}
+OWN = {"contrast"}
 
 
 def tags(fragment: str) -> set[str]:
@@ -155,7 +155,7 @@ def test_a_card_has_its_facts_and_prose(without, name):
 def test_every_card_names_variants_that_there_are(name):
     card = metric_cards.card(name)
     assert {"measures", "fails", "cost"} <= set(card.facts)
-    files = re.compile(r"\.(csv|json|txt|conllu|udpipe|amr)$")
+    files = re.compile(r"\.(csv|json|txt|conllu)$")
     for variant in set(re.findall(r"`([\w-]+:[\w+.-]+)`", card.body)):
         if variant.partition(":")[0] in names() and not files.search(variant):
             assert get(variant).name == variant
@@ -187,8 +187,7 @@ def test_the_example_of_a_page_is_computed(without):
 
 
 @pytest.mark.parametrize(
-    ("name", "dimension", "basis"),
-    [("chrf", "content", "reference"), ("slor", "fluency", "none")],
+    ("name", "dimension", "basis"), [("chrf", "content", "reference"), ("slor", "fluency", "none")]
 )
 def test_verdict_accuracy_best_and_worst_sets_are_those_of_the_evidence(name, dimension, basis):
     head = f"{name}: {dimension}" + f" ({basis})" * (basis != "none")

@@ -27,7 +27,7 @@ def foreign_sentences() -> dict[str, set[str]]:
     Sentences that a data set which may be shown has as well do not count, by themselves or within a
     longer text: strangers thank each other in the same words.
     """
-    texts = {text for name in ("contrast", "world", "pauli") for text in sentences(name)}
+    texts = {text for name in ("contrast", "pauli") for text in sentences(name)}
     shared = {bare(part) for text in texts for part in (text, *re.split("[.!?]", text))}
     known: dict[str, set[str]] = {}
     for name in FOREIGN:

@@ -16,15 +16,14 @@ import pandas as pd
 
 from .. import stats
 from ..schema import TstmetaError
-from ..stats import Correlation, Draws, Resample, ResamplingPlan, Setting, TieCalibrated
+from ..stats import Correlation, Draws, Resample, ResamplingPlan, Setting
 from ..stats.limits import FEW_UNITS
 from ..stats.resampling import clusters_of
-from ..stats.ties import held_out
 from .frame import corpus_metric
 from .matrices import Matrices, matrices
 
 #: Purposes of random numbers: a stream each, so that one does not change the draws of another.
-DRAWS, TESTS, FOLDS = 0, 1, 2
+DRAWS, TESTS = 0, 1
 #: What a row of results is of.
 HEAD = ["dataset", "metric", "basis"]
 #: At level system: the lowest and highest value with one system left out, and whose absence moves
@@ -40,7 +39,6 @@ class Analysis(NamedTuple):
     setting: Setting
     plan: ResamplingPlan
     seed: int
-    fits: tuple[TieCalibrated, ...] = ()  # of each metric, where the statistic fits a tie threshold
 
     def rng(self, purpose: int) -> np.random.Generator:
         """The stream of a purpose."""
@@ -50,15 +48,7 @@ class Analysis(NamedTuple):
         """The same of some metrics, in this order."""
         heads = self.matrices.heads.iloc[places].reset_index(drop=True)
         laid = self.matrices._replace(metrics=self.matrices.metrics[places], heads=heads)
-        fits = tuple(self.fits[place] for place in places if self.fits)
-        return self._replace(matrices=laid, fits=fits)
-
-    def fitted(self, metrics: np.ndarray) -> Analysis:
-        """The same of other scores ``[M, S, K]``."""
-        laid = self.matrices._replace(metrics=metrics)
-        fitted = metrics if self.setting.function.ties_fitted else ()
-        fits = (stats.tie_calibrated(laid.human, y, rng=self.rng(FOLDS)) for y in fitted)
-        return self._replace(matrices=laid, fits=tuple(fits))
+        return self._replace(matrices=laid)
 
 
 def analyses(
@@ -68,7 +58,6 @@ def analyses(
     unit: str = "source",
     draws: int = 1000,
     seed: int = 0,
-    clustered: bool = False,
     undefined: float = math.nan,
 ) -> Iterator[Analysis]:
     """One for each data set of the pairs; arguments as of :func:`bootstrap`."""
@@ -76,17 +65,12 @@ def analyses(
         try:
             laid = matrices(frame, level)
             setting = laid.setting(statistic, level, undefined=undefined)
-            plan = laid.plan(unit, draws, clustered)
+            plan = laid.plan(unit, draws)
             analysis = Analysis(laid, setting, plan, seed)
             analysis.rng(DRAWS)  # refuses a seed below 0
-            if setting.function.ties_fitted and level != "source":
-                raise TstmetaError(
-                    f"acc_eq has a tie threshold at level source, not {level!r}: use that level, or"
-                    " pairwise-accuracy"
-                )
         except (TstmetaError, ValueError) as error:
             raise TstmetaError(f"{name}: {error}") from error
-        yield analysis.fitted(laid.metrics)
+        yield analysis
 
 
 def correlate(
@@ -101,7 +85,7 @@ def correlate(
     Args:
         pairs: see :func:`tstmeta.pairs`.
         statistic: a name of ``tstmeta.stats.STATISTICS``: pearson, spearman, kendall (tau-b),
-            pairwise-accuracy, acc_eq, preference (AUC).
+            pairwise-accuracy (a tie of both is right), preference (AUC).
         level: pooled (all rewrites), source (within each source, then averaged), same-source (all
             pairs of rewrites of one source; Pearson's r: about the source's means), within-system,
             system (over means of systems), within-task (pooled, standardised within tasks).
@@ -132,9 +116,6 @@ def correlate(
 
 def agreement(analysis: Analysis, place: int) -> Correlation:
     """The value of one metric: n is of rewrites at level pooled, of groups at levels of groups."""
-    if analysis.fits:
-        fit = analysis.fits[place]
-        return Correlation(fit.value, math.nan, fit.n, fit.reason)
     human, metrics = analysis.matrices.human, analysis.matrices.metrics
     return stats.correlate(human, metrics[place], analysis.setting)
 
@@ -202,13 +183,10 @@ def _without(
 
 
 def resample(analysis: Analysis) -> Resample:
-    """All metrics under the same draws; what the statistic fits to the metrics stays as it is."""
+    """All metrics under the same draws."""
     human, metrics = analysis.matrices.human, analysis.matrices.metrics
-    setting = analysis.setting
-    if analysis.fits:
-        setting = setting._replace(statistic=held_out(analysis.fits))
     draws = stats.draw(analysis.plan, human.shape, analysis.rng(DRAWS))
-    return stats.resample(human, metrics, setting, analysis.plan, draws)
+    return stats.resample(human, metrics, analysis.setting, analysis.plan, draws)
 
 
 def bootstrap(
@@ -219,7 +197,6 @@ def bootstrap(
     draws: int = 1000,
     seed: int = 0,
     *,
-    clustered: bool = False,
     undefined: float = math.nan,
 ) -> pd.DataFrame:
     """:func:`correlate` with 95 % bootstrap confidence intervals, the same resamples for all.
@@ -229,7 +206,6 @@ def bootstrap(
         unit: what is resampled: source (with all its rewrites; systems fixed), system, or both.
         draws: how many resamples.
         seed: of all that is random.
-        clustered: resample sources in the groups that shared their raters.
 
     Returns:
         Columns dataset, metric, basis, kind, value, low, high, n, groups, reason, draws (an array:
@@ -242,7 +218,7 @@ def bootstrap(
     columns = [*HEAD, "kind", "value", "low", "high", "n", "groups", "reason", "draws"]
     columns += WITHOUT * (level == "system")
     tables = [pd.DataFrame(columns=columns)]
-    for analysis in analyses(pairs, statistic, level, unit, draws, seed, clustered, undefined):
+    for analysis in analyses(pairs, statistic, level, unit, draws, seed, undefined):
         drawn = resample(analysis)
         tables.append(intervals(analysis, drawn).assign(draws=list(drawn.resampled))[columns])
     return pd.concat(tables[1:] or tables, ignore_index=True)
@@ -254,9 +230,7 @@ def intervals(analysis: Analysis, drawn: Resample) -> pd.DataFrame:
     for place, limit in enumerate(stats.confidence_intervals(drawn)):
         row = _row(analysis, place, agreement(analysis, place))
         if math.isfinite(row["value"]):
-            note = "scores tie up to {0.threshold:.3g} (folds differ by {0.spread:.2g})"
-            note = note.format(analysis.fits[place]) if analysis.fits else ""
-            row["reason"] = joined(row["reason"], note, limit.reason)
+            row["reason"] = joined(row["reason"], limit.reason)
         rows.append(row | {"low": limit.low, "high": limit.high})
     columns = ["value", "low", "high", "n", "groups", "reason", *WITHOUT]
     table = pd.DataFrame(rows, columns=columns).astype({"n": int, "groups": "Int64"})

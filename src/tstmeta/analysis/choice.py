@@ -26,7 +26,7 @@ DEFAULTS: dict[str, dict[str, tuple[str, ...]]] = {
         "reference": ("bleu", "chrf", "bertscore", "cosine"),
     },
     "style": {
-        "none": ("style-confidence", "style-regressor"),
+        "none": ("style-confidence",),
         "source": ("style-emd:directed", "style-cosine", "likelihood-style"),
     },
     "fluency": {"none": ("perplexity", "slor")},

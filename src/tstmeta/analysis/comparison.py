@@ -78,7 +78,8 @@ def _shared(analysis: Analysis) -> tuple[Analysis, str]:
     if max(alone) > both.sum():
         note = f"over the {both.sum():,} rewrites that both scored"
         note += f" (alone {min(alone):,} and {max(alone):,})"
-    return analysis.fitted(np.where(both, metrics, np.nan)), note
+    laid = analysis.matrices._replace(metrics=np.where(both, metrics, np.nan))
+    return analysis._replace(matrices=laid), note
 
 
 def _tested(analysis: Analysis, drawn: Resample) -> tuple[float, int, str, str]:
@@ -187,11 +188,9 @@ def differences(
 
 def detectable(analysis: Analysis, first: int, other: int) -> float:
     """How much worse than ``first`` the other row would have to be to be found worse, from at most
-    200 resamples (:func:`tstmeta.stats.detectable_difference`); NaN of ``acc_eq``.
+    200 resamples (:func:`tstmeta.stats.detectable_difference`).
     """
-    if analysis.setting.function.ties_fitted:
-        return np.nan
     plan, metrics = analysis.plan._replace(n=min(analysis.plan.n, 200)), analysis.matrices.metrics
     sides = analysis.matrices.human, metrics[first], metrics[[other]]
     rng = analysis.rng(DRAWS)
-    return float(stats.detectable_difference(*sides, analysis.setting, plan, rng, halves=0)[0][0])
+    return float(stats.detectable_difference(*sides, analysis.setting, plan, rng)[0])

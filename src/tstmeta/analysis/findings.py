@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from .. import stats
-from ..stats import Interval, Resample
+from ..stats import Resample
 from ..stats.significance import ALPHA
 from .agreement import Analysis
 from .comparison import detectable, differences
@@ -69,10 +68,6 @@ class Evaluation:
     def label(self) -> str:
         """The statistic as shown."""
         return self.analysis.setting.function.label
-
-    def difference(self, first: int, second: int) -> Interval:
-        """The interval of one row's value minus another's."""
-        return stats.difference(self.drawn, first, second)
 
     @property
     def key(self) -> dict[str, Any]:

@@ -1,7 +1,5 @@
 """The frame of every analysis: one row a rewrite and metric, its score beside people's."""
 
-from collections.abc import Sequence
-
 import numpy as np
 import pandas as pd
 
@@ -23,16 +21,13 @@ SCORED = ["metric", "basis", "signature"]
 DISTANCES = ("released:wmd", "released:gpt2_ppl", "released:source-gpt2_ppl")
 
 
-def pairs(
-    data: Dataset, scores: pd.DataFrame, dimension: str = "content", lower: Sequence[str] = ()
-) -> pd.DataFrame:
+def pairs(data: Dataset, scores: pd.DataFrame, dimension: str = "content") -> pd.DataFrame:
     """One row a rewrite and metric: its score beside the human rating of one dimension.
 
     Args:
         data: a data set.
         scores: its ``scores`` table, see :func:`tstmeta.score`.
         dimension: content, style or fluency.
-        lower: metrics of which less is better, beside those that say so themselves.
 
     Returns:
         A frame with the columns
@@ -49,16 +44,10 @@ def pairs(
           statistics of the item, empty where it has none; NaN in rows of other metrics)
 
     Raises:
-        TstmetaError: an unknown dimension, one that nobody judged, ratings on several scales, or a
-            name in ``lower`` that no metric has.
+        TstmetaError: an unknown dimension, one that nobody judged, or ratings on several scales.
     """
     check_dimension(data, dimension)
     scores = select_dimension(scores, dimension)
-    if unknown := [name for name in lower if name not in set(scores["metric"])]:
-        known = ", ".join(dict.fromkeys(scores["metric"])) or "none"
-        raise TstmetaError(
-            f"no metric is called {', '.join(unknown)}, so none can be flipped; known: {known}"
-        )
     items, parts = judged(data, dimension), []
     for (name, basis, signature), table in scores.groupby(SCORED, sort=False, observed=True):
         if (twice := table["item_id"].duplicated()).any():
@@ -72,7 +61,7 @@ def pairs(
         corpus = corpus_metric(str(name)) is not None and usable["detail"].ne("").all()
         usable = usable.reindex(data.items["item_id"])
         score = usable["value"].to_numpy(float)
-        flipped = name in lower or lower_is_better(str(name), str(basis))
+        flipped = lower_is_better(str(name), str(basis))
         columns = {"metric": name, "basis": basis, "kind": kind_of(str(name))}
         columns |= {"score": -score if flipped else score, "flipped": flipped}
         if corpus:

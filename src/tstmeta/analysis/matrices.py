@@ -80,18 +80,15 @@ class Matrices(NamedTuple):
     heads: pd.DataFrame  # a row a metric: dataset, metric, basis, kind, flipped, signature
     layout: Layout
     tasks: np.ndarray | None  # a label a row [S]
-    clusters: np.ndarray | None
     against: str  # what ``human`` is, in words
 
     def item_values(self, names: Sequence[str]) -> np.ndarray:
         """Columns of the items, such as other dimensions, as matrices ``[G, S, K]``."""
         return self.layout.matrix(self.items[list(names)].to_numpy(float).T)
 
-    def plan(
-        self, unit: str = "source", draws: int = 1000, clustered: bool = False
-    ) -> ResamplingPlan:
-        """The resampling plan that fits the data; tasks keep their size where no cluster of sources
-        reaches over several.  ``clustered`` draws the groups of sources that shared their raters.
+    def plan(self, unit: str = "source", draws: int = 1000) -> ResamplingPlan:
+        """The resampling plan that fits the data; tasks keep their size where no source reaches
+        over several.
         """
         if unit not in UNITS:
             raise TstmetaError(f"unknown unit {unit!r}; known: {', '.join(UNITS)}")
@@ -99,14 +96,8 @@ class Matrices(NamedTuple):
             raise TstmetaError(f"{draws} draws: at least one is needed, 1000 are usual")
         if unit != "source":
             self._check_systems(f"resampling units {unit}", 2)
-        if clustered and self.clusters is None:
-            raise TstmetaError(
-                "no label 'survey' says which sources shared their raters: give the items one"
-            )
         rows = np.asarray(self.layout.sources)
-        clusters = self.clusters if clustered else None
-        if clusters is None and len(set(self.layout.sources)) < len(rows):
-            clusters = rows
+        clusters = rows if len(set(self.layout.sources)) < len(rows) else None
         strata = self.tasks
         if clusters is not None and strata is not None:
             nested = pd.Series(strata).groupby(clusters).nunique().eq(1).all()
@@ -165,7 +156,6 @@ def matrices(frame: pd.DataFrame, level: str = "pooled") -> Matrices:
         groups.head(1)[_HEAD].reset_index(drop=True),
         layout,
         layout.labels(item["task"].to_numpy(str)),
-        layout.labels(item["rater_group"].to_numpy(str)),
         str(item["against"].iloc[0]) if len(item) else "",
     )
 

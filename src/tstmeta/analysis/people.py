@@ -41,7 +41,6 @@ def people(
     ratings, _, persons, reason = cube(data, dimension, setting.level)
     shared = np.isfinite(ratings).sum(axis=-1) > 1
     complete = np.isfinite(laid.metrics)[:, shared].all(axis=1) & shared.any()
-    complete &= not setting.function.ties_fitted  # they are fitted to the mean of all raters
     ceiling = stats.ceiling(ratings, setting, laid.metrics[complete])
     in_place[complete] = ceiling.metrics
     known = ceiling.by_rater[np.isfinite(ceiling.by_rater)]

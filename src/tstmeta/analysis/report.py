@@ -109,7 +109,9 @@ def methods(results: Sequence[Evaluation]) -> list[str]:
         titles=list(map(render.title, results)),
         settings={str(setting): setting for setting in settings}.values(),
         units=list(dict.fromkeys(map(_units, results))),
-        tested=list(dict.fromkeys(f"{r.comparisons:,}" for r in results if r.tested)),
+        tested=list(
+            dict.fromkeys(f"{result.comparisons:,}" for result in results if result.tested)
+        ),
         flipped=list(_signatures(frame[frame["better"] == "lower"]).values()),
     )
     return text.strip().split("\n\n")
@@ -152,13 +154,12 @@ def _section(result: Evaluation, anchor: str) -> dict[str, Any]:
     shown, rule = render.table(result)
     figure = result.frame["value"].notna().any() and render.images(result.plot(), "svg")
     table = shown.drop(columns=["note", "signature"], errors="ignore")
-    untested = "Nothing was tested, so no metric can be recommended."
     return {
         "anchor": anchor,
         "name": f"{result.dataset}: {result.dimension}",
         "how": f"{result.label}, level {result.analysis.setting.level}",
         "title": render.title(result),
-        "answer": result.summary or [untested],
+        "answer": result.summary or ["Nothing was tested, so no metric can be recommended."],
         "figure": b64encode(figure[0]).decode() if figure else "",
         "rule": rule,
         "notes": [*render.notes(result), *render.remarks(result)],

@@ -1,5 +1,5 @@
-"""The command line: ``tstmeta data | metrics | score | judge | construct | evaluate | advise |
-explain | train | reproduce | run``.
+"""The command line: ``tstmeta data | models | metrics | score | judge | construct | evaluate |
+advise | explain | train | reproduce | run``.
 
 Commands parse, call one function and print; what they do lives elsewhere and is imported inside the
 command, so that ``tstmeta --help`` starts at once.  Results go to stdout, notes and progress to
@@ -16,7 +16,7 @@ from typing import Annotated
 import typer
 
 from ..console import note
-from . import construct, data, evaluate, explain, judge, options, run, score, train
+from . import construct, data, evaluate, explain, judge, models, options, run, score, train
 
 app = typer.Typer(
     name="tstmeta",
@@ -27,6 +27,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},  # commands inherit it
 )
 app.add_typer(data.data_app, name="data")
+app.add_typer(models.models_app, name="models")
 app.command("metrics")(score.metrics)
 app.command("score")(score.score)
 app.command("evaluate")(evaluate.evaluate)

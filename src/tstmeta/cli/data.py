@@ -91,9 +91,6 @@ def data_export(
         Target | None, typer.Option(help="All of it in a format of others, to the folder --out.")
     ] = None,
     metric: options.Metrics = None,
-    texts: Annotated[
-        bool, typer.Option("--texts", help="With --to huggingface: texts that are not free, too.")
-    ] = False,
     out: options.OutFile = None,
 ) -> None:
     """Write one of the five tables of a data set, or a folder for the Hugging Face hub.
@@ -118,7 +115,7 @@ def data_export(
     from ..scoring import score
 
     scores = score(data, metric) if metric else None
-    note(write_huggingface(data, out, scores, texts))
+    note(write_huggingface(data, out, scores))
     note(f"wrote {data.name} to {out}")
 
 

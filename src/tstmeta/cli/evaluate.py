@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 # As in tstmeta.stats, which takes long to import: a test holds them against it.
 Statistic = StrEnum(
     "Statistic",
-    "pearson spearman kendall pairwise-accuracy acc_eq preference",
+    "pearson spearman kendall pairwise-accuracy preference",
 )
 Level = StrEnum("Level", "pooled source same-source within-system system within-task")
 Units = Literal["sources", "systems", "both"]

@@ -16,7 +16,7 @@ def explain(
         str,
         typer.Option(
             help="As behind likelihood: - a model, a variant, instructions, joined by + "
-            "[default: the embedded demonstration model].",
+            "[default: smollm2-135m].",
             show_default=False,
         ),
     ] = "",
@@ -39,8 +39,6 @@ def explain(
     from ..likelihood import tables
 
     metric = tables.metric_of(model)
-    if metric.profile == "embedded":
-        note("the embedded model shows how the method works; its numbers reproduce nothing")
     texts = {"source": source, "output": output, "style": style}
     rewrites = tables.rewrites_of(pd.DataFrame([texts]))
     scorer = metric.scorer()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,8 +18,6 @@ if TYPE_CHECKING:
 judge_app = typer.Typer(
     name="judge", help="Have a language model rate rewrites.", no_args_is_help=True
 )
-#: Log-probabilities asked for beside each token; more than so many few servers give.
-TOP_LOGPROBS = 20
 _LISTED = ["name", "origin", "unit", "dimensions", "scale", "hash", "cites", "models"]
 PromptName = Annotated[str, typer.Argument(help="A prompt, or your own file.toml.")]
 PromptOption = Annotated[str, typer.Option("--prompt", "-p", help="A prompt, or your own .toml.")]
@@ -28,7 +25,6 @@ Revision = Annotated[str, typer.Option(help="Which weights the server runs, if k
 Samples = Annotated[int, typer.Option(min=1, help="Answers to each question.")]
 Limit = Annotated[int | None, typer.Option(min=1, help="Only the first N rewrites or sources.")]
 Shuffle = Annotated[int | None, typer.Option(min=0, help="Seed: draw the order of rewrites.")]
-Logprobs = Annotated[bool, typer.Option("--logprobs", help="Ask for them: the expected rating.")]
 Cache = Annotated[
     Path | None, typer.Option(help="File of answers [default: data/scores/judge/answers.sqlite].")
 ]
@@ -80,7 +76,6 @@ def run_command(
     samples: Samples = 1,
     limit: Limit = None,
     shuffle: Shuffle = None,
-    logprobs: Logprobs = False,
     concurrency: options.Concurrency = 16,
     timeout: options.Timeout = 120.0,
     retries: options.Retries = 6,
@@ -110,9 +105,6 @@ def run_command(
     from ..storage import apart
 
     dataset, loaded = load(data), load_prompt(prompt)
-    if logprobs:
-        sampling = replace(loaded.sampling, top_logprobs=TOP_LOGPROBS)
-        loaded = loaded.model_copy(update={"sampling": sampling})
     chat = Served(server, model, revision=revision, timeout=timeout, retries=retries)
     cache = cache or paths.scores() / ratings.ANSWERS
     apart([("--out", out), ("--scores-out", scores_out), ("--cache", cache)])

@@ -89,13 +89,6 @@ def load(name: str) -> Dataset:
     return replace(_module(base).SUBSETS[subset](data), name=name)
 
 
-def texts_of(*names: str) -> set[str]:
-    """Every source, rewrite and reference of data sets, whose texts have to be here."""
-    rows = [load(name).with_texts("to keep them out") for name in names]
-    columns = [items[c].explode() for items in rows for c in ("source", "output", "references")]
-    return {text for column in columns for text in column if isinstance(text, str)}
-
-
 def _module(name: str):
     point = plugins.points(GROUP).get(name)
     if point is None:

@@ -19,12 +19,7 @@ TASKS = ("sentiment", "detoxify", "catchy", "polite", "persuasive", "formal")
 
 def load(root: Path) -> Dataset:
     """Load the set; ``system`` names the cell: strong, strong-error, light, light-error."""
-    return read(root / "contrast.csv", "contrast")
-
-
-def read(path: Path, name: str) -> Dataset:
-    """Load a set of this design, whoever wrote its sentences, under a name."""
-    frame = read_csv(path)
+    name, frame = "contrast", read_csv(root / "contrast.csv")
     system = frame["shift"] + (frame["error"] != "none").map({True: "-error", False: ""})
     items = items_table(name, frame, system=system)
     labels = frame.melt("item_id", ["task", "shift", "error", "span"], "name", "value")

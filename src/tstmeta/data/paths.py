@@ -19,7 +19,7 @@ def home() -> Path:
 
 
 def project(*parts: str) -> Path:
-    """A file of ours: below ``contrast``, ``world``, ``cards`` or ``published``."""
+    """A file of ours: below ``contrast``, ``cards`` or ``published``."""
     root = _CHECKOUT / "data" if (_CHECKOUT / "pyproject.toml").is_file() else _PACKAGE / "_data"
     return root.joinpath(*parts)
 

@@ -22,7 +22,6 @@ LONGEST_TEXT = 200_000
 OPTIONAL = {
     "response_format": "response_format|json_schema",
     "seed": "seed",
-    "logprobs": "logprobs|top_logprobs",
     "max_tokens": "max_completion_tokens",
     "top_p": "top_p",
     "temperature": "temperature",
@@ -43,21 +42,16 @@ class Message(NamedTuple):
 
 @dataclass(frozen=True)
 class Sampling:
-    """How an answer is drawn; every field is sent, for a server's own defaults differ.
-
-    ``top_logprobs``: this many tokens beside each chosen one come with log-probabilities.
-    """
+    """How an answer is drawn; every field is sent, for a server's own defaults differ."""
 
     temperature: Annotated[float, Field(ge=0, le=2)] = 0.0
     top_p: Annotated[float, Field(ge=0, le=1)] = 1.0
     max_tokens: Annotated[int, Field(ge=1)] = 512
     seed: Annotated[int, Field(ge=0)] | None = None
-    top_logprobs: Annotated[int, Field(ge=0, le=20)] = 0
 
     def __str__(self) -> str:
         words = f"temperature {self.temperature:g}, top_p {self.top_p:g}"
-        words += f", max_tokens {self.max_tokens}, seed {self.seed}"
-        return words + (f", logprobs {self.top_logprobs}" if self.top_logprobs else "")
+        return words + f", max_tokens {self.max_tokens}, seed {self.seed}"
 
 
 @dataclass(frozen=True)
@@ -72,16 +66,9 @@ class Question:
     def key(self, server: str, model: str, revision: str = "") -> str:
         """SHA-256 of all that decides the answer: who is asked, and what."""
         facts = {"server": server, "model": model, "revision": revision, **asdict(self)}
+        facts["sampling"]["top_logprobs"] = 0  # as in the keys of answers that are on file
         text = json.dumps(facts, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-class TokenChoice(NamedTuple):
-    """One token of an answer and the (token, log-probability) pairs that could replace it."""
-
-    token: str
-    logprob: float
-    alternatives: tuple[tuple[str, float], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -102,7 +89,6 @@ class Reply:
     answer_tokens: int | None = None
     model: str = ""
     fingerprint: str = ""
-    tokens: tuple[TokenChoice, ...] = ()
 
 
 def body(question: Question, model: str, without: frozenset[str] = frozenset()) -> dict[str, Any]:
@@ -117,8 +103,6 @@ def body(question: Question, model: str, without: frozenset[str] = frozenset()) 
     }
     if how.seed is not None:
         fields["seed"] = how.seed
-    if how.top_logprobs and "logprobs" not in without:
-        fields |= {"logprobs": True, "top_logprobs": how.top_logprobs}
     if question.schema is not None:
         inner = {"name": "answer", "schema": question.schema, "strict": True}
         fields["response_format"] = {"type": "json_schema", "json_schema": inner}
@@ -142,23 +126,9 @@ class _Message(BaseModel, strict=True):
     refusal: str | None = None
 
 
-class _Alternative(BaseModel, strict=True):
-    token: str
-    logprob: Annotated[float, Field(le=1.0)]  # above 0 by rounding at most; no NaN
-
-
-class _Position(_Alternative):
-    top_logprobs: list[_Alternative] | None = None
-
-
-class _Logprobs(BaseModel, strict=True):
-    content: list[_Position] | None = None
-
-
 class _Choice(BaseModel, strict=True):
     message: _Message
     finish_reason: str | None = None
-    logprobs: Annotated[_Logprobs | None, _Spare] = None
 
 
 class _Usage(BaseModel, strict=True):
@@ -199,23 +169,7 @@ def reply(data: bytes, mask: Mask = None) -> Reply:
         answer_tokens=usage.completion_tokens,
         model=excerpt(completion.model or "", mask=mask),
         fingerprint=excerpt(completion.system_fingerprint or "", mask=mask),
-        tokens=_tokens((choice.logprobs and choice.logprobs.content) or [], mask),
     )
-
-
-def _tokens(positions: list[_Position], mask: Mask) -> tuple[TokenChoice, ...]:
-    """The tokens of an answer; none where they spell a secret together, or a rival does."""
-    tokens = tuple(
-        TokenChoice(
-            position.token,
-            position.logprob,
-            tuple((rival.token, rival.logprob) for rival in position.top_logprobs or ()),
-        )
-        for position in positions
-    )
-    rivals = [rival for token in tokens for rival, _ in token.alternatives]
-    spelled = "\n".join(["".join(token.token for token in tokens), *rivals])
-    return () if mask and mask.search(spelled) else tokens
 
 
 def _failed(why: str, data: bytes, mask: Mask) -> Reply:

@@ -14,7 +14,7 @@ from typing import Self
 
 from .. import storage
 from ..schema import TstmetaError
-from .base import Question, Reply, TokenChoice
+from .base import Question, Reply
 
 #: Seconds to wait for another process that writes; one answer takes well under a millisecond.
 PATIENCE = 60.0
@@ -68,11 +68,8 @@ class AnswerCache:
             if row is None:
                 return None
             fields = json.loads(row[0])
-            fields["tokens"] = tuple(
-                TokenChoice(token, logprob, tuple(map(tuple, alternatives)))
-                for token, logprob, alternatives in fields["tokens"]
-            )
-            return Reply(**fields)
+            fields.pop("tokens", None)  # log-probabilities, which older versions asked for
+            return Reply(fields.pop("text"), **fields)
 
     def put(self, key: str, question: Question, reply: Reply) -> Reply:
         """Keep an answer, not a failure; gives what is kept: another process may be first."""

@@ -30,12 +30,12 @@ if TYPE_CHECKING:
 #: Columns of the rows that :func:`ask` returns, in order.
 COLUMNS = [
     *("dataset", "item_id", "source_id", "place", "rival", "dimension", "sample"),
-    *("rating", "expected", "mass", "logprobs", "status", "detail", "explanation"),
+    *("rating", "status", "detail", "explanation"),
     *("prompt", "prompt_hash", "low", "high"),
     *("server", "model", "revision", "answered_by", "fingerprint", "asked_how"),
 ]
 #: Those that hold numbers.
-_NUMBERS = ("place", "sample", "rating", "expected", "mass", "low", "high")
+_NUMBERS = ("place", "sample", "rating", "low", "high")
 #: Where answers are kept, in the folder of the score store.
 ANSWERS = Path("judge") / "answers.sqlite"
 #: What a signature is made of: rows that agree in it are of one judge, in one manner.

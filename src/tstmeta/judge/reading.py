@@ -33,16 +33,15 @@ _REASONS = re.compile(rf"^{_SIGNS}explanation{_SIGNS}?[:=]", re.I | re.M)
 
 
 class PlacedRating(NamedTuple):
-    """A rating with its place in the answer, or why there is none."""
+    """A rating with its end in the answer, or why there is none."""
 
     value: float = math.nan
     why: str = "no rating found"
-    start: int = -1
     end: int = -1
     explanation: str = ""
 
     def moved(self, start: int) -> "PlacedRating":
-        return self._replace(start=self.start + start, end=self.end + start)
+        return self._replace(end=self.end + start)
 
 
 Row = dict[str, PlacedRating]
@@ -118,7 +117,7 @@ def _read_line(line: str, prompt: Prompt, is_alone: bool) -> PlacedRating:
     value = words.get(text) if words else float(text.replace("−", "-"))
     if value is None:
         return PlacedRating()
-    return PlacedRating(value, "", *match.span("value")).moved(line.find(bare))
+    return PlacedRating(value, "", match.end("value")).moved(line.find(bare))
 
 
 def json_of(text: str) -> tuple[Any, str]:
@@ -149,19 +148,16 @@ def _read_json(text: str, prompt: Prompt, items: int) -> list[Row]:
     if prompt.unit != "source":
         if why:
             return [{name: PlacedRating(why=why) for name in prompt.dimensions}]
-        return [_read_object(value, text, prompt)]
+        return [_read_object(value, prompt)]
     entries = value.get("ratings") if isinstance(value, dict) else None
     entries = entries if isinstance(entries, list) else []
     numbers = [entry.get("number") if isinstance(entry, dict) else None for entry in entries]
-    rows = [
-        _read_object(entry, text, prompt, place, len(entries))
-        for place, entry in enumerate(entries)
-    ]
+    rows = [_read_object(entry, prompt) for entry in entries]
     return _by_number(numbers, rows, prompt, items, why)
 
 
-def _read_object(value: Any, text: str, prompt: Prompt, place: int = 0, count: int = 1) -> Row:
-    """The ratings of one object; ``place`` is its number among ``count`` objects of the answer."""
+def _read_object(value: Any, prompt: Prompt) -> Row:
+    """The ratings of one object."""
     fields = value if isinstance(value, dict) else {}
     reasons = fields.get("explanation")
     reasons = reasons if isinstance(reasons, str) else ""
@@ -171,10 +167,7 @@ def _read_object(value: Any, text: str, prompt: Prompt, place: int = 0, count: i
         rating = fields.get(key)
         reading = PlacedRating() if key not in fields else _NO_NUMBER
         if isinstance(rating, int | float) and not isinstance(rating, bool) and abs(rating) < 1e12:
-            pattern = rf'(?<!\\)"{re.escape(key)}"\s*:\s*({_NUMBER})'
-            numbers = list(re.finditer(pattern, text))
-            span = numbers[place].span(1) if len(numbers) == count else (-1, -1)
-            reading = PlacedRating(float(rating), "", *span)
+            reading = PlacedRating(float(rating), "")
         row[name] = reading._replace(explanation=reasons)
     return row
 

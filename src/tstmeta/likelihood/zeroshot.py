@@ -18,7 +18,7 @@ from ..metrics.base import Request, Score, installed
 from ..metrics.batched import ModelMetric
 from ..metrics.settings import ModelSettings, Short
 from ..models import hub
-from ..models.causal import BACKBONES, Backbone, LanguageModel, backbone, described
+from ..models.causal import BACKBONES, DEFAULT, Backbone, LanguageModel, backbone, described
 from ..models.template import DATE
 from ..schema import Status, TstmetaError
 from ..secrecy import conceal
@@ -76,12 +76,8 @@ class Likelihood(ModelMetric):
     VARIANTS: ClassVar[tuple[str, ...]] = (
         "released",
         *(name for name in shipped() if name != "paper"),
-        *(name for name in BACKBONES if name != "embedded"),
+        *(name for name in BACKBONES if name != DEFAULT),
         *(f"{name}+released" for name in ("3b", "8b")),
-    )
-    demonstration = (
-        "the embedded model demonstrates how the likelihood method works; its scores reproduce "
-        "nothing. Name a real model, for instance likelihood:3b"
     )
 
     def __init__(self, variant: str = "", *, model: LanguageModel | None = None):
@@ -92,8 +88,6 @@ class Likelihood(ModelMetric):
         self.released = self.settings.variant == "released"
         self.profile = self.model.profile if isinstance(self.model, Backbone) else "real"
         self.languages = getattr(self.model, "languages", ())
-        # The demonstration model is small: a CPU gives everybody the same bytes.
-        self._device = "cpu" if self.profile == "embedded" else "auto"
 
     @property
     def missing(self) -> str:
@@ -112,15 +106,13 @@ class Likelihood(ModelMetric):
     def _identity(self) -> str:
         if not isinstance(self.model, Backbone):
             return self.model.identity
-        # to ask for devices takes seconds
-        dtype = hub.dtype_of("auto", "cpu" if self._device == "cpu" else hub.device_of("auto"))
-        return described(hub.identity(self.model), dtype, self.released)
+        return described(hub.identity(self.model), hub.dtype_of(self.model), self.released)
 
     def scorer(self) -> Scorer:
         """Its model is loaded when something new is asked."""
         model: LanguageModel
         if isinstance(self.model, Backbone):
-            model = _loaded(self.model, self._device, rounded=self.released)
+            model = hub.loaded(self.model, rounded=self.released)
         elif isinstance(self.model, Server):
             model = _connected(self.model)
         else:
@@ -160,7 +152,7 @@ def read(words: str) -> tuple[Backbone | Server, LikelihoodSettings]:
     settings = LikelihoodSettings.read(words, BACKBONES)
     model, server = settings.model, settings.server
     if not server:
-        return model or BACKBONES["embedded"], settings
+        return model or BACKBONES[DEFAULT], settings
     from ..models.connection import address  # takes time to import
 
     where = address(server)  # refuses what is no URL
@@ -173,7 +165,5 @@ def read(words: str) -> tuple[Backbone | Server, LikelihoodSettings]:
     return Server(where, name or tokenizer.where, tokenizer), settings
 
 
-# Content and style, one after the other, load a model once, and two are never held; a server is
-# asked once what it can do.
-_loaded = lru_cache(maxsize=1)(hub.Lazy)
+# A server is asked once what it can do.
 _connected = lru_cache(maxsize=1)(Server.connected)

@@ -8,7 +8,6 @@ import hashlib
 import json
 import math
 import re
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from itertools import islice
@@ -20,7 +19,7 @@ import numpy as np
 
 from ..extras import remedy
 from ..models.causal import Backbone, MissingModel
-from ..schema import DemonstrationWarning, Signature, Status, TstmetaError
+from ..schema import Signature, Status, TstmetaError
 from .settings import MetricSettings
 
 Unit = Literal["item", "corpus"]
@@ -88,8 +87,6 @@ class PairMetric:
     shard: int = 1
     #: Whether a model that is missing is fetched when it is first used.
     fetches: bool = False
-    #: Warns of the embedded model.
-    demonstration: str = ""
     _folder: Path | None = None
     _progress: bool = False
 
@@ -132,8 +129,6 @@ class PairMetric:
 
     def score(self, units: Sequence[tuple[Request, ...]]) -> Iterator[tuple[Score, ...]]:
         """Yield one tuple of scores a unit, in order, as soon as each is known."""
-        if self.demonstration and self.profile == "embedded":
-            warnings.warn(self.demonstration, DemonstrationWarning, stacklevel=2)
         if not self.fetches and self.missing:
             yield from (tuple(failed(self.missing) for _ in unit) for unit in units)
             return

@@ -1,4 +1,4 @@
-"""BERTScore on any encoder; the library bert-score tells its layer and its baseline."""
+"""BERTScore on any encoder; the library bert-score tells its layer."""
 
 import math
 from collections.abc import Sequence
@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
-import pandas as pd
 from pydantic import BeforeValidator, Field, ValidationInfo
 
 from ..models import encoders, hub, vectors
@@ -22,7 +21,7 @@ from .settings import ModelSettings, Short, existing
 
 #: The layers that the bert-score library found best on WMT16, of six-layer BERTs for ours.
 LAYERS = {"all-minilm-l6-v2": 5, "deberta-xlarge-mnli": 40, "roberta-large": 17}
-LAYERS |= {"xlm-roberta-large": 17, "mbert": 9}
+LAYERS |= {"xlm-roberta-large": 17, "mbert": 9, "mpnet": 8}
 #: Pairs whose vectors are held at a time, and numbers of a padded batch: 16 MiB a side.
 _CHUNK, _BATCH = 1024, 2**22
 
@@ -40,10 +39,9 @@ def _counts(name: str, info: ValidationInfo) -> Path:
 
 
 class BertScoreSettings(ModelSettings):
-    """``idf`` is yes, or a file with texts, one a line, or a table of ``tstmeta train idf``."""
+    """``idf`` is yes, or a file with texts, one a line."""
 
     part: Literal["p", "r", "f1"] = "f1"
-    scale: Literal["plain", "rescaled"] = "plain"
     idf: Annotated[
         Path | None,
         *(Short("idf", "yes"), BeforeValidator(_counts), Field(description="yes|FILE")),
@@ -62,8 +60,7 @@ class BertScore(ModelMetric):
 
     name = "bertscore"
     VARIANTS: ClassVar[tuple[str, ...]] = (
-        *("p", "r", "idf", "deberta-xlarge-mnli", "rescaled+deberta-xlarge-mnli"),
-        *("roberta-large", "rescaled+roberta-large", "xlm-roberta-large", "mbert"),
+        *("p", "r", "idf", "deberta-xlarge-mnli", "roberta-large", "xlm-roberta-large", "mbert"),
     )
 
     Settings = BertScoreSettings
@@ -79,13 +76,10 @@ class BertScore(ModelMetric):
             )
         layer = self.settings.layer
         self.layer = _layer(self.model) if layer is None else layer
-        self.rescaled = self.settings.scale == "rescaled"
-        here = self.rescaled and find_spec("bert_score")
-        self.baseline = _baseline(self.model, self.layer) if here else None
 
     @property
     def missing(self) -> str:
-        return encoders.missing(self.model, *["bert_score"] * self.rescaled)
+        return encoders.missing(self.model)
 
     def fields(self) -> dict[str, object]:
         return {
@@ -93,7 +87,7 @@ class BertScore(ModelMetric):
             "layer": self.layer,
             "part": self.settings.part,
             "idf": vectors.identity(self._texts) if self._texts else "none",
-            "rescaled": f"bert-score-{installed('bert-score')}" if self.rescaled else "no",
+            "rescaled": "no",
             "refs": "max",
             "transformers": installed("transformers"),
         }
@@ -113,9 +107,6 @@ class BertScore(ModelMetric):
                     answers.append(Score(self.empty_value, Status.EMPTY, "a text without a token"))
                     continue
                 value = getattr(matched, self.settings.part)
-                if self.baseline:
-                    base = getattr(self.baseline, self.settings.part)
-                    value = (value - base) / (1 - base)
                 note = cut_note(max(a.length, b.length), encoder.window)
                 answers.append(scored(round(value, DECIMALS), note))
         return answers
@@ -155,20 +146,6 @@ def _layer(model: Backbone) -> int:
     raise TstmetaError(
         f"which layer of {model.where} BERTScore should use is not known: name it, as in "
         f"bertscore:layer9+{model.name}"
-    )
-
-
-def _baseline(model: Backbone, layer: int) -> Matched:
-    """What unrelated English sentences get, as the bert-score library ships it."""
-    library = str(find_spec("bert_score").origin)  # type: ignore[union-attr]
-    file = Path(library).parent / "rescale_baseline" / "en" / f"{_known_as(model)}.tsv"
-    if file.is_file():
-        table = pd.read_csv(file, index_col="LAYER", float_precision="round_trip")
-        if layer in table.index:
-            return Matched(*table.loc[layer, ["P", "R", "F"]].tolist())
-    raise TstmetaError(
-        f"the bert-score library has no baseline for layer {layer} of {model.where}; leave out "
-        "'rescaled', or name a model that it has one for, such as deberta-xlarge-mnli"
     )
 
 

@@ -43,7 +43,7 @@ ALIKE = "layer9+google-bert/bert-base-multilingual-cased"
 #: How upstream's program limits questions about a long text: those of its first sentences.
 SENTENCES = 5
 #: What is asked about, in signatures; its number goes up when the answers of the rule change.
-RULE = f"rule-1,{SENTENCES} sentences"
+RULE = f"rule-2,{SENTENCES} sentences"
 
 Writer = Annotated[Backbone, BeforeValidator(backbone), Field(description="MODEL")]
 

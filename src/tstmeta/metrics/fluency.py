@@ -12,7 +12,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from ..models import hub, lm
-from ..models.causal import described
+from ..models.causal import DEFAULT, described
 from ..models.tokencache import Cached
 from ..schema import Status, TstmetaError
 from .base import CorpusMetric, Request, Score, cut_note, installed, scored
@@ -39,13 +39,11 @@ class Perplexity(ModelMetric):
     bases: tuple[str, ...] = ("none",)
     higher_is_better = False
     accepts_empty = True
-    VARIANTS: ClassVar[tuple[str, ...]] = ("word", "gpt2", "mgpt")
-    Settings: ClassVar[type[ModelSettings]] = PerplexitySettings
-    models, default = lm.MODELS, "embedded"
-    demonstration = (
-        "the embedded model demonstrates how fluency metrics work: it is tiny and has read "
-        "generated text only. Name a real model, for instance perplexity:gpt2"
+    VARIANTS: ClassVar[tuple[str, ...]] = (
+        *("word", "qwen2.5-coder-1.5b", "gemma-3-270m", "gpt2", "mgpt"),
     )
+    Settings: ClassVar[type[ModelSettings]] = PerplexitySettings
+    models, default = lm.MODELS, DEFAULT
 
     def __init__(self, variant: str = ""):
         super().__init__(variant)
@@ -56,7 +54,7 @@ class Perplexity(ModelMetric):
         return hub.absent(self.model)
 
     def fields(self) -> dict[str, object]:
-        model = described(hub.identity(self.model), hub.dtype_of("auto", self._device()))
+        model = described(hub.identity(self.model), hub.dtype_of(self.model))
         return {
             "model": model.replace("|", " "),
             "context": "bos-else-eos",
@@ -66,10 +64,6 @@ class Perplexity(ModelMetric):
             "transformers": installed("transformers"),
         }
 
-    def _device(self) -> str:
-        # torch, which knows the devices, takes seconds to import
-        return "cpu" if self.profile == "embedded" else hub.device_of()
-
     def further_fields(self) -> dict[str, object]:
         """What else changes a value."""
         return {}
@@ -77,7 +71,7 @@ class Perplexity(ModelMetric):
     @cached_property
     def reader(self) -> lm.Reader:
         """The model, which is loaded when it is needed."""
-        model = lm.loaded(self.model, hub.identity(self.model), self._device(), "auto")
+        model = lm.loaded(self.model, hub.identity(self.model), "auto", "auto")
         return lm.Reader(model if self._folder is None else Cached(model, self._folder))
 
     def values(self, requests: Sequence[Request]) -> Sequence[Score]:
@@ -137,11 +131,11 @@ class Slor(Perplexity):
 
     def __init__(self, variant: str = ""):
         super().__init__(variant)
-        self._file = self.model.folder / lm.UNIGRAMS
+        self._file = lm.unigrams_of(self.model)
         if not (self._file.is_file() or self.model.course):  # or it is yet to be trained
             raise TstmetaError(
-                f"{self.name} needs the token frequencies of what the model was trained on: name a "
-                "folder that experiments.training lm wrote"
+                f"{self.name} needs token frequencies, which come with {DEFAULT}, or stand in a "
+                f"folder that experiments.training lm wrote; {self._file} is no file"
             )
 
     def further_fields(self) -> dict[str, object]:

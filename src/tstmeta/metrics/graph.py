@@ -1,14 +1,15 @@
-"""Smatch: how much two meaning graphs, or dependency trees, have in common.
+"""Smatch: how much two labelled graphs, such as dependency trees, have in common.
 
 It maps nodes so that as many triples (labels, attributes, relations) as possible agree.
 """
 
 from random import Random
 from types import SimpleNamespace
+from typing import NamedTuple
 
-from ..models import parses
-from ..models.parses import Graph, Parser, Tree
+from ..models.parses import Tree
 from .base import Score, cut_note, installed, scored
+from .learned import Elsewhere
 from .trees import ParseMetric
 
 #: Random starts after the first one, which maps nodes of equal labels (the library's own default),
@@ -17,6 +18,25 @@ RESTARTS, SEED = 4, 0
 #: Nodes of a graph that are used; the search takes seconds beyond, and grows with the third power.
 MAX_NODES = 64
 _SEARCH = f"seed:{SEED} restarts:{RESTARTS} refs:max max_nodes:{MAX_NODES}"
+
+
+class Graph(NamedTuple):
+    """A labelled graph: nodes are places in ``labels``; attributes are (name, node, value)."""
+
+    labels: tuple[str, ...]
+    attributes: tuple[tuple[str, int, str], ...] = ()
+    relations: tuple[tuple[str, int, int], ...] = ()
+
+    @property
+    def triples(self) -> int:
+        """Number of labels, attributes and relations: what Smatch counts."""
+        return len(self.labels) + len(self.attributes) + len(self.relations)
+
+    def first(self, nodes: int) -> "Graph":
+        """The graph of the first nodes; what hangs on the others is left out."""
+        attributes = tuple(part for part in self.attributes if part[1] < nodes)
+        relations = tuple(part for part in self.relations if max(part[1:]) < nodes)
+        return Graph(self.labels[:nodes], attributes, relations)
 
 
 def matched(output: Graph, text: Graph) -> int:
@@ -75,18 +95,9 @@ class SmatchDep(ParseMetric):
         return scored(share, cut_note(nodes, MAX_NODES, "nodes"))
 
 
-class SmatchAmr(SmatchDep):
+class SmatchAmr(Elsewhere):
     """Smatch over Abstract Meaning Representations: F1 in [0, 1] (Cai and Knight, 2013)."""
 
     name = "smatch-amr"
-    facts = f"measure:f1 search:climb {_SEARCH}"
-    remedy = (
-        "parse the texts with an AMR parser and name the file in PENMAN notation, each graph under "
-        "its text (# ::snt The text.), as in {name}:/path/parsed.amr"
-    )
-
-    def read(self) -> Parser:
-        return parses.graphs(self.file)
-
-    def find(self, text: str) -> Graph:
-        return self.read().find(text)
+    facts = "measure:f1"
+    how = "no parser comes with us: parse the texts with an AMR parser, run the package smatch"

@@ -39,8 +39,7 @@ class Bleurt(ModelMetric):
 
     def pairs(self, pairs_: Sequence[Pair]) -> list[Score]:
         model: Any = classifiers.load(self.model)
-        if not model.about.regression:
-            labels = len(model.about.tasks[0].styles)
+        if (labels := len(model.about.tasks[0].styles)) != 1:
             raise MissingModel(
                 f"{self.model.where} gives {labels} numbers a pair and BLEURT one; name a regressor"
             )
@@ -51,21 +50,29 @@ class Bleurt(ModelMetric):
         ]
 
 
-class Comet(BatchedMetric):
-    """COMET (Rei et al., 2020), never computed here: its released scores have a place."""
+class Elsewhere(BatchedMetric):
+    """A metric that is never computed here; scores that a file brings have a place."""
 
     profile = "real"
-
-    def __init__(self, name: str, model: str):
-        self.name, self.model, self.facts = name, model, f"model:{model}"
+    #: Why, and what to do instead.
+    how: str = ""
 
     @property
     def missing(self) -> str:
         return (
-            f"{self.name} is not computed here, for its package needs older libraries: run "
-            f"{self.model} with unbabel-comet in an environment of its own and bring the file with "
-            f"tstmeta evaluate --scores comet.csv (columns item_id, metric, value); of the data "
-            f"set lai the released scores are there as released:{self.name}"
+            f"{self.name} is not computed here, for {self.how} and bring the file with tstmeta "
+            "evaluate --scores FILE.csv (columns item_id, metric, value)"
+        )
+
+
+class Comet(Elsewhere):
+    """COMET (Rei et al., 2020), of which scores were released with the data set lai."""
+
+    def __init__(self, name: str, model: str):
+        self.name, self.facts = name, f"model:{model}"
+        self.how = (
+            f"its package needs older libraries (of the data set lai released:{name} is there): "
+            f"run {model} with unbabel-comet in an environment of its own"
         )
 
 

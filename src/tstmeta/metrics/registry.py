@@ -87,7 +87,7 @@ def get(name: str, *, imports: bool = False) -> Metric:
     if re.search(r"[\x00-\x1f\x7f\ud800-\udfff]", name):
         raise UnknownMetric(f"no metric is called {name!r:.100}: it holds control characters")
     stem, _, variant = colon_form(name).partition(":")
-    point = plugins.points(GROUP).get(stem)
+    point = None if name in OPEN else plugins.points(GROUP).get(stem)
     if point is None:
         file, _, attribute = name.rpartition(":")
         if imports and file.endswith(".py"):
@@ -117,6 +117,8 @@ def _unknown(name: str) -> UnknownMetric:
     """The error of a name that is no metric, with what may have been meant."""
     if remedy := how(name):
         return UnknownMetric(f"{name!r} combines other metrics, and is had so: {remedy}")
+    if name in OPEN:
+        return UnknownMetric(f"{name}: {OPEN[name]}")
     words = f"no metric is called {name!r:.100}"
     if name.endswith(".py"):
         return UnknownMetric(f"{words}; name a function of it, {name}:FUNCTION")

@@ -15,6 +15,7 @@ from ..schema import Status
 from .base import Request, Score, cut_note, installed, scored
 from .batched import ModelMetric
 from .bertscore import BertScore
+from .learned import Elsewhere
 from .settings import File, MetricSettings
 
 __all__ = ["BertScore", "Cosine", "S3Bert", "Sim", "Wmd"]
@@ -57,32 +58,16 @@ class Cosine(ModelMetric):
         return scored(round(value, DECIMALS), cut_note(max(lengths), self._window))
 
 
-class S3Bert(Cosine):
-    """Cosine of S3BERT's sentence vectors (Opitz and Frank, 2022): in [-1, 1]; more is better.
-
-    Slices of the vector answer to aspects of meaning; here the whole vector is compared.
-    """
+class S3Bert(Elsewhere):
+    """Cosine of S3BERT's sentence vectors (Opitz and Frank, 2022): in [-1, 1]; more is better."""
 
     name = "s3bert"
-    VARIANTS: ClassVar[tuple[str, ...]] = ()
-
-    def __init__(self, variant: str = ""):
-        super().__init__(variant)
-        self.profile, self.languages = "real", ("en",)
-
-    @property
-    def missing(self) -> str:
-        if self.model is not MINILM:
-            return super().missing
-        return (
-            "no hub has an S3BERT model: get s3bert_all-MiniLM-L12-v2 from its authors "
-            "(github.com/flipz357/S3BERT), convert its weights to safetensors and name the "
-            "folder: s3bert:/path/folder"
-        )
-
-    def fields(self) -> dict[str, object]:
-        part: dict[str, object] = {"feature": "global[0:]"}
-        return part if self.model is MINILM else part | super().fields()
+    languages = ("en",)
+    facts = "feature:global[0:]"
+    how = (
+        "no hub has S3BERT: convert the weights of its authors (github.com/flipz357/S3BERT)"
+        " to safetensors and name the folder, cosine:/path/s3bert_all-MiniLM-L12-v2, or score there"
+    )
 
 
 def _cosine(first: np.ndarray, second: np.ndarray) -> float:

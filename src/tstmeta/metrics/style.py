@@ -1,6 +1,8 @@
-"""Style strength by a model of style: accuracy, confidence, distances, a regressor.
+"""Style strength by a model of style: accuracy, confidence, distances.
 
-A blank text has probability 0 of the target style, the rest is shared alike.
+The plain names cover English toxicity (toxic, non-toxic), sentiment (negative, positive) and
+formality (informal, formal); another style is refused, as is one that a model named instead does
+not know.  A blank text has probability 0 of the target style, the rest is shared alike.
 """
 
 import json
@@ -30,7 +32,7 @@ _WORDINGS = {
 class TextStyle(NamedTuple):
     """What a model says of a text."""
 
-    styles: np.ndarray  # distribution over the styles of the task, or the style's strength
+    styles: np.ndarray  # distribution over the styles of the task
     target: int  # place of the target style
     task: classifiers.Task
     cut: str = ""
@@ -48,7 +50,10 @@ class DistanceSettings(StyleSettings):
 
 
 class StyleConfidence(ModelMetric):
-    """Probability of the target style, in [0, 1] (Mukherjee et al., 2025, Table 1)."""
+    """Probability of the target style, in [0, 1] (Mukherjee et al., 2025, Table 1).
+
+    By default of toxicity, sentiment or formality; other styles are refused.
+    """
 
     name = "style-confidence"
     dimensions = ("style",)
@@ -57,8 +62,6 @@ class StyleConfidence(ModelMetric):
     VARIANTS: ClassVar[tuple[str, ...]] = ("toxicity",)
     models: ClassVar = classifiers.MODELS
     default = "embedded"
-    #: How a model is asked.
-    estimate: ClassVar[str] = "probabilities"
     Settings: ClassVar[type[StyleSettings]] = StyleSettings
 
     def __init__(self, variant: str = ""):
@@ -106,10 +109,12 @@ class StyleConfidence(ModelMetric):
         return float(text.styles[text.target])
 
     def _read(self, texts: list[str], style: str) -> Mapping[str, TextStyle | Score]:
-        """What the model says of texts; errors if it knows no such style."""
+        """What the model says of texts; refused if it knows no such style."""
         model = classifiers.load(self.model)
         try:
             number, target = model.place(style, self.wordings)
+        except classifiers.UnknownStyle as error:
+            return dict.fromkeys(texts, Score(math.nan, Status.REFUSED, str(error)))
         except TstmetaError as error:
             return dict.fromkeys(texts, failed(error))
         task = model.about.tasks[number]
@@ -117,7 +122,7 @@ class StyleConfidence(ModelMetric):
         shares[target] = 0
         blank = TextStyle(shares, target, task, blank=True)
         full = [text for text in texts if text.strip()]
-        estimates = getattr(model, self.estimate)(full, number) if full else ()
+        estimates = model.probabilities(full, number) if full else ()
         rows = (TextStyle(row, target, task, cut) for row, cut in zip(*estimates, strict=True))
         return dict.fromkeys(texts, blank) | dict(zip(full, rows, strict=True))
 
@@ -126,7 +131,8 @@ class StyleAccuracy(StyleConfidence, CorpusMetric):
     """Share of outputs that a model of style takes for the target style, in [0, 1].
 
     "Sentence accuracy" of Mukherjee et al. (2025, Table 1), Acc of Pang and Gimpel (2019) when the
-    model is a TextCNN.  A tie and a blank output count 0.  Statistics: right outputs, outputs.
+    model is a TextCNN.  Styles as :class:`StyleConfidence`.  A tie and a blank output count 0.
+    Statistics: right outputs, outputs.
     """
 
     name = "style-accuracy"
@@ -143,31 +149,13 @@ class StyleAccuracy(StyleConfidence, CorpusMetric):
         return float(total[0] / total[1]) if total[1] else math.nan
 
 
-class StyleRegressor(StyleConfidence):
-    """How strong the target style is, in the unit of a regressor's training; higher is stronger.
-
-    Where the target is the style of low values, the value is mirrored in the middle of the scale.
-    A blank output has the weakest value.
-    """
-
-    name = "style-regressor"
-    VARIANTS: ClassVar[tuple[str, ...]] = ()
-    default, estimate = "embedded-strength", "strengths"
-
-    def strength(self, text: TextStyle) -> float:
-        low, high = text.task.values
-        if text.blank:
-            return low
-        value = float(text.styles)
-        return value if text.target == len(text.task.styles) - 1 else low + high - value
-
-
 class StyleEmd(StyleConfidence):
     """Earth mover's distance of two texts' style distributions, in [0, 1].
 
     Styles are as far apart as any: then it is half of the summed differences (Rubner et al., 2000;
     Mir et al., 2019).  Against the source more is better; against references less, and the nearest
-    counts.  ``directed``: negative where the output is less probably in the target style.
+    counts.  ``directed``: negative where the output is less probably in the target style.  Styles
+    as :class:`StyleConfidence`.
     """
 
     name = "style-emd"
@@ -227,7 +215,10 @@ class StyleJs(StyleEmd):
 
 
 class StyleCosine(StyleEmd):
-    """Cosine of two style distributions, in [0, 1]: against the source less is better."""
+    """Cosine of two style distributions, in [0, 1]: against the source less is better.
+
+    Styles as :class:`StyleConfidence`.
+    """
 
     name = "style-cosine"
     higher_is_better = False

@@ -4,16 +4,19 @@ A word's mass is the reciprocal of its PageRank in a graph of all parses; to the
 two words is added the mean distance of the subtrees that hold them.
 """
 
+import lzma
 import math
 from collections import defaultdict
 from collections.abc import Iterable
 from functools import cached_property, lru_cache
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..models.parses import Tree
-from ..models.vectors import Vectors
+from ..models import hub
+from ..models.parses import English, Tree
+from ..models.vectors import Vectors, identity
 from .base import Request, Score, cut_note, installed, scored
 from .semantic import NOWHERE_TO_TRAVEL, WORDLESS, WordMetric, WordSettings
 from .trees import ParseMetric, ParseSettings, first
@@ -24,6 +27,10 @@ HOPS = 3
 DAMPING = 0.2
 #: Words of a text that are used; time and memory grow with the square.
 MAX_WORDS = 500
+#: Weights of words by spaCy's parses of sources of open data sets (``tools/counts.py``).
+WEIGHTS = Path(hub.__file__).parent / "weights" / "words" / "en_core_web_sm.txt.xz"
+#: Their word for all that are not listed; no token is empty.
+UNKNOWN = ""
 #: Universal parts of speech whose words are left out: they are few and hold sentences together.
 CLOSED = frozenset(["ADP", "AUX", "CCONJ", "DET", "PART", "PRON", "PUNCT", "SCONJ", "SYM"])
 
@@ -47,6 +54,12 @@ def word_weights(trees: Iterable[Tree]) -> dict[str, float]:
     ends = np.array([(places[form], places[other]) for form, other in edges])
     ranks = _page_rank(ends[:, 0], ends[:, 1], np.array(list(edges.values())), len(places))
     return dict(zip(places, (1 / ranks).tolist(), strict=True))
+
+
+def read_weights(path: Path) -> dict[str, float]:
+    """The weights of a table such as :data:`WEIGHTS`, by word."""
+    lines = lzma.decompress(path.read_bytes()).decode().splitlines()
+    return {form: float(weight) for form, _, weight in (line.partition(" ") for line in lines)}
 
 
 def _children(tree: Tree) -> list[list[int]]:
@@ -104,7 +117,8 @@ def distances(text: Travellers, other: Travellers) -> np.ndarray:
 def travellers(tree: Tree, weights: dict[str, float], source: Vectors) -> Travellers | None:
     """A text's words as the distance sees them; None where no word has a vector.
 
-    A word that the graph does not know weighs as little as the lightest that it knows.
+    A word that the graph does not know weighs as little as the lightest that it knows; with the
+    shipped weights, as much as the median word of a single source.
     """
     vectors = [
         source.vectors(pieces).mean(axis=0) if len(pieces) else np.zeros(1)
@@ -114,8 +128,8 @@ def travellers(tree: Tree, weights: dict[str, float], source: Vectors) -> Travel
     places = [place for place in known if tree[place].upos not in CLOSED] or known
     if not places:
         return None
-    least = min(weights.values(), default=1.0)
-    mass = np.array([weights.get(tree[place].form.lower(), least) for place in places])
+    other = weights.get(UNKNOWN) or min(weights.values(), default=1.0)
+    mass = np.array([weights.get(tree[place].form.lower(), other) for place in places])
     directions = _directions(np.array([vectors[place] for place in places]))
     rows = []
     # each word with its dependents down to one level, two levels, ... as far as more come
@@ -157,7 +171,7 @@ class SynWmd(ParseMetric):
         super().__init__(variant)
         file = self.settings.vectors
         self._words = WordMetric(f"vectors={file}" if file else "")
-        self.languages = self._words.languages
+        self.languages = self.languages or self._words.languages
         # a source comes with one output after the other; long texts take megabytes
         self._known = lru_cache(maxsize=64)(self._travellers)
 
@@ -166,12 +180,16 @@ class SynWmd(ParseMetric):
         return super().missing or self._words.missing
 
     def fields(self) -> dict[str, object]:
-        return {**super().fields(), **self._words.fields(), "POT": installed("POT")}
+        graph = {} if self.file else {"graph": identity(WEIGHTS)}
+        return {**super().fields(), **graph, **self._words.fields(), "POT": installed("POT")}
 
     @cached_property
     def _facts(self) -> tuple[dict[str, float], Vectors]:
+        parser = self.read()
+        if isinstance(parser, English):
+            return read_weights(WEIGHTS), self._words.source
         # a sentence is a text of its own, whatever longer text it stands in: one root
-        parses = self.read().parses.values()
+        parses = parser.parses.values()
         sentences = (tree for tree in parses if sum(not word.head for word in tree) == 1)
         return word_weights(dict.fromkeys(sentences)), self._words.source
 

@@ -13,8 +13,6 @@ from .base import Request, code_of
 DEVANAGARI = frozenset({"hi", "mag", "bho", "mai", "mr", "ne", "sa"})
 BENGALI = frozenset({"bn", "as"})
 
-#: A sentence ends at white space after an end mark, or after a quote or bracket that closes on it.
-_SENTENCE_END = re.compile(r"(?<=[.!?।॥])\s+|(?<=[.!?।॥][\"')\]])\s+")
 #: Letters or digits with the marks and joiners that belong to them.
 _WORD = regex.compile(r"[\p{L}\p{N}][\p{L}\p{N}\p{M}\u200c\u200d]*")
 #: The same; an apostrophe between letters does not end the word.
@@ -29,8 +27,10 @@ _DANDA = re.compile(r"\s*([।॥])\s*")
 
 
 def sentences(text: str) -> list[str]:
-    """A text cut at white space after ``.``, ``!``, ``?`` or a danda; abbreviations are cut too."""
-    return _SENTENCE_END.split(text)
+    """The sentences of an English text by Punkt's trained parameters (Kiss and Strunk, 2006)."""
+    import punkt
+
+    return punkt.sent_tokenize(text)
 
 
 def respelt(text: str) -> str:

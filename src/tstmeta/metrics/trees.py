@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from ..extras import lacking
 from ..models import parses
-from ..models.parses import Parser, Tree
+from ..models.parses import English, Parser, Tree
 from ..schema import Status, TstmetaError
 from .base import Request, Score, cut_note, failed, scored
 from .batched import ModelMetric, Pair
@@ -20,39 +20,31 @@ MAX_WORDS = 200
 
 
 class ParseSettings(MetricSettings):
-    """The file of parses: CoNLL-U, or PENMAN for graphs."""
+    """The file of parses in CoNLL-U."""
 
     default_key = "parses"
     parses: str = ""
 
 
 class ParseMetric(ModelMetric):
-    """A metric of parses, dependency trees mostly, which come from a file."""
+    """A metric of dependency trees, by spaCy's model for English or of a file."""
 
     profile = "real"
-    remedy: ClassVar[str] = (
-        "parse the texts with UDPipe, Stanza or another parser and name the CoNLL-U file, as in "
-        "{name}:/path/parses.conllu"
-    )
     modules: ClassVar[tuple[str, ...]] = ()
     Settings: ClassVar[type[ParseSettings]] = ParseSettings
 
     def __init__(self, variant: str = ""):
         super().__init__(variant)
         self.file = self.settings.parses
+        self.languages = () if self.file else ("en",)
 
-    def read(self) -> Parser:
+    def read(self) -> Parser | English:
         return parses.trees(self.file)
 
     @property
     def missing(self) -> str:
         if packages := lacking(*self.modules):
             return packages
-        if not self.file:
-            name = type(self).name
-            return (
-                f"{name} needs parses and no parser comes with us: {self.remedy.format(name=name)}"
-            )
         try:
             self.read()
         except TstmetaError as error:
@@ -63,6 +55,7 @@ class ParseMetric(ModelMetric):
         return {**super().fields(), "parses": "none" if self.missing else self.read().identity}
 
     def pairs(self, pairs: Sequence[Pair]) -> list[Score]:
+        self.read().prepare(text for pair in pairs for text in pair)
         return [self._pair(*pair) for pair in pairs]
 
     def _pair(self, text: str, output: str) -> Score:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 
 from ..schema import TstmetaError
+from . import fetching
 
 
 class MissingModel(TstmetaError):
@@ -84,9 +85,10 @@ def progress_bar(tokens: int, show: bool) -> Any:
 
 @dataclass(frozen=True)
 class Backbone:
-    """A model by name; ``where`` is a hub id or a folder, ``course`` what trains it there.
+    """A model by name; ``where`` is a hub id, a folder or a GGUF file.
 
-    ``languages``: codes of those that it is made for; empty = many, or not known.
+    ``course`` is what trains it there, ``fetched`` the name by which ``tstmeta models fetch`` gets
+    it.  ``languages``: codes of those that it is made for; empty = many, or not known.
     """
 
     name: str
@@ -95,14 +97,21 @@ class Backbone:
     profile: str = "real"
     gated: bool = False
     course: str = ""
+    fetched: str = ""
     languages: tuple[str, ...] = ()
 
     @property
     def local(self) -> bool:
-        return bool(self.course) or self.folder.is_dir()
+        return bool(self.course or self.fetched) or self.quantised or self.folder.is_dir()
+
+    @property
+    def quantised(self) -> bool:
+        """Whether it is a GGUF file."""
+        return self.folder.suffix == ".gguf"
 
     @property
     def folder(self) -> Path:
+        """The folder or the GGUF file of a local model."""
         return Path(self.where).expanduser()
 
 
@@ -113,8 +122,8 @@ def described(name: str, dtype: str, rounded: bool = False) -> str:
 
 ENGLISH = ("en",)
 _FOLDER = Path(__file__).parent
-#: The demonstration model that comes with the package, trained by us on generated text.
-EMBEDDED = _FOLDER / "weights" / "backbone"
+#: The causal model of a metric that names none.
+DEFAULT = "smollm2-135m"
 
 
 def catalogue(use: str) -> dict[str, Backbone]:
@@ -122,8 +131,10 @@ def catalogue(use: str) -> dict[str, Backbone]:
     tables = tomllib.loads((_FOLDER / "models.toml").read_text(encoding="utf-8"))
     models = {}
     for name, facts in tables[use].items():
-        where, facts["languages"] = facts["where"], tuple(facts.get("languages", ()))
-        if "profile" in facts:
+        where, facts["languages"] = facts.get("where", ""), tuple(facts.get("languages", ()))
+        if "fetched" in facts:
+            where = str(fetching.folder(facts["fetched"]) / where)
+        elif "profile" in facts:
             where = str(_FOLDER / "weights" / where)
         elif "course" in facts:
             from ..data import paths  # takes time to import
@@ -141,15 +152,17 @@ _HUB_ID = re.compile(r"\w([\w.-]*\w)?/\w([\w.-]*\w)?", re.ASCII)
 
 
 def backbone(name: str) -> Backbone:
-    """A model by its name here, by ``hub/id`` or ``hub/id@revision``, or by a folder."""
+    """A model by its name here, ``hub/id`` or ``hub/id@revision``, a folder or a GGUF file."""
     if name in BACKBONES:
         return BACKBONES[name]
-    if name and Path(name).expanduser().is_dir():
-        return Backbone(name, str(Path(name).expanduser()))
+    path = Path(name).expanduser()
+    if name and (path.is_dir() or (path.suffix == ".gguf" and path.is_file())):
+        return Backbone(name, str(path))
     where, _, revision = name.partition("@")
-    if _HUB_ID.fullmatch(where) and "--" not in where and ".." not in where:
+    strange = "--" in where or ".." in where or path.suffix == ".gguf"
+    if _HUB_ID.fullmatch(where) and not strange:
         return Backbone(name, where, revision)
-    known = f"{', '.join(BACKBONES)}, an id such as owner/name@revision, or the folder of a model"
+    known = f"{', '.join(BACKBONES)}, an id such as owner/name@revision, or a folder or GGUF file"
     raise TstmetaError(f"no model is called {name!r}: use {known}")
 
 

@@ -1,7 +1,7 @@
-"""Models that know styles: how probable each style of a text is, or how strong a style is.
+"""Models that know styles: how probable each style of a text is.
 
-A linear model over hashed n-grams or a TextCNN is a file ``style.safetensors``; any sequence
-classifier of transformers is a third kind.
+A linear model, over hashed n-grams or a sentence's vector, or a TextCNN is a file
+``style.safetensors``; any sequence classifier of transformers is a model, too.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -18,7 +18,7 @@ from scipy.special import softmax
 from ..extras import lacking
 from ..schema import TstmetaError
 from ..secrecy import excerpt
-from . import hub, sequence
+from . import encoders, hub, sequence
 from .causal import Backbone, MissingModel, catalogue
 from .sequence import by_length
 
@@ -28,27 +28,28 @@ _TOKEN = regex.compile(r"[\p{L}\p{N}_][\p{L}\p{N}\p{M}_'’\u200c\u200d]*|[^\s]"
 #: Packages whose version can change a value, by kind.
 PACKAGES = {
     "linear": ("scikit-learn",),
+    "vectors": ("sentence-transformers", "transformers"),
     "textcnn": ("torch",),
     "transformer": ("torch", "transformers"),
 }
-Kind = Literal["linear", "textcnn", "transformer"]
+Kind = Literal["linear", "vectors", "textcnn", "transformer"]
 _MODULES = ("safetensors", "sklearn", "torch", "transformers")
 #: Models by name.
 MODELS = catalogue("style")
 
 
+class UnknownStyle(TstmetaError):
+    """A style that a model was not trained on."""
+
+
 @dataclass(frozen=True)
 class Task:
-    """Styles that exclude each other; of a regressor, what low and what high ``values`` mean.
-
-    ``wordings`` are other names of the styles, ``temperature`` divides the logits.
-    """
+    """Styles that exclude each other, with other ``wordings``; ``temperature`` divides logits."""
 
     name: str
     styles: tuple[str, ...]
     wordings: Mapping[str, str] = field(default_factory=dict)
     temperature: float = 1.0
-    values: tuple[float, float] = (0.0, 1.0)
 
 
 @dataclass(frozen=True)
@@ -57,12 +58,11 @@ class About:
 
     kind: Kind
     tasks: tuple[Task, ...]
-    regression: bool = False
     features: Mapping[str, Any] = field(default_factory=dict)
 
 
 class Estimates(NamedTuple):
-    """Logits or probabilities [n, k] of styles, or strengths [n], and a note on each cut text."""
+    """Logits or probabilities [n, k] of styles, and a note on each cut text."""
 
     values: np.ndarray
     cut: list[str]
@@ -74,7 +74,7 @@ class StyleModel:
     about: About
 
     def logits(self, texts: Sequence[str], task: int) -> Estimates:
-        """Logits [n, k] of the styles of a task, or a regressor's value (k = 1)."""
+        """Logits [n, k] of the styles of a task."""
         raise NotImplementedError
 
     def place(self, style: str, wordings: Mapping[str, str] | None = None) -> tuple[int, int]:
@@ -88,24 +88,18 @@ class StyleModel:
                 return number, task.styles.index(name)
         known = list(dict.fromkeys(name for task in self.about.tasks for name in task.styles))
         shown = excerpt(style, 60)
-        raise TstmetaError(
-            f"the model knows no style {shown!r}, only {', '.join(known)}; name a model that does, "
-            f"or say which of these it is: a word such as {known[0]}={shown}"
+        raise UnknownStyle(
+            f"the model knows no style {shown!r}, only {', '.join(known)}. Remedy: name a model "
+            "that does, train one (tstmeta train style CORPUS --out DIR), or say which of these it "
+            f"is: a word such as {known[0]}={shown}"
         )
 
     def probabilities(self, texts: Sequence[str], task: int) -> Estimates:
         """Calibrated probabilities [n, k] of the styles of a task; rows sum to 1."""
-        if self.about.regression:
-            raise MissingModel("the model is a regressor: use it with style-regressor")
+        if len(self.about.tasks[task].styles) < 2:
+            raise MissingModel("the model has one label and tells no styles apart; name another")
         values, cut = self.logits(texts, task)
         return Estimates(softmax(values / self.about.tasks[task].temperature, axis=1), cut)
-
-    def strengths(self, texts: Sequence[str], task: int) -> Estimates:
-        """Strengths [n], higher towards the last style of a task; in the unit of its training."""
-        if not self.about.regression:
-            raise MissingModel("the model is a classifier, no regressor: use style-confidence")
-        values, cut = self.logits(texts, task)
-        return Estimates(values[:, 0], cut)
 
 
 def words(text: str) -> list[str]:
@@ -124,23 +118,41 @@ def features(texts: Sequence[str], bits: int) -> Any:
     return hstack([word.transform(texts), character.transform(texts)]).tocsr()
 
 
+def vectors(texts: Sequence[str]) -> Estimates:
+    """The encoder's sentence vectors [n, d] in float64, of length 1."""
+    encoder = encoders.load(encoders.MINILM)
+    rows, window = encoder.sentences(texts), encoder.sentence_window
+    cut = [f"{n} tokens, first {window} used" if n > window else "" for _, n in rows]
+    return Estimates(np.array([row.vector for row in rows], dtype=float), cut)
+
+
+def encoder_identity() -> str:
+    """The encoder behind :func:`vectors`, its weights and pooling."""
+    return f"{hub.identity(encoders.MINILM)} {encoders.pooling(encoders.MINILM)}"
+
+
 class Linear(StyleModel):
-    """A linear model; ``weights`` has [k, 2**bits] a task (k = 1 for two styles), ``bias`` [k]."""
+    """A linear model; ``weights`` has [k, d] a task (k = 1 for two styles), ``bias`` [k]."""
 
     def __init__(self, about: About, weights: Sequence[np.ndarray], bias: Sequence[np.ndarray]):
         self.about, self.weights, self.bias = about, weights, bias
 
     def logits(self, texts: Sequence[str], task: int) -> Estimates:
-        weights = self.weights[task].astype(float)
-        values = features(texts, int(self.about.features["bits"])) @ weights.T + self.bias[task]
-        if len(weights) == 1 and not self.about.regression:  # one number tells two styles apart
+        if self.about.kind == "vectors":
+            table, cut = vectors(texts)
+        else:
+            table, cut = features(texts, int(self.about.features["bits"])), [""] * len(texts)
+        values = table @ self.weights[task].astype(float).T + self.bias[task]
+        if values.shape[1] == 1:  # one number tells two styles apart
             values = np.concatenate([np.zeros_like(values), values], axis=1)
-        return Estimates(values, [""] * len(texts))
+        return Estimates(values, cut)
 
     @classmethod
     def read(cls, path: Path, about: About) -> Self:
         from safetensors.numpy import load_file
 
+        if about.kind == "vectors" and about.features["encoder"] != encoder_identity():
+            raise MissingModel(f"{path} was trained on vectors of another encoder; train it anew")
         tensors, tasks = load_file(path), range(len(about.tasks))
         weights = [tensors[f"weight/{number}"] for number in tasks]
         return cls(about, weights, [tensors[f"bias/{number}"] for number in tasks])
@@ -263,7 +275,7 @@ class Transformer(StyleModel):
             task = Task(
                 model.where, tuple(str(name) for _, name in sorted(config.id2label.items()))
             )
-        about = About("transformer", (task,), config.num_labels == 1)
+        about = About("transformer", (task,))
         return cls(about, network.to(hub.device_of()), hub.tokenizer(model))
 
     def judge(self, *sides: Sequence[str]) -> tuple[np.ndarray, list[int]]:
@@ -287,7 +299,7 @@ class Transformer(StyleModel):
 
 
 def ours(model: Backbone) -> Path | None:
-    """The file of a linear model or TextCNN; None where the model is one of transformers."""
+    """The file of a model of ours; None where the model is one of transformers."""
     path = model.folder / FILE
     return path if path.is_file() else None
 
@@ -300,8 +312,8 @@ def missing(model: Backbone) -> str:
     if absent := lacking(*_MODULES):
         return absent
     try:
-        read_about(path)
-        return ""
+        kind = read_about(path).kind
+        return encoders.missing(encoders.MINILM) if kind == "vectors" else ""
     except MissingModel as error:
         return str(error)
 
@@ -324,7 +336,7 @@ def read_about(path: Path) -> About:
     except (SafetensorError, KeyError, TypeError, ValueError, OSError) as error:
         raise MissingModel(
             f"{path} is no model of tstmeta ({type(error).__name__}: {error}); "
-            "train it anew in the repository: python -m experiments.training classifier"
+            "train it anew: tstmeta train style CORPUS --out DIR"
         ) from error
 
 
@@ -341,4 +353,4 @@ def _load(model: Backbone, identity: str) -> StyleModel:
     if path is None:
         return Transformer.read(model)
     about = read_about(path)
-    return (Linear if about.kind == "linear" else TextCnn).read(path, about)
+    return (TextCnn if about.kind == "textcnn" else Linear).read(path, about)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..extras import lacking
-from . import hub
+from . import fetching, hub
 from .causal import ENGLISH, Backbone, MissingModel, catalogue
 from .forest import batches
 from .sequence import longest, padded
@@ -242,7 +242,8 @@ def missing(model: Backbone, *modules: str) -> str:
 def pooling(model: Backbone) -> str:
     """The steps that make one vector of a text, and a hash of their settings and weights."""
     if not hub.here(model):
-        return "missing"
+        fetched = fetching.catalogue().get(model.fetched)
+        return fetched.pooling if fetched else "missing"
     folder = Path(hub.folder(model))
     names = ["modules.json", "sentence_bert_config.json", "config_sentence_transformers.json"]
     files = [folder / name for name in names]

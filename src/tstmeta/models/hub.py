@@ -6,6 +6,7 @@ import hashlib
 import re
 import sys
 from collections.abc import Mapping
+from fnmatch import fnmatch
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ from ..data.paths import regular
 from ..extras import lacking, needs
 from ..schema import TstmetaError
 from ..secrecy import excerpt
+from . import fetching, gguf
 from .causal import Answers, Backbone, MissingModel, Requests, backbone, described, window_of
 
 if TYPE_CHECKING:
@@ -46,24 +48,38 @@ def _hashed(path: Path, *_stamp: int) -> str:
 
 def fingerprint(folder: Path, digits: int = 12) -> str:
     """First hexadecimal digits of the SHA-256 of a local model's files."""
-    files = sorted({file for pattern in _CONTENT for file in folder.glob(pattern)})
-    if not any(file.suffix == ".safetensors" for file in files):
+    files = {file.name: file for pattern in _CONTENT for file in folder.glob(pattern)}
+    if not any(name.endswith(".safetensors") for name in files):
         raise MissingModel(
             f"{folder} holds no .safetensors file: is it the folder of a model? "
             "Other weights, such as pickles, are not read"
         )
-    parts = b"".join(file.name.encode() + bytes.fromhex(file_hash(file)) for file in files)
-    return hashlib.sha256(parts).hexdigest()[:digits]
+    return _hash_of({name: file_hash(file) for name, file in files.items()})[:digits]
+
+
+def _hash_of(files: Mapping[str, str]) -> str:
+    """One hash of the names and hashes of files."""
+    parts = (name.encode() + bytes.fromhex(digest) for name, digest in sorted(files.items()))
+    return hashlib.sha256(b"".join(parts)).hexdigest()
 
 
 def identity(model: Backbone) -> str:
-    """``name@hash`` of a folder (``name@missing``: no weights), ``hub/id@revision`` of a hub."""
+    """``name@hash`` of a folder or GGUF file, ``name@missing``, or ``hub/id@revision`` of a hub.
+
+    The name of a GGUF file says by custom how its weights were quantised.  What can be fetched has
+    its hash before it is here.
+    """
+    files = fetching.catalogue()[model.fetched].files if model.fetched else {}
+    if model.quantised:
+        name = model.folder.name
+        return f"{name}@{(files.get(name) or file_hash(model.folder))[:12]}"
     if model.local:
         name = model.name if model.profile == "embedded" else model.folder.resolve().name
         try:
             return f"{name}@{fingerprint(model.folder)}"
         except MissingModel:  # scoring says so, row by row
-            return f"{name}@missing"
+            known = {n: files[n] for n in files if any(fnmatch(n, p) for p in _CONTENT)}
+            return f"{name}@{_hash_of(known)[:12] if known else 'missing'}"
     fetched = None if model.revision else _snapshot(model)
     return f"{model.where}@{model.revision or (fetched.name if fetched else 'main')}"
 
@@ -72,6 +88,8 @@ def here(model: Backbone) -> bool:
     """Whether the whole model is here; a fetch may have stopped half-way."""
     if lacking("torch", "transformers"):
         return False
+    if model.quantised:
+        return model.folder.is_file() and not lacking("gguf")
     folder = model.folder if model.local else _snapshot(model)
     if folder is None or not _has_tokenizer(folder):
         return False
@@ -83,7 +101,8 @@ def here(model: Backbone) -> bool:
 
 def absent(model: Backbone) -> str:
     """A message that a model is not here, with the remedy; empty when it is."""
-    return "" if here(model) else f"{model.where} is not here: {remedy(model)}"
+    name = model.fetched or model.where
+    return "" if here(model) else f"{name} is not here: {remedy(model)}"
 
 
 def _snapshot(model: Backbone) -> Path | None:
@@ -104,6 +123,12 @@ def remedy(model: Backbone) -> str:
     """What to do when a model is not here."""
     if words := lacking("torch", "transformers"):
         return words
+    if model.quantised and (words := lacking("gguf")):
+        return words
+    if model.fetched:
+        return fetching.catalogue()[model.fetched].remedy
+    if model.quantised:
+        return "name a GGUF file that is complete, of a causal model that transformers can read"
     if model.course:
         command = f"python -m experiments.training {model.course} --out {model.where}"
         return f"train it in the repository: {command}"
@@ -126,6 +151,8 @@ def read(model: Backbone, kind: Any, **options: Any) -> Any:
     options |= {"local_files_only": True, "trust_remote_code": False}
     try:
         return kind.from_pretrained(folder(model, weights), **options)
+    except MissingModel:
+        raise
     except Exception as error:  # a hub, a file and a library can fail in many ways
         raise missing(model, f"{type(error).__name__}: {error}") from error
 
@@ -148,14 +175,21 @@ def tokenizer(model: Backbone) -> Any:
     """A model's tokenizer; MissingModel where it has none, or it cannot be read."""
     from transformers import AutoTokenizer
 
-    if model.local and not _has_tokenizer(model.folder):
+    if model.local and here(model) and not _has_tokenizer(Path(folder(model))):
         # transformers would make up an empty one of the model's kind
         raise missing(model, f"no tokenizer ({', '.join(_TOKENIZERS)})")
     return read(model, AutoTokenizer)
 
 
 def folder(model: Backbone, weights: bool = True) -> str:
-    """Where a model's files are, fetched where they are not here."""
+    """Where a model's files are, fetched from the hub where they are not here."""
+    if model.fetched and not here(model):
+        raise MissingModel(absent(model))
+    if model.quantised:
+        digest = file_hash(model.folder)
+        if model.fetched and not identity(model).endswith(digest[:12]):
+            raise missing(model, "the file is damaged (by SHA-256)")
+        return str(gguf.folder(model.folder, digest))
     if model.local:
         for file in model.folder.rglob("*"):
             regular(file)
@@ -191,11 +225,11 @@ def device_of(wanted: str = "auto") -> str:
     return wanted
 
 
-def dtype_of(wanted: str = "auto", device: str = "cpu") -> str:
-    """``auto`` is bfloat16 on CUDA and float32 elsewhere."""
-    if wanted != "auto":
-        return wanted
-    return "bfloat16" if device.startswith("cuda") else "float32"
+def dtype_of(model: Backbone, device: str = "") -> str:
+    """bfloat16 on CUDA, but for quantised models and those that all have; float32 elsewhere."""
+    if model.profile == "embedded" or model.quantised:
+        return "float32"
+    return "bfloat16" if (device or device_of()).startswith("cuda") else "float32"
 
 
 def load(name: str | Backbone, **options: Any) -> Engine:
@@ -217,7 +251,7 @@ class Lazy:
     def __init__(self, model: Backbone, device: str = "auto", dtype: str = "auto", **options: Any):
         self.model, self.options = model, options
         self.device = device_of(device)
-        self.dtype = dtype_of(dtype, self.device)
+        self.dtype = dtype_of(model, self.device) if dtype == "auto" else dtype
 
     @property
     def identity(self) -> str:
@@ -253,3 +287,7 @@ class Lazy:
 
     def logprobs(self, requests: Requests, **options: Any) -> Answers:
         return self.engine.logprobs(requests, **options)
+
+
+#: The one model that is held: metrics that follow each other and name the same load it once.
+loaded = lru_cache(maxsize=1)(Lazy)

@@ -14,10 +14,9 @@ from . import hub
 from .causal import Backbone, Continuation, LanguageModel, catalogue
 from .template import ControlMark, Template
 
-#: The demonstration model that comes with the package.
-EMBEDDED = Path(__file__).parent / "weights" / "lm"
-#: Token frequencies (id, count) that ``experiments.training`` writes beside a model.
-UNIGRAMS = "unigrams.csv"
+#: Token frequencies (id, count): those of fetched models come with the package,
+#: ``experiments.training`` writes them beside a model.
+SHIPPED, UNIGRAMS = Path(__file__).parent / "weights" / "unigrams", "unigrams.csv"
 #: Models by the names they have as words of fluency metrics.
 MODELS = catalogue("fluency")
 
@@ -75,6 +74,11 @@ def loaded(model: Backbone, identity: str, device: str, dtype: str) -> LanguageM
     """A model that several metrics share; a folder that is trained anew has another identity."""
     # texts that are read by themselves share little but the mark: trees would take twice the time
     return hub.Lazy(model, device, dtype, reuse=False)
+
+
+def unigrams_of(model: Backbone) -> Path:
+    """Where the token frequencies of a model are, if they are anywhere."""
+    return SHIPPED / f"{model.name}.csv" if model.fetched else model.folder / UNIGRAMS
 
 
 def read_unigrams(path: Path, vocabulary: int) -> np.ndarray:

@@ -3,13 +3,11 @@
 A killed run goes on where it was stopped, with the same bytes.
 """
 
-import base64
 import hashlib
 from collections.abc import Collection
 from contextlib import closing
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -45,9 +43,7 @@ class Cached:
         if folder is not None:
             # another version of transformers may write other tokens or compute other numbers
             described = f"{model.identity}|transformers {version('transformers')}"
-            digest = hashlib.sha256(described.encode()).hexdigest()[:16]
             self._rows = Rows(folder, "tokens", described)
-            self._rows.adopt(folder / "tokens", f"{model.identity[:60]}-{digest}", _earlier)
 
     identity = property(lambda self: self.model.identity)
     window = property(lambda self: self.model.window)
@@ -97,13 +93,3 @@ class Cached:
                 raise TstmetaError(f"{rows.path}: {logs!r}, key {key}. Remedy: {REMEDY}")
             answers += [(place, np.frombuffer(logs, dtype="<f4")) for place in places.pop(key)]
         return answers
-
-
-def _earlier(key: str, logs: Any) -> list[tuple[str, bytes]]:
-    """A row that earlier versions wrote: a list in a table, base64 in a journal."""
-    data = (
-        base64.b64decode(logs, validate=True)
-        if isinstance(logs, str)
-        else np.array(logs, "<f4").tobytes()
-    )
-    return [(key.encode().decode(), data)]

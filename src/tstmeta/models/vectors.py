@@ -3,7 +3,6 @@
 A file with a fault is a model that is missing: all that need it say so.
 """
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cached_property
@@ -14,7 +13,6 @@ from typing import Annotated, NamedTuple
 import numpy as np
 from pydantic import BaseModel, Field, PositiveInt
 
-from .. import storage
 from ..data.files import read_text
 from ..schema import DataError
 from ..secrecy import excerpt
@@ -129,9 +127,8 @@ def identity(path: Path) -> str:
 
 # ------------------------------------------------------------------------------- how rare words are
 
-#: The table of the embedded encoder's tokens, and the (small) data sets that it is counted in.
-COUNTS = Path(__file__).parent / "weights" / "idf" / "contrast-world.json"
-COUNTED = ("contrast", "world")
+#: In how many sources of open data sets each token of MiniLM occurs (``tools/counts.py``).
+COUNTS = Path(__file__).parent / "weights" / "idf" / "sources.json"
 
 
 class Frequencies(NamedTuple):
@@ -162,20 +159,11 @@ def read_counts(encoder: Encoder, path: Path) -> Frequencies:
         if max(tokens.values()) > texts:
             raise ValueError
     except ValueError:
-        remedy = "tstmeta train idf writes one; or name a text file, not .json"
-        raise MissingModel(f"{path} is no table of counts: {remedy}") from None
+        raise MissingModel(
+            f"{path} is no table of counts. Remedy: name a text file, one text a line, not .json"
+        ) from None
     known = encoder.tokenizer.get_vocab()
     if strange := next((token for token in tokens if token not in known), None):
         what = f"{path.name} counts {strange!r}, which is no token of {encoder.model.name}"
         raise MissingModel(f"{what}: it was made for another encoder; name a file of texts")
     return Frequencies({known[token]: count for token, count in tokens.items()}, texts)
-
-
-def write_counts(encoder: Encoder, texts: Sequence[str], path: Path) -> Frequencies:
-    """Count and write a table that :func:`read_counts` reads."""
-    counts = frequencies(encoder.ids(texts))
-    tokens = encoder.tokenizer.convert_ids_to_tokens(list(counts.counts))
-    table = dict(sorted(zip(tokens, counts.counts.values(), strict=True)))
-    text = json.dumps({"texts": counts.total, "tokens": table}, ensure_ascii=False, indent=0)
-    storage.write(path, text + "\n")
-    return counts

@@ -14,5 +14,4 @@ from .power import detectable_difference
 from .raters import alpha, ceiling
 from .resampling import Draws, ResamplingPlan, draw
 from .significance import holm, rank_sets, significance_clusters, simultaneous_p
-from .statistic import STATISTICS, Correlation, Statistic, acc_eq, kendall, pearson
-from .ties import TieCalibrated, tie_calibrated
+from .statistic import STATISTICS, Correlation, Statistic, kendall, pearson

@@ -83,20 +83,16 @@ def _by_vector(function: Callable[..., Array], values: tuple[Array, ...], weight
 
 
 def pair_total(
-    function: Callable[[Array, Array], Array],
-    x: Array,
-    y: Array,
-    weights: Array,
-    tolerance: float = 0.0,
+    function: Callable[[Array, Array], Array], x: Array, y: Array, weights: Array
 ) -> Array:
     """Weighted sum over all pairs of different items of a symmetric function of the signs of their
-    differences; those of y up to ``tolerance`` are ties.
+    differences.
     """
     n = x.shape[-1]
     if n > FEW:
-        return _by_vector(lambda a, b, w: _blocks(function, a, b, w, tolerance), (x, y), weights)
+        return _by_vector(lambda a, b, w: _blocks(function, a, b, w), (x, y), weights)
     signs_x = _signs(x[..., :, None], x[..., None, :])
-    signs_y = _signs(y[..., :, None], y[..., None, :], tolerance)
+    signs_y = _signs(y[..., :, None], y[..., None, :])
     table = (function(signs_x, signs_y) * ~np.eye(n, dtype=bool)).astype(float)  # [..., 1|D, n, n]
     if table.shape[-3] == 1:
         inner = weights @ table[..., 0, :, :]
@@ -123,16 +119,12 @@ def _untied(x: Array, weights: Array) -> Array:
     return 0.5 * (groups.sum(axis=1) ** 2 - np.einsum("dn,dn->d", groups, groups))
 
 
-def _signs(first: Array, second: Array, tolerance: float = 0.0) -> Array:
+def _signs(first: Array, second: Array) -> Array:
     """-1, 0 or 1, in bytes."""
-    if tolerance > 0:
-        with np.errstate(over="ignore"):  # a gap too wide for a number is a gap
-            gaps = first - second
-        first, second = np.where(np.abs(gaps) <= tolerance, 0.0, gaps), np.zeros(1)
     return (first > second).view(np.int8) - (first < second).view(np.int8)
 
 
-def _blocks(function, x: Array, y: Array, weights: Array, tolerance: float) -> Array:
+def _blocks(function, x: Array, y: Array, weights: Array) -> Array:
     """:func:`pair_total` of vectors ``[n]`` under ``[D, n]``, by blocks of rows: ``[D]``."""
     # counts and their sums are small whole numbers, for which single precision is exact
     exact = (weights == np.rint(weights)).all() and weights.sum(axis=1).max(initial=0.0) < 2**23
@@ -142,7 +134,7 @@ def _blocks(function, x: Array, y: Array, weights: Array, tolerance: float) -> A
     for start in range(0, len(x), step):
         rows = slice(start, start + step)
         # the pairs of these rows with one another, and with the rows after them
-        signs = _signs(x[rows, None], x[start:]), _signs(y[rows, None], y[start:], tolerance)
+        signs = _signs(x[rows, None], x[start:]), _signs(y[rows, None], y[start:])
         table = function(*signs).astype(light.dtype)
         table[:, : len(table)] *= 0.5 - 0.5 * np.eye(len(table), dtype=light.dtype)
         inner = (light[:, start:] @ table.T).astype(float)

@@ -6,7 +6,7 @@ constant, there is no value (NaN), except that accuracies count ties.  No p-valu
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -44,7 +44,7 @@ class Statistic:
         peer: scipy's function of two vectors, where scipy has it.
         parts_by_row: quicker ``parts`` of all cells (:func:`.kernels.moments_by_row`).
         ordinal, reranks: whether items are compared in pairs; ranked in every draw anew.
-        has_partial, ties_fitted: whether there is a partial correlation, a fitted tie threshold.
+        has_partial: whether there is a partial correlation.
     """
 
     name: str
@@ -59,7 +59,6 @@ class Statistic:
     ordinal: bool = True
     reranks: bool = False
     has_partial: bool = False
-    ties_fitted: bool = False
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -158,29 +157,16 @@ def _preference(untied: Array, agreeing: Array) -> Array:
     return 0.5 * (1.0 + ratio(agreeing, untied))
 
 
-def _accuracy_parts(x: Array, y: Array, weights: Array, threshold: float = 0.0) -> Parts:
-    return kernels.pairs(weights), kernels.pair_total(np.equal, x, y, weights, threshold)
+def _accuracy_parts(x: Array, y: Array, weights: Array) -> Parts:
+    return kernels.pairs(weights), kernels.pair_total(np.equal, x, y, weights)
 
 
 def _accuracy(pairs: Array, right: Array) -> Array:
     return ratio(right, pairs)
 
 
-def acc_eq(threshold: float = 0.0) -> Statistic:
-    """Pairwise accuracy that credits ties (Deutsch, Foster and Freitag 2023, Section 4).
-
-    A pair is right when both sides order it alike or both tie it; the metric ties two items whose
-    scores differ by no more than ``threshold`` (fitted by :func:`tstmeta.stats.tie_calibrated`).
-    """
-    return Statistic(
-        "acc_eq",
-        "acc_eq",
-        lambda x, y, weights: _accuracy_parts(x, y, weights, threshold),
-        _accuracy,
-        chance=np.nan,
-    )
-
-
+#: Pairwise accuracy counts a pair as right when both sides order it alike or both tie it (acc_eq of
+#: Deutsch, Foster and Freitag 2023, Section 4); preference accuracy leaves out what people tie.
 STATISTICS: dict[str, Statistic] = {
     statistic.name: statistic
     for statistic in (
@@ -206,7 +192,6 @@ STATISTICS: dict[str, Statistic] = {
             has_partial=True,
         ),
         Statistic("pairwise-accuracy", "pairwise accuracy", _accuracy_parts, _accuracy, chance=0.5),
-        replace(acc_eq(), ties_fitted=True),
         Statistic("preference", "preference accuracy", _preference_parts, _preference, chance=0.5),
     )
 }

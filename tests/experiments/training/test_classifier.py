@@ -1,23 +1,13 @@
 """Training models of style: parts, reports, what is learned and what is refused."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.numpy import load_file, save_file
-from scipy.special import softmax
 from statsmodels.stats.proportion import proportion_confint
 
-from experiments.training.classifier import (
-    beginning,
-    calibration_error,
-    closeness,
-    quality,
-    temperature,
-    vocabulary,
-)
+from experiments.training.classifier import beginning, calibration_error, quality, vocabulary
 from tests.models import style, tiny_encoder
 from tstmeta.models import classifiers
 from tstmeta.models.causal import MissingModel, backbone
@@ -41,23 +31,11 @@ def test_what_can_be_learnt_is_learnt_and_the_folder_is_a_model(run, tmp_path, k
     assert report["sizes"] == table["part"].value_counts().to_dict()
     model = classifiers.load(backbone(str(tmp_path)))
     labels = model.probabilities(test["text"].tolist(), 0).values.argmax(axis=1)
-    share = float((labels == test["value"]).mean())
+    share = float((labels == test["place"]).mean())
     assert report["results"]["mood"]["accuracy"] == pytest.approx(share)
     assert report["results"]["mood"]["n"] == len(test)
     assert share > 0.8
     assert model.place("fine") == (0, 1)
-
-
-@pytest.mark.parametrize("kind", ["linear", "transformer"])
-def test_a_regressor_learns_values(run, tmp_path, kind):
-    task = replace(style.MOOD, values=(0.0, 1.0))
-    rate = {"linear": 0.2, "transformer": 3e-3}[kind]
-    options = CLEAR[kind].model_copy(update={"rate": rate})
-    report = run(tmp_path, kind, regression=True, tasks=(task,), options=options, base="calm")
-    assert report["results"]["mood"]["pearson"] > 0.7
-    model = classifiers.load(backbone(str(tmp_path)))
-    low, high = model.strengths(["awful cat of street 1", "lovely cat of street 1"], 0)[0]
-    assert high > low + 0.3
 
 
 def test_a_linear_model_learns_several_tasks_of_two_and_more_styles(run, tmp_path):
@@ -89,10 +67,9 @@ ONE_STYLE = TABLE[(TABLE["style"] == "bad") | (TABLE["part"] != "test")]
     ("kind", "options", "message"),
     [
         ("textcnn", {"tasks": (style.MOOD, style.MANNER)}, "learns one task, not 2"),
-        ("textcnn", {"regression": True}, "learns styles, not values"),
         ("transformer", {"base": "none"}, "--base MODEL"),
         ("linear", {"corpus": ONE_STYLE}, "no sentence of the style 'good' is in the part test"),
-        ("linear", {"corpus": NO_TEST, "regression": True}, "no sentence is in the part test"),
+        ("linear", {"corpus": NO_TEST}, "no sentence of the style 'bad' is in the part test"),
     ],
 )
 def test_what_cannot_be_trained_is_refused_before_anything_is_written(
@@ -101,24 +78,6 @@ def test_what_cannot_be_trained_is_refused_before_anything_is_written(
     with pytest.raises(TstmetaError, match=message):
         run(tmp_path / "out", kind, **options)
     assert not (tmp_path / "out").exists()
-
-
-# ------------------------------------------------------------------------------- how good it is
-
-
-def drawn(heat, count=4000, seed=0):
-    """Logits whose probabilities are right once they are divided by ``heat``."""
-    rng = np.random.default_rng(seed)
-    logits = rng.normal(0, 2, (count, 3))
-    labels = np.array([rng.choice(3, p=row) for row in softmax(logits, axis=1)])
-    return logits * heat, labels
-
-
-@pytest.mark.parametrize("heat", [0.5, 1, 3])
-def test_the_temperature_is_found_that_was_put_in_and_is_one_where_all_is_right(heat):
-    assert temperature(*drawn(heat)) == pytest.approx(heat, rel=0.1)
-    assert temperature(np.eye(2) * heat, np.arange(2)) == 1
-    assert temperature(np.empty((0, 2)), np.empty(0, dtype=int)) == 1
 
 
 @given(st.lists(st.tuples(st.floats(0.5, 1), st.booleans()), min_size=1, max_size=40))
@@ -143,12 +102,6 @@ def test_quality_counts_each_style_taken_for_each_with_wilsons_interval():
     assert report["calibration_error"] == report["calibration_error_raw"]
     limits = proportion_confint(8, 10, method="wilson")
     assert (report["low"], report["high"]) == pytest.approx(limits)
-
-
-def test_closeness_of_values_and_its_edge():
-    report = closeness(np.array([0.0, 1, 2]), np.array([1.0, 2, 3]))
-    assert report == pytest.approx({"pearson": 1, "mean_absolute_error": 1, "n": 3})
-    assert np.isnan(closeness(np.zeros(3), np.arange(3.0))["pearson"])
 
 
 def test_the_vocabulary_holds_what_comes_twice_the_most_frequent_first():

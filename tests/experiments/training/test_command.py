@@ -28,9 +28,6 @@ def train(tmp_path, monkeypatch):
     return lambda *words: run(*words, "--format", "csv")
 
 
-# ------------------------------------------------------------------------------------ classifiers
-
-
 def test_a_csv_becomes_a_metric_of_style(train, tmp_path):
     shown, metric = values(train("classifier", "--corpus", "moods.csv", "-o", "mine", *SMALL))
     quality = read_report(tmp_path / "mine")["results"]["mood"]
@@ -51,18 +48,6 @@ def test_no_text_of_a_data_set_that_is_kept_out_is_trained_on(train, tmp_path):
         for n, more in enumerate(([], ["--keep-out", "held.csv"]))
     ]
     assert sizes == ["36", "33"]
-
-
-def test_a_regressor_says_what_low_and_high_mean(train, tmp_path):
-    words = ["classifier", "--corpus", "moods.csv", "-o", "mine", "--regress", *SMALL]
-    shown, metric = values(train(*words, "--styles", "bad,good"))
-    assert metric == "style-regressor:./mine"
-    assert -1 <= float(shown["style: pearson"]) <= 1
-    [task] = read_report(tmp_path / "mine")["tasks"]
-    assert (task["styles"], task["values"]) == (["bad", "good"], [0, 1])
-
-
-# -------------------------------------------------------------------------------- language models
 
 
 def test_a_csv_becomes_a_metric_of_fluency(train, tmp_path):
@@ -92,14 +77,10 @@ def test_with_a_base_the_course_is_the_printed_one_and_a_split_is_kept(train, tm
     assert (report["seed"], report["options"]["length"], report["options"]["epochs"]) == (5, 512, 1)
 
 
-# --------------------------------------------------------------------------------------- mistakes
-
-
 @pytest.mark.parametrize(
     ("words", "message"),
     [
         ("classifier --corpus yelp", "tstmeta data fetch yelp"),
-        ("classifier --corpus moods.csv --styles a,b", "--styles LOW,HIGH"),
         ("classifier --corpus moods.csv --set colour=3", "one of epochs, rate"),
         ("classifier --corpus single.csv", "has one style only"),
         ("lm --corpus gone.csv", "gone.csv: there is no such file"),

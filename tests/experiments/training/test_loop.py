@@ -5,16 +5,9 @@ import json
 import pytest
 import torch
 
+from experiments.training import loop
 from experiments.training.lm import share_of_rate
-from experiments.training.loop import (
-    CHECKPOINT,
-    FINE_TUNING,
-    REPORT,
-    LmOptions,
-    configure,
-    read_checkpoint,
-    rows_of,
-)
+from experiments.training.loop import CHECKPOINT, FINE_TUNING, REPORT, LmOptions, configure
 from tests.experiments.training.conftest import KINDS, TEXTS, Killed, digests, killed
 from tstmeta import storage
 from tstmeta.schema import TstmetaError
@@ -42,7 +35,7 @@ def test_a_run_that_dies_again_and_again_ends_byte_by_byte_the_same(run, finishe
         with killed(at):
             run(tmp_path, kind)
         assert not [path for path in tmp_path.glob("*.safetensors") if path.name != CHECKPOINT]
-    losses = read_checkpoint(tmp_path)[0]["losses"]
+    losses = loop.read_checkpoint(tmp_path)[0]["losses"]
     assert len(losses) in (2, 4)
     run(tmp_path, kind)
     assert digests(tmp_path) == digests(finished[kind][0])
@@ -65,9 +58,6 @@ def test_a_run_that_dies_before_its_report_is_done_again(
             run(tmp_path, kind)
     run(tmp_path, kind)
     assert digests(tmp_path) == digests(finished[kind][0])
-
-
-# ------------------------------------------------------------------------------------ the folder
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -99,11 +89,8 @@ def test_a_checkpoint_of_another_run_or_a_damaged_one_is_refused(run, tmp_path):
         run(tmp_path, "lm")
 
 
-# ------------------------------------------------------------------------------------- the course
-
-
 def test_each_epoch_shows_each_sentence_once_in_its_own_order():
-    steps = [rows_of(step, count=10, batch=4, seed=3).tolist() for step in range(6)]
+    steps = [loop.rows_of(step, count=10, batch=4, seed=3).tolist() for step in range(6)]
     assert [len(rows) for rows in steps] == [4, 4, 2, 4, 4, 2]
     epochs = [[row for rows in steps[at : at + 3] for row in rows] for at in (0, 3)]
     assert [sorted(epoch) for epoch in epochs] == [list(range(10))] * 2
@@ -111,15 +98,11 @@ def test_each_epoch_shows_each_sentence_once_in_its_own_order():
 
 
 @pytest.mark.parametrize(
-    ("step", "share"),
-    [(0, 0.1), (4, 0.5), (9, 1.0), (50, 1.0), (60, 1.0), (80, 0.5), (99, 0.025)],
+    ("step", "share"), [(0, 0.1), (4, 0.5), (9, 1.0), (50, 1.0), (60, 1.0), (80, 0.5), (99, 0.025)]
 )
 def test_the_rate_warms_up_stays_and_cools_down(step, share):
     assert share_of_rate(step, 100, 10, 0.4) == pytest.approx(share)
     assert share_of_rate(max(step, 9), 100, 10, 0.0) == 1.0
-
-
-# ------------------------------------------------------------------------------------ the options
 
 
 def test_settings_change_options():

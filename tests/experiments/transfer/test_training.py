@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 import torch
 
-from experiments.training.splits import key
+from experiments.training.splits import key, texts_of
 from experiments.transfer import configuration, trainer
 from experiments.transfer.__main__ import transfer_app
 from experiments.transfer.corpus import EXCLUDED, paraphrased, referenced, select
@@ -19,11 +19,8 @@ from tstmeta.schema import TstmetaError
 
 #: Section 5.2; the losses of each model are those of Section 5.1.
 PRINTED = {
-    "M0": {},
-    "M1": {"paraphrase": 0.2},
-    "M2": {"cyclic": 5.0},
-    "M3": {"cyclic": 5.0, "language": 1e-3},
-    "M4": {"cyclic": 5.0, "paraphrase": 0.2},
+    **{"M0": {}, "M1": {"paraphrase": 0.2}, "M2": {"cyclic": 5.0}},
+    **{"M3": {"cyclic": 5.0, "language": 1e-3}, "M4": {"cyclic": 5.0, "paraphrase": 0.2}},
     "M5": {"cyclic": 5.0, "paraphrase": 0.2, "language": 1e-3},
     "M6": {"cyclic": 5.0, "wasserstein": 1.0},
     "M7": {"cyclic": 5.0, "wasserstein": 1.0, "paraphrase": 0.2, "language": 1e-3},
@@ -126,9 +123,6 @@ def test_learning_makes_sentences_likelier(tmp_path):
     assert last < 0.7 * first
 
 
-# --------------------------------------------------------------------------------------- sentences
-
-
 def test_a_sentence_is_in_one_part_and_excluded_ones_in_none():
     never = ["THE soup is n't  lovely in town number 0", "the shop is n't rude in street number 3"]
     corpus = select(TABLE, QUICK.options, PAPER.paraphrases, never)
@@ -158,7 +152,7 @@ def test_too_few_sentences_or_paraphrases_are_refused(tmp_path):
 def test_no_rated_sentence_and_no_source_of_a_preference_is_learned_from():
     table = yelp.corpus(data.paths.raw("yelp"))
     table = table[table["split"] == "dev"]
-    corpus = select(table, PAPER.options, (), data.texts_of(*EXCLUDED), referenced())
+    corpus = select(table, PAPER.options, (), texts_of(*EXCLUDED), referenced())
     held = corpus.sources[corpus.sources["part"] != "reference"]
     learned = {key(text) for text in [*corpus.train["text"], *held["text"]]}
     for name in ("mir", "li2018@yelp", "dualrl", "mis@yelp"):
@@ -204,9 +198,6 @@ def test_a_trajectory_has_means_corpus_values_of_each_point_and_part(tmp_path):
     assert set(ends.items["system"]) == {"M0-3"}
     assert ends.items["output"].tolist() == outputs[4]
     assert ends.label("part").tolist() == corpus.sources["part"].tolist()
-
-
-# ------------------------------------------------------------------------------------- the command
 
 
 def test_the_command_writes_metrics_along_the_training(tmp_path, monkeypatch):

