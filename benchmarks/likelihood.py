@@ -48,7 +48,7 @@ SHARES = {ONE: 3, MINICONS: 6}
 #: How many times as fast ours is to be: (shape, peer).
 LEAST = {
     ("lai", ONE): 5,
-    ("lai", HARNESS): 3,
+    ("lai", HARNESS): 4,
     ("pauli", ONE): 3,
     ("pauli", HARNESS): 1.8,
 }
