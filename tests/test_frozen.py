@@ -11,7 +11,6 @@ CHECK = ROOT.parent / "shared" / "tools" / "frozen.py"
 ACCEPTED = ROOT / "tests" / "frozen" / "accepted.csv"
 
 
-@pytest.mark.nightly  # two minutes; the ledger's cells are held in test_ledger each time
 @pytest.mark.skipif(not CHECK.is_file(), reason="the frozen files are not beside the checkout")
 def test_no_frozen_evaluation_has_moved():
     command = [sys.executable, str(CHECK), "--quick", "--only", "evaluate"]

@@ -15,7 +15,6 @@ from tests.metrics import item, scores
 from tests.models import tiny
 from tstmeta.metrics.fluency import Perplexity
 from tstmeta.models import fetching, hub
-from tstmeta.models import gguf as ggufs
 from tstmeta.models.causal import DEFAULT, Continuation, MissingModel, backbone
 
 #: Names of GGUF -> those of transformers, in a layer.
@@ -159,14 +158,13 @@ def test_smollm2_says_what_transformers_says_asked_one_by_one():
     if not hub.here(model):
         pytest.skip(hub.absent(model))
     texts = ["It was bad, to be honest.", "The soup is cold!", "Grüße aus Köln"]
-    engine = hub.load(DEFAULT, device="cpu")  # which writes the weights out, once
-    place = ggufs.folder(model.folder, hub.file_hash(model.folder))
-    requests, wanted = one_by_one(os.fspath(place), None, texts)
+    requests, wanted = one_by_one(os.fspath(model.folder.parent), model.folder.name, texts)
+    engine = hub.load(DEFAULT, device="cpu")
     assert tiny.distance(tiny.answers(engine, requests), wanted) < 1e-4
 
 
 def test_llama_cpp_says_the_same_within_what_quantised_arithmetic_allows():
-    llama_cpp = pytest.importorskip("llama_cpp", reason="llama.cpp is not built: the group serving")
+    llama_cpp = pytest.importorskip("llama_cpp", reason="not built: pip install llama-cpp-python")
     model = backbone(DEFAULT)
     if not hub.here(model):
         pytest.skip(hub.absent(model))
