@@ -110,19 +110,20 @@ def _body(response: httpx.Response, limit: int) -> bytes:
 
 
 def _members(entry: Entry, body: bytes) -> dict[str, bytes]:
-    """The members of an archive that match an entry, by path below its top folder."""
+    """The members of an archive that match an entry, by path; its top folder is left out."""
+    start, _, pattern = entry.path.rpartition("**/")
     try:
         with zipfile.ZipFile(io.BytesIO(body)) as archive:
             members = {
                 path: member
                 for member in archive.infolist()
-                if Path(path := member.filename.partition("/")[2]).match(entry.path)
+                if Path(path := member.filename.partition("/")[2]).match(pattern)
                 and not {"", ".."} & {*path.split("/")}  # which leads out of the folder
             }
             size = sum(member.file_size for member in members.values())
             if size != entry.bytes or size > MAX_BYTES:  # before any of them is read
                 raise FetchError("wrong size: refused")
-            return {path: archive.read(member) for path, member in members.items()}
+            return {start + path: archive.read(member) for path, member in members.items()}
     except FetchError:
         raise
     except Exception as error:  # of many kinds; its words may name a member, so the id of a person

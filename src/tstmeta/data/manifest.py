@@ -2,7 +2,8 @@
 
 ``data/cards/manifest.csv`` names every file with its size, its hash and an address that pins a
 commit.  Where paths carry ids of people, ``path`` is a pattern with ``*`` and the address an
-archive's; ``bytes`` is then the sum of sizes, ``sha256`` the hash of the sorted hashes.
+archive's; ``bytes`` is then the sum of sizes, ``sha256`` the hash of the sorted hashes.  A second
+hash is that of a copy whose raters were renamed; ``**/`` are folders that the archive lacks.
 """
 
 import hashlib
@@ -62,7 +63,7 @@ def verdict(entry: Entry, contents: Sequence[bytes]) -> str:
         digest = hashlib.sha256("".join(f"{line}\n" for line in digests).encode()).hexdigest()
     elif not entry.sha256:
         digest = hashlib.sha1(b"blob %d\0" % len(contents[0]) + contents[0]).hexdigest()
-    return "ok" if digest == (entry.sha256 or entry.git_blob) else "wrong hash"
+    return "ok" if digest in (entry.sha256 or entry.git_blob).split() else "wrong hash"
 
 
 def folder(name: str) -> Path:

@@ -179,7 +179,7 @@ def _failed(why: str, data: bytes, mask: Mask) -> Reply:
 
 def refused_field(status: int, data: bytes, sent: Mapping[str, Any]) -> str | None:
     """The field of a request that the server names in an error, if an answer can do without it."""
-    words = data.decode("utf-8", "replace") if status in (400, 422) else ""
+    words = data.decode("utf-8", "replace") if status in (400, 422, 500) else ""
     for name, spelled in OPTIONAL.items():
         is_neutral = name in sent and sent[name] == _NEUTRAL.get(name, sent[name])
         if is_neutral and re.search(rf"\b({spelled})\b", words):

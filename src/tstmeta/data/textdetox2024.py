@@ -1,0 +1,124 @@
+"""Detoxification in nine languages: TextDetox 2024 (Dementieva et al., 2024), 16,599 rewrites.
+
+Up to twenty systems rewrote the same 100 sources of each language.  One value a question was
+released; scores of judges came later, from two other repositories (Protasov et al., 2025).
+"""
+
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+import pandas as pd
+
+from ..schema import MEAN_RATER
+from .base import Dataset, by_label
+from .raw import floats, read_csv
+from .russe2022 import ANSWERS, METRICS
+from .tables import assemble, scores_table
+
+NAME = "textdetox2024"
+LANGUAGES = ("am", "ar", "de", "en", "es", "hi", "ru", "uk", "zh")
+SUBSETS = by_label("language", LANGUAGES)
+FILE = "human_evaluation_results"
+HUMAN = {
+    "content": "content_score",
+    "style": "toxic_pairwise_score",
+    "fluency": "neutral_fluency",
+}
+#: Folders beside that of the human ratings, and what lies in them, at any depth.
+REFERENCES = ("textdetox2024_refs_llm", "2024_with_answers/*_test.csv")
+UNKNOWN = ("textdetox2024_refs_llm", "derived/llm_scores.csv")
+KNOWN = ("textdetox2024_judges", "textdetoxeval/{}.csv")
+TRANSLATION = ("textdetox2024_judges", "test_all_metrics-textdetoxeval.csv")
+#: Judge -> its file; the last was tuned on ratings of this evaluation.
+JUDGES = {
+    "gpt-4.1-mini": "gpt-4.1-mini",
+    "gpt-4.1-mini-few-shot": "gpt-4.1-mini_fewshot",
+    "gpt-4.1-nano": "gpt-4.1-nano",
+    "llama-3.1-8b-tuned": "judgelm_llama_31_8b_ckpt_ep2_merged",
+}
+#: Answers of the judges whose versions nobody stated.
+STATED = {"cs": "content", "sta": "style", "fs": "fluency"}
+RANKING = "textdetox-rangking-clef-2024"
+KEY = ["language", "system", "source"]
+_TEXTS = {"lang": "language", "toxic_sentence": "source", "neutral_sentence": "output"}
+
+
+def load(root: Path) -> Dataset:
+    """Items: ``hi-17-s03``, the third system (folders in order) on the 17th source in Hindi.
+
+    Label: ``language``, as the column of that name.  Folders are names of teams and of people.
+    """
+    folders = sorted(path for path in (root / FILE).iterdir() if path.is_dir())
+    systems = {folder.name: f"s{place:02}" for place, folder in enumerate(folders, 1)}
+    tables = [
+        read_csv(file, sep="\t")
+        .assign(system=systems[folder.name])
+        .rename_axis("row")
+        .reset_index()
+        for folder in folders
+        for file in sorted(folder.glob("*.tsv"))
+    ]
+    items = pd.concat(tables, ignore_index=True).rename(columns=_TEXTS)
+    places = items.groupby("language")["source"].transform(lambda texts: texts.factorize()[0] + 1)
+    items["source_id"] = items["language"] + "-" + places.astype(str)
+    items["item_id"] = items["source_id"] + "-" + items["system"]
+    pairs = pd.concat(map(read_csv, _files(root, *REFERENCES)))
+    human = pairs.drop_duplicates().groupby("toxic_sentence")["neutral_sentence"].agg(list)
+    return assemble(
+        NAME,
+        items,
+        style="non-toxic",
+        direction="toxic2neutral",
+        references=[human.get(text, []) for text in items["source"]],
+        ratings={(name, MEAN_RATER): floats(items[column]) for name, column in HUMAN.items()},
+        labels={"language": items["language"]},
+        scores=[*_released(root, items, systems)],
+    )
+
+
+def _files(root: Path, folder: str, pattern: str) -> list[Path]:
+    found = sorted((root.parent / folder).rglob(pattern))
+    if not found:
+        raise FileNotFoundError(2, "", str(root.parent / folder / pattern))
+    return found
+
+
+def _released(root: Path, items: pd.DataFrame, systems: dict[str, str]) -> Iterator[pd.DataFrame]:
+    """Scores of judges and, where their file was fetched, of metrics."""
+    for judge, stem in JUDGES.items():
+        table = read_csv(_files(root, KNOWN[0], KNOWN[1].format(stem))[0]).rename(columns=_TEXTS)
+        table["system"] = table["id"].str.extract(r"^(.*?)_\d+(?:_[a-z]{2})?$")[0].map(systems)
+        columns = {name: place for name, place in ANSWERS.items() if name in table}
+        yield from _scores(items, table, KEY, {name: (judge, *columns[name]) for name in columns})
+    for file in (root.parent / UNKNOWN[0]).rglob(UNKNOWN[1]):  # where it is
+        table = read_csv(file).query("row != ''")
+        table["row"] = floats(table["row"]).astype(int)
+        table["language"] = table["lang"].map({"English": "en", "Chinese": "zh"})
+        for (judge, shot), rows in table.groupby(["judge", "shot"]):
+            name = f"{judge.partition('-')[0]}-unknown-{shot}-shot"
+            columns = {column: (name, dimension, "source") for column, dimension in STATED.items()}
+            yield from _scores(items, rows, ["language", "system", "row"], columns)
+    for file in (root.parent / TRANSLATION[0]).rglob(TRANSLATION[1]):
+        table = read_csv(file).rename(columns=_TEXTS)
+        if missing := {"language", "source", "output", *METRICS} - {*table}:
+            warnings.warn(f"{file.name} is left out: no column {', '.join(missing)}", stacklevel=2)
+            continue
+        table = table.drop_duplicates(["language", "source", "output"])
+        columns = {name: (name.replace("_", "-"), *place) for name, place in METRICS.items()}
+        yield from _scores(items, table, ["language", "source", "output"], columns)
+
+
+def _scores(
+    items: pd.DataFrame,
+    table: pd.DataFrame,
+    key: list[str],
+    columns: dict[str, tuple[str, str, str]],
+) -> Iterator[pd.DataFrame]:
+    """Released columns as scores of the items with the same key; a second answer is a sample."""
+    both = items[["item_id", *key]].merge(table, on=key)
+    sample = both.groupby("item_id").cumcount().to_numpy()
+    for column, (name, dimension, basis) in columns.items():
+        fields = {"dimension": dimension, "from": RANKING if "unknown" in name else "protasov2025"}
+        about = (floats(both[column]), f"released:{name.lower()}", dimension, basis, fields)
+        yield scores_table(NAME, both["item_id"], *about).assign(sample=sample)

@@ -1,0 +1,134 @@
+"""Nine languages: the form on made-up files, the sums of the upstream report on the real ones."""
+
+import pandas as pd
+import pytest
+
+from tests.data.raw import write_rows
+from tests.helpers import needs
+from tstmeta import data
+from tstmeta.data import textdetox2024
+from tstmeta.schema import DataError
+
+HUMAN = "toxic_sentence neutral_sentence lang content_score toxic_pairwise_score neutral_fluency"
+TEAMS = ("b team", "ann_other")  # no order of systems but that of the names
+JUDGED = f"id {' '.join(HUMAN.split())} fluency_score"
+
+
+@pytest.fixture
+def root(tmp_path):
+    """Two languages, two systems; one judge of a known version and one answer twice of another."""
+    for team in TEAMS:
+        for lang, file in (("en", "English"), ("hi", "Hindi")):
+            rows = [(f"{lang} {n}", f"{team} {n}", lang, n, 0.5, 1) for n in (0, 1)]
+            path = tmp_path / "textdetox2024" / textdetox2024.FILE / team / f"{file}.tsv"
+            write_rows(path, HUMAN, rows, delimiter="\t")
+            pairs = [(f"{lang} {n}", f"human {lang} {n}") for n in (0, 1)]
+            texts = tmp_path / textdetox2024.REFERENCES[0] / "any/2024_with_answers"
+            write_rows(texts / f"{file}_test.csv", "toxic_sentence neutral_sentence", pairs)
+    for stem in textdetox2024.JUDGES.values():
+        rows = [
+            (f"ann_other_{n}_hi", f"hi {n}", "", "hi", "" if n else 1, 0.5, 1, 0) for n in (0, 1)
+        ]
+        write_rows(tmp_path / f"textdetox2024_judges/x/textdetoxeval/{stem}.csv", JUDGED, rows)
+    rows = [("English", "s02", row, "qwen-plus", "zero", 1, 0.5, 0) for row in ("0", "0", "")]
+    columns = "lang system row judge shot sta cs fs"
+    write_rows(tmp_path / textdetox2024.UNKNOWN[0] / textdetox2024.UNKNOWN[1], columns, rows)
+    return tmp_path / "textdetox2024"
+
+
+def test_systems_are_numbered_by_name_and_every_source_has_its_human_rewrite(root):
+    loaded = textdetox2024.load(root)
+    columns = ["source_id", "output", "references", "system", "language"]
+    row = loaded.items.set_index("item_id").loc["hi-2-s01", columns].tolist()
+    assert row == ["hi-2", "ann_other 1", ["human hi 1"], "s01", "hi"]
+    assert loaded.means.loc["hi-2-s01"].to_dict() == {"content": 1, "fluency": 1, "style": 0.5}
+    assert not any(team in text for team in TEAMS for text in loaded.items["item_id"])
+    part = textdetox2024.SUBSETS["hi"](loaded)
+    assert part.items["language"].unique().tolist() == ["hi"]
+
+
+def test_scores_of_judges_are_joined_and_two_answers_are_two_samples(root):
+    scores = textdetox2024.load(root).scores
+    tuned = scores[scores["metric"] == "released:llama-3.1-8b-tuned"]
+    assert set(tuned["item_id"]) == {"hi-1-s01", "hi-2-s01"}
+    content = tuned[tuned["dimension"] == "content"].set_index("item_id")
+    assert content["status"].to_dict() == {"hi-1-s01": "ok", "hi-2-s01": "invalid"}
+    unknown = scores[scores["metric"] == "released:qwen-unknown-zero-shot"]
+    assert set(unknown["item_id"]) == {"en-1-s02"}
+    assert unknown.groupby("dimension")["sample"].agg(list).tolist() == [[0, 1]] * 3
+
+
+@pytest.mark.parametrize("complete", [True, False])
+def test_scores_of_translation_metrics_are_read_where_they_are(root, complete):
+    columns = ["lang", "toxic_sentence", "neutral_sentence", *textdetox2024.METRICS]
+    row = ["en", "en 0", "b team 0", *([0.25] * len(textdetox2024.METRICS))]
+    file = root.parent / textdetox2024.TRANSLATION[0] / "x" / textdetox2024.TRANSLATION[1]
+    pd.DataFrame([row], columns=columns).iloc[:, : None if complete else -1].to_csv(
+        file, index=False
+    )
+    if complete:
+        scores = textdetox2024.load(root).scores.query("metric == 'released:xcomet-lite'")
+        assert scores[["item_id", "value"]].to_numpy().tolist() == [["en-1-s02", 0.25]]
+    else:
+        with pytest.warns(UserWarning, match="left out: no column CLS_OLD_REF"):
+            textdetox2024.load(root)
+
+
+def test_a_missing_folder_of_references_is_named(root, monkeypatch):
+    for file in root.parent.rglob("*_test.csv"):
+        file.unlink()
+    monkeypatch.setenv("TSTMETA_DATA", str(root.parent))
+    data._load.cache_clear()
+    with pytest.raises(DataError, match=r"_test.csv.*the file is missing.*get it again|wrong hash"):
+        data.load("textdetox2024")
+
+
+#: Language -> r of content and style, mean content, mean style.
+REPORT = """
+am -0.185 0.878 0.773
+ar -0.131 0.785 0.881
+zh -0.083 0.824 0.776
+en -0.053 0.832 0.945
+de -0.105 0.768 0.853
+hi -0.099 0.738 0.895
+ru -0.113 0.652 0.930
+es 0.037 0.741 0.859
+uk -0.097 0.625 0.939
+"""
+
+
+@needs("textdetox2024")
+@pytest.mark.parametrize("row", map(str.split, REPORT.strip().splitlines()), ids=lambda row: row[0])
+def test_each_language_has_the_means_and_the_correlation_of_its_source(row):
+    means = data.load(f"textdetox2024@{row[0]}").means
+    found = [means["content"].corr(means["style"]), means["content"].mean(), means["style"].mean()]
+    assert found == pytest.approx(list(map(float, row[1:])), abs=0.00051)
+
+
+#: Released judge, dimension, basis, language (all: ""), r.
+JUDGES = """
+gpt-4.1-mini content source . 0.262
+gpt-4.1-mini-few-shot content source . 0.320
+gpt-4.1-nano content source . 0.281
+llama-3.1-8b-tuned content source . 0.476
+llama-3.1-8b-tuned content source hi 0.456
+gpt-4.1-mini style source . 0.402
+gpt-4.1-nano style source . 0.202
+gpt-4.1-mini fluency none . 0.276
+openai-unknown-zero-shot content source en 0.56
+openai-unknown-few-shot style source zh 0.32
+deepseek-unknown-few-shot fluency source zh 0.62
+qwen-unknown-zero-shot style source en 0.68
+"""
+
+
+@needs("textdetox2024")
+@pytest.mark.parametrize("row", map(str.split, JUDGES.strip().splitlines()), ids=" ".join)
+def test_released_judges_correlate_as_measured(row):
+    name, dimension, basis, language, r = row
+    loaded = data.load("textdetox2024" + ("" if language == "." else f"@{language}"))
+    key = ["metric", "dimension", "basis"]
+    rows = loaded.scores.set_index(key).loc[(f"released:{name}", dimension, basis)]
+    rows = rows.groupby("item_id")["value"].mean()
+    human = loaded.means[dimension].reindex(rows.index)
+    assert rows.corr(human) == pytest.approx(float(r), abs=0.0055 if len(r) == 4 else 0.00051)
