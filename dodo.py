@@ -37,7 +37,7 @@ DOIT_CONFIG = {
 #: that nobody rated.
 SCORED = (
     *("wu_arase", "dualrl", "mir", "li2018@yelp", "mis@yelp"),  # the longest first
-    *("lens@simpda_2022", "mis@civil"),
+    *("textdetox2024", "lens@simpda_2022", "mis@civil", "detox", "paraguide"),
 )
 #: Models that are trained on Yelp where its sentences are here, and the data sets of Yelp.
 TRAINED = ("yelp-lm", "yelp-style", "yelp-cnn")

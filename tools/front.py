@@ -17,12 +17,12 @@ import tstmeta as tst
 from tools.metric_cards import card
 from tstmeta.analysis.synthesis import ACCURACY, FLIPPED, SAME_SOURCE, panels
 from tstmeta.analysis.verdicts import CHANCE, FAMILIES, NEVER, UNKNOWN
+from tstmeta.metrics.base import LANGUAGES
 
 Context = dict[str, Any]
 DIMENSIONS = ("content", "style", "fluency")
 #: What readers call a task, in the order of the rows; the table of sets says more of captions.
 TASKS = ("formality", "sentiment", "detoxification", "simplification", "author style", "captions")
-LANGUAGES = {"en": "English", "ru": "Russian"}
 #: The last row: there is no evidence on it, and the rule says what follows.
 OTHER = "any other task or language"
 #: Inches of a figure, of which three stand side by side.

@@ -13,7 +13,6 @@ alva@asset 100 style-content 0.672 style-fluency 0.862 fluency-content 0.795
 alva@simplicity_da 600 style-content 0.744 style-fluency 0.756 fluency-content 0.661
 alva@structural 1750
 alva@preferences 1400
-detox 600 content-style -0.136 style-fluency 0.195 content-fluency 0.211
 deplain 384 content-style -0.257 style-fluency -0.040 content-fluency 0.107
 dualrl 15000
 lai@lai2023-systems 640 style-content 0.425 style-fluency 0.687 fluency-content 0.741
@@ -32,7 +31,6 @@ sottana@simplification-systems 300 content-style -0.094 content-fluency 0.238 st
 sottana@gec 400 content-fluency -0.046 content-overcorrection 0.641 fluency-overcorrection -0.064
 strap 1334
 sulem2018 1960 style-content -0.356 style-fluency 0.300 style-structure 0.940 content-fluency 0.513
-textdetox2024 16599 content-style -0.119 style-fluency 0.042 content-fluency 0.094
 wu_arase 6163 style-content -0.014 style-fluency 0.052 content-fluency 0.026
 ziegen 1350
 ziegen_editing 600 content-fluency 0.880

@@ -17,7 +17,7 @@ from tests.helpers import needs
 from tests.metrics import metric, score, texts, value
 from tstmeta import data
 from tstmeta.metrics import registry
-from tstmeta.metrics.base import Request
+from tstmeta.metrics.base import Request, for_language
 from tstmeta.metrics.text import sentences
 from tstmeta.schema import Status
 
@@ -247,3 +247,14 @@ def test_recomputed_scores_are_the_released_ones(name, released, basis):
     least, most = RELEASED[name, released]
     assert np.corrcoef(ours, theirs)[0, 1] >= least
     assert (np.abs(ours - theirs) > 1e-3).sum() <= most
+
+
+def test_in_chinese_each_character_is_a_word():
+    source, output = "你真的很好 today，我们去吧。", "你真的不好 today，我们走吧。"
+    request = Request(output, (source,), source, "polite", "zh")
+    chinese = [for_language(metric(name), "zh") for name in ("bleu", "rougeL", "chrf")]
+    bleu, rouge, chrf = (next(iter(one.score([(request,)])))[0].value for one in chinese)
+    by_sacrebleu = sacrebleu.BLEU(tokenize="zh", effective_order=True)
+    assert bleu == pytest.approx(by_sacrebleu.sentence_score(output, [source]).score)
+    assert (rouge, chrf) == (pytest.approx(0.8), value("chrf", output, source))
+    assert for_language(metric("bleu"), "zh") is for_language(metric("bleu"), "zh")

@@ -78,10 +78,9 @@ def load(root: Path) -> Dataset:
 
 
 def _files(root: Path, folder: str, pattern: str) -> list[Path]:
-    found = sorted((root.parent / folder).rglob(pattern))
-    if not found:
-        raise FileNotFoundError(2, "", str(root.parent / folder / pattern))
-    return found
+    if files := sorted((root.parent / folder).rglob(pattern)):
+        return files
+    raise FileNotFoundError(2, "", str(root.parent / folder / pattern))
 
 
 def _released(root: Path, items: pd.DataFrame, systems: dict[str, str]) -> Iterator[pd.DataFrame]:
@@ -104,7 +103,6 @@ def _released(root: Path, items: pd.DataFrame, systems: dict[str, str]) -> Itera
         if missing := {"language", "source", "output", *METRICS} - {*table}:
             warnings.warn(f"{file.name} is left out: no column {', '.join(missing)}", stacklevel=2)
             continue
-        table = table.drop_duplicates(["language", "source", "output"])
         columns = {name: (name.replace("_", "-"), *place) for name, place in METRICS.items()}
         yield from _scores(items, table, ["language", "source", "output"], columns)
 
@@ -115,10 +113,10 @@ def _scores(
     key: list[str],
     columns: dict[str, tuple[str, str, str]],
 ) -> Iterator[pd.DataFrame]:
-    """Released columns as scores of the items with the same key; a second answer is a sample."""
-    both = items[["item_id", *key]].merge(table, on=key)
-    sample = both.groupby("item_id").cumcount().to_numpy()
+    """Released columns as scores of the items with the same key, the mean of two answers."""
+    means = floats(table[[*columns]]).groupby([table[name] for name in key]).mean().reset_index()
+    both = items[["item_id", *key]].merge(means, on=key)
     for column, (name, dimension, basis) in columns.items():
         fields = {"dimension": dimension, "from": RANKING if "unknown" in name else "protasov2025"}
-        about = (floats(both[column]), f"released:{name.lower()}", dimension, basis, fields)
-        yield scores_table(NAME, both["item_id"], *about).assign(sample=sample)
+        about = (both[column], f"released:{name.lower()}", dimension, basis, fields)
+        yield scores_table(NAME, both["item_id"], *about)

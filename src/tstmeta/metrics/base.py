@@ -9,6 +9,8 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import copy
+from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
 from itertools import islice
 from pathlib import Path
@@ -16,6 +18,7 @@ from types import CodeType
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
+import regex  # type: ignore[import-untyped]
 
 from ..extras import remedy
 from ..models.causal import Backbone, MissingModel
@@ -64,6 +67,9 @@ class PairMetric:
     languages: tuple[str, ...] = ()
     #: The metric that stands for it outside English; None: itself.
     for_other_languages: "PairMetric | None" = None
+    #: Whether it counts words (:attr:`by_character`).
+    counts_words: bool = False
+    spaced: bool = False
     #: ``embedded`` (runs anywhere) or ``real`` (needs a model or a file from outside).
     profile: str = "embedded"
     higher_is_better: bool = True
@@ -100,6 +106,13 @@ class PairMetric:
         """What to do when the metric cannot run on this machine; empty when it can."""
         return ""
 
+    @cached_property
+    def by_character(self) -> "PairMetric":
+        """The metric as it is for Chinese, where each character counts as a word."""
+        twin = copy(self)
+        twin.spaced = True
+        return twin
+
     def keep_in(self, folder: Path, progress: bool) -> None:
         """Take the folder of the score store, and whether bars may be shown."""
         self._folder, self._progress = folder, progress
@@ -120,8 +133,9 @@ class PairMetric:
 
     def signature(self, basis: str) -> Signature:
         """All that changes a value."""
-        limit = {} if self.max_tokens is None else {"max_tokens": self.max_tokens}
-        return Signature.of(self.name, {"basis": basis, **self.fields(), **limit})
+        more: dict[str, object] = {"zh": "characters-as-words"} if self.spaced else {}
+        more |= {} if self.max_tokens is None else {"max_tokens": self.max_tokens}
+        return Signature.of(self.name, {"basis": basis, **self.fields(), **more})
 
     def values(self, requests: Sequence[Request]) -> Sequence[Score]:
         """One score a request."""
@@ -139,6 +153,7 @@ class PairMetric:
                 yield tuple(next(answers) for _ in unit)
 
     def _guarded(self, requests: list[Request]) -> list[Score]:
+        requests = [_spaced(request) for request in requests] if self.spaced else requests
         scores = [self._blank(request) for request in requests]
         places = [place for place, score in enumerate(scores) if score is None]
         cuts = [self._cut(requests[place]) for place in places]
@@ -222,6 +237,8 @@ Metric = PairMetric
 
 #: Names of languages that data sets here are in.
 LANGUAGES = {"en": "English", "de": "German", "ru": "Russian", "hi": "Hindi", "bn": "Bengali"}
+LANGUAGES |= {"am": "Amharic", "ar": "Arabic", "es": "Spanish", "uk": "Ukrainian", "zh": "Chinese"}
+_HAN = regex.compile(r"\p{Han}")
 
 
 def code_of(language: str) -> str:
@@ -235,7 +252,16 @@ def for_language(metric: Metric, language: str) -> Metric | str:
     if metric.languages and code not in metric.languages:
         languages = " and ".join(LANGUAGES.get(known, known) for known in metric.languages)
         return f"{metric.name} is made for {languages}; this rewrite is in {language}"
-    return metric if code == "en" else metric.for_other_languages or metric
+    variant = metric if code == "en" else metric.for_other_languages or metric
+    return variant.by_character if code == "zh" and variant.counts_words else variant
+
+
+def _spaced(request: Request) -> Request:
+    """The request with each Chinese character between spaces, so that it counts as a word."""
+    output, source, *texts = (
+        _HAN.sub(r" \g<0> ", text) for text in (request.output, request.source, *request.against)
+    )
+    return request._replace(output=output, source=source, against=tuple(texts))
 
 
 def more_is_better(metric: Metric, basis: str) -> bool:

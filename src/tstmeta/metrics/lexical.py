@@ -25,6 +25,7 @@ class _Lexical(PairMetric):
     """A metric of texts in one spelling; its facts, by variant, are in ``lexical.toml``."""
 
     max_tokens: int | None = None
+    counts_words = True
     #: Its table in that file; the name by default.
     table: ClassVar[str] = ""
     #: The variant that stands for the plain metric outside English.
@@ -60,6 +61,7 @@ class SentenceBleu(_Lexical):
 
         super().__init__(variant)
         self.languages = ("en",) * (variant == "lai2023")
+        self.counts_words = variant != "pauli2025"
         self._bleu = BLEU(tokenize="intl" if variant == "intl" else "13a", effective_order=True)
 
     def value(self, request: Request) -> float:
@@ -159,6 +161,7 @@ class Chrf(_Lexical):
         from sacrebleu.metrics import CHRF
 
         super().__init__(variant)
+        self.counts_words = bool(variant)
         self._chrf = CHRF(word_order=2 if variant else 0)
 
     def value(self, request: Request) -> float:

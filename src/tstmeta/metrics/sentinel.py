@@ -57,6 +57,7 @@ class LengthRatio(Constant):
     """Output tokens for each token (at least one) of the compared text nearest in length, >= 0."""
 
     name = "length-ratio"
+    counts_words = True
     facts = "refs:nearest-length tok:white-space"
 
     def value(self, request: Request) -> float:
@@ -69,6 +70,7 @@ class CopyRate(Constant):
     """Share of the compared text's tokens, as a multiset, that are in the output, in [0, 1]."""
 
     name = "copy-rate"
+    counts_words = True
     facts = "refs:max tok:white-space case:mixed"
 
     def value(self, request: Request) -> float:
@@ -80,6 +82,7 @@ class SourceOnly(Constant):
     """Number of tokens of the text compared with, the mean of several: ignores the output."""
 
     name = "source-only"
+    counts_words = True
     facts = "refs:mean tok:white-space"
 
     def value(self, request: Request) -> float:
@@ -90,6 +93,7 @@ class OutputOnly(Constant):
     """Number of tokens of the output: knows nothing of the source or the references."""
 
     name = "output-only"
+    counts_words = True
     facts = "tok:white-space"
 
     def value(self, request: Request) -> float:
