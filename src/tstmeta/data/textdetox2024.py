@@ -5,7 +5,7 @@ released; scores of judges came later, from two other repositories (Protasov et 
 """
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pandas as pd
@@ -38,7 +38,9 @@ JUDGES = {
     "llama-3.1-8b-tuned": "judgelm_llama_31_8b_ckpt_ep2_merged",
 }
 #: Answers of the judges whose versions nobody stated.
-STATED = {"cs": "content", "sta": "style", "fs": "fluency"}
+STATED = {"cs": ("content", "source"), "sta": ("style", "source"), "fs": ("fluency", "source")}
+#: Column -> dimension and basis.
+Columns = Mapping[str, tuple[str, str]]
 RANKING = "textdetox-rangking-clef-2024"
 KEY = ["language", "system", "source"]
 _TEXTS = {"lang": "language", "toxic_sentence": "source", "neutral_sentence": "output"}
@@ -89,34 +91,30 @@ def _released(root: Path, items: pd.DataFrame, systems: dict[str, str]) -> Itera
         table = read_csv(_files(root, KNOWN[0], KNOWN[1].format(stem))[0]).rename(columns=_TEXTS)
         table["system"] = table["id"].str.extract(r"^(.*?)_\d+(?:_[a-z]{2})?$")[0].map(systems)
         columns = {name: place for name, place in ANSWERS.items() if name in table}
-        yield from _scores(items, table, KEY, {name: (judge, *columns[name]) for name in columns})
+        yield from _scores(items, table, KEY, columns, judge)
     for file in (root.parent / UNKNOWN[0]).rglob(UNKNOWN[1]):  # where it is
         table = read_csv(file).query("row != ''")
         table["row"] = floats(table["row"]).astype(int)
         table["language"] = table["lang"].map({"English": "en", "Chinese": "zh"})
         for (judge, shot), rows in table.groupby(["judge", "shot"]):
             name = f"{judge.partition('-')[0]}-unknown-{shot}-shot"
-            columns = {column: (name, dimension, "source") for column, dimension in STATED.items()}
-            yield from _scores(items, rows, ["language", "system", "row"], columns)
+            yield from _scores(items, rows, ["language", "system", "row"], STATED, name)
     for file in (root.parent / TRANSLATION[0]).rglob(TRANSLATION[1]):
         table = read_csv(file).rename(columns=_TEXTS)
         if missing := {"language", "source", "output", *METRICS} - {*table}:
             warnings.warn(f"{file.name} is left out: no column {', '.join(missing)}", stacklevel=2)
             continue
-        columns = {name: (name.replace("_", "-"), *place) for name, place in METRICS.items()}
-        yield from _scores(items, table, ["language", "source", "output"], columns)
+        yield from _scores(items, table, ["language", "source", "output"], METRICS)
 
 
 def _scores(
-    items: pd.DataFrame,
-    table: pd.DataFrame,
-    key: list[str],
-    columns: dict[str, tuple[str, str, str]],
+    items: pd.DataFrame, table: pd.DataFrame, key: list[str], columns: Columns, name: str = ""
 ) -> Iterator[pd.DataFrame]:
     """Released columns as scores of the items with the same key, the mean of two answers."""
-    means = floats(table[[*columns]]).groupby([table[name] for name in key]).mean().reset_index()
+    means = floats(table[[*columns]]).groupby([table[part] for part in key]).mean().reset_index()
     both = items[["item_id", *key]].merge(means, on=key)
-    for column, (name, dimension, basis) in columns.items():
-        fields = {"dimension": dimension, "from": RANKING if "unknown" in name else "protasov2025"}
-        about = (both[column], f"released:{name.lower()}", dimension, basis, fields)
-        yield scores_table(NAME, both["item_id"], *about)
+    study = RANKING if "unknown" in name else "protasov2025"
+    for column, (dimension, basis) in columns.items():
+        metric = f"released:{name or column.lower().replace('_', '-')}"
+        fields = {"dimension": dimension, "from": study}
+        yield scores_table(NAME, both["item_id"], both[column], metric, dimension, basis, fields)
