@@ -39,8 +39,8 @@ def test_a_frame_without_data_sets_gives_nothing_and_none_where_the_files_are(ba
 def test_a_page_names_what_is_computed_without_texts_and_what_is_frozen(bare):
     frozen = tst.frozen("02_content_preservation")
     words = tst.about([tst.load("lai@pauli2025"), tst.load("contrast")], frozen)
-    assert ": `lai@pauli2025` (ratings and scores without texts), `lens` (frozen agg" in words
-    assert "Get the ratings with `tstmeta data fetch lens mir" in words
+    assert ": `lai@pauli2025` (ratings and scores without texts), `detox` (frozen agg" in words
+    assert "Get the ratings with `tstmeta data fetch detox lens mir" in words
     assert words.endswith("nobody rated it.")
 
 
