@@ -113,7 +113,7 @@ def test_ratings_that_go_together_are_said_to_turn_similarity_round(quick):
 def test_a_rated_set_is_not_its_own_evidence(quick):
     result = tst.advise("lai@lai2023-systems", dimensions=["style"])
     assert result.notes[0] == "Evidence left out, of the same sources: gyafc."
-    assert set(result.sets["family"]) == {"enron"} and (result.frame["alike"] <= 1).all()
+    assert set(result.sets["family"]) == {"enron"}
 
 
 @pytest.mark.parametrize("name", ["contrast", "lai@lai2023-systems"])
