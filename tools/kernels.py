@@ -32,6 +32,8 @@ COPIES = multiprocessing.get_context("forkserver")
 IMPORTED = [
     *("ipykernel.ipkernel", "IPython.display", "numpy", "pandas", "scipy.stats", "pandera.pandas"),
     *("matplotlib.pyplot", "seaborn", "myst_nb"),
+    *("pyarrow.parquet", "rouge_score.rouge_scorer", "sacrebleu.metrics", "sklearn.linear_model"),
+    *("torch", "transformers.models.llama.modeling_llama", "hypothesis"),
     *("tools.book", "tstmeta.analysis", "tstmeta.ledger", "tstmeta.scoring"),
 ]  # not tstmeta.plot: the drawing of figures is set up where it is first imported
 
