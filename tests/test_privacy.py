@@ -24,8 +24,7 @@ WHO = re.compile(
 )
 #: Folders that are named after a person.
 PERSON = re.compile(r"[0-9a-f]{24}")
-#: A folder whose folders are named after teams and people.
-TEAMS = "human_evaluation_results"
+TEAMS = "human_evaluation_results"  # its folders are named after teams and people
 #: Columns that are sure to be there, so that the search is known to search.
 KNOWN = {
     *(("pauli", f"prolificID_{number}") for number in (1, 2, 3)),
@@ -134,7 +133,8 @@ def letters_in(text: str) -> int:
 @needs("pauli", "paraguide")
 @pytest.mark.parametrize("folder", ["the repository", *written.BUILT])
 def test_no_file_that_the_project_writes_holds_one(folder):
-    assert letters_in(f"x {next(iter(letters()))} x") == 1
+    count = letters_in(f"x {next(iter(letters()))} x")  # not in the assertion, which prints texts
+    assert count > 0
     files = written.tracked() if folder == "the repository" else written.built(folder)
     if not files:
         pytest.skip(f"{folder} is not built")

@@ -4,7 +4,8 @@
 
     ratings [SET ...]   data/ratings/SET: items without texts, ratings, all scores, the licence
     frozen NAME ...     data/frozen/NAME.csv: the main frame of notebook NAME of the last book;
-                        ``claims``, ``effects`` and ``sets`` are computed now
+                        ``claims``, ``effects`` and ``sets`` are computed now, and
+                        ``judges`` is the frame ``further`` of chapter 20
     exercises           the hashes of data/exercises/answers.csv
 
 The first two need the raw files of the sets, and the models of Yelp.  The answers of exercises are
@@ -124,6 +125,8 @@ def frozen(*names: str) -> None:
         elif name == "sets":
             profiles = [advice.profile(tst.load(row.dataset)) for row in sets]
             table = pd.DataFrame(profiles).rename_axis("dataset").reset_index()
+        elif name == "judges":
+            table = pd.read_parquet(ROOT / ".build" / "frames" / "20_released_judges")
         elif name == "claims":
             table = claims(judged_claims())
         else:
