@@ -48,7 +48,8 @@ def notebook(name: str) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     copy, executed = sources / f"{name}.ipynb", notebooks / f"{name}.ipynb"
     lines = [f"{kind}.to_parquet({str(frames / f'{name}.{kind}.parquet')!r})" for kind in FRAMES]
-    lines.append(f"if 'further' in globals():\n    further.to_parquet({str(frames / name)!r})")
+    more = f"    independence.to_parquet({str(frames / name)!r})"  # a second frame of chapter 20
+    lines += ["if 'independence' in globals():", more]
     source = nbformat.read(ROOT / "notebooks" / f"{name}.ipynb", as_version=4)
     source.cells.append(nbformat.v4.new_code_cell("\n".join(lines)))
     nbformat.write(source, copy)

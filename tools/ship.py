@@ -5,7 +5,7 @@
     ratings [SET ...]   data/ratings/SET: items without texts, ratings, all scores, the licence
     frozen NAME ...     data/frozen/NAME.csv: the main frame of notebook NAME of the last book;
                         ``claims``, ``effects`` and ``sets`` are computed now, and
-                        ``judges`` is the frame ``further`` of chapter 20
+                        ``judges`` is ``independence`` of chapter 20
     exercises           the hashes of data/exercises/answers.csv
 
 The first two need the raw files of the sets, and the models of Yelp.  The answers of exercises are
