@@ -125,9 +125,7 @@ def letters_in(text: str) -> int:
     """How many e-mails are in a text; not which."""
     known = written.tokens(text)
     near = [letter for letter, tokens in letters().items() if tokens <= known]
-    return sum(
-        letter in plain for plain in [" ".join(text.split())] * bool(near) for letter in near
-    )
+    return sum(letter in " ".join(text.split()) for letter in near)
 
 
 @needs("pauli", "paraguide")

@@ -48,8 +48,8 @@ def notebook(name: str) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     copy, executed = sources / f"{name}.ipynb", notebooks / f"{name}.ipynb"
     lines = [f"{kind}.to_parquet({str(frames / f'{name}.{kind}.parquet')!r})" for kind in FRAMES]
-    more = f"    independence.to_parquet({str(frames / name)!r})"  # a second frame of chapter 20
-    lines += ["if 'independence' in globals():", more]
+    file = frames / f"{name}.independence.parquet"  # a second frame, which chapter 20 has
+    lines += ["if 'independence' in globals():", f"    independence.to_parquet({str(file)!r})"]
     source = nbformat.read(ROOT / "notebooks" / f"{name}.ipynb", as_version=4)
     source.cells.append(nbformat.v4.new_code_cell("\n".join(lines)))
     nbformat.write(source, copy)

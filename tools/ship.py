@@ -126,7 +126,8 @@ def frozen(*names: str) -> None:
             profiles = [advice.profile(tst.load(row.dataset)) for row in sets]
             table = pd.DataFrame(profiles).rename_axis("dataset").reset_index()
         elif name == "judges":
-            table = pd.read_parquet(ROOT / ".build" / "frames" / "20_released_judges")
+            file = ROOT / ".build" / "frames" / "20_released_judges.independence.parquet"
+            table = pd.read_parquet(file)
         elif name == "claims":
             table = claims(judged_claims())
         else:

@@ -150,7 +150,7 @@ def test_a_file_that_keeps_coming_is_cut_off(server, get, tmp_path, monkeypatch,
 FORMS = {"people/zoe/a.txt": b"first", "people/adam/a.txt": b"second"}
 
 
-def packed(server, members, **changes):
+def packed(server, members, path="people/*/a.txt", **changes):
     """A row for ``FORMS``, which the archive of a repository should hold; it holds ``members``."""
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -161,7 +161,7 @@ def packed(server, members, **changes):
     digest = hashlib.sha256("".join(f"{each}\n" for each in hashes).encode()).hexdigest()
     facts = {"url": f"{server.address}/repo.zip", "sha256": digest}
     size = sum(map(len, FORMS.values()))
-    return row(server, "people/*/a.txt", **{**facts, "body": b"", "bytes": size, **changes})
+    return row(server, path, **{**facts, "body": b"", "bytes": size, **changes})
 
 
 def test_of_an_archive_only_what_the_row_names_is_unpacked(server, get, tmp_path):
@@ -173,6 +173,12 @@ def test_of_an_archive_only_what_the_row_names_is_unpacked(server, get, tmp_path
     assert server.seen == ["repo.zip"]
     (tmp_path / "raw/demo/people/zoe/a.txt").write_bytes(b"other")
     assert check(["demo"])["state"].tolist() == ["wrong hash"]
+
+
+def test_files_of_an_archive_may_lie_in_a_folder_beside_that_of_the_set(server, get, tmp_path):
+    pin = packed(server, {f"r/x/{name}": FORMS[name] for name in FORMS}, "../b/**/people/*/a.txt")
+    assert get(pin)["state"].tolist() == ["ok"]
+    assert tree(tmp_path / "raw/b/x") == FORMS
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from .base import Dataset, Subsets
+from .base import Dataset, by_label
 from .raw import floats, read_csv, read_json_lines
 from .tables import assemble, long_ratings
 
@@ -23,14 +23,14 @@ SYSTEMS = {
 #: How a question's column begins -> dimension; formality is turned for a target of informal.
 QUESTIONS = {"Similar": "content", "Well-formedness": "fluency", "Formality": "style"}
 DIRECTIONS = {"formal": "informal2formal", "informal": "formal2informal"}
-SUBSETS: Subsets = {
-    style: lambda data, style=style: data.where(data.items["style"] == style)  # type: ignore[misc]
-    for style in DIRECTIONS
-}
+SUBSETS = by_label("target", DIRECTIONS)
 
 
 def load(root: Path) -> Dataset:
-    """Items: ``target-index-system``; 184 were judged by a fourth rater, which stays."""
+    """Items: ``target-index-system``; 184 were judged by a fourth rater, which stays.
+
+    Label: ``target``, the style that was asked for.
+    """
     planned = pd.DataFrame(read_json_lines(root / FILE))
     planned["system"] = planned["data_path"].str.split("/").str[-2].map(SYSTEMS)
     planned["source_id"] = planned["target_label"] + "-" + planned["data_index"].astype(str)
@@ -40,13 +40,21 @@ def load(root: Path) -> Dataset:
     for file in sorted((root / FOLDER / "annotations").glob("*.csv")):
         table = read_csv(file)
         item = planned.loc[table["id"]]
-        informal = (item["target_label"] == "informal").to_numpy()
-        for start, dimension in QUESTIONS.items():
-            values = floats(table[next(name for name in table if name.startswith(start))])
-            values = values.where(~informal, 1 - values) if dimension == "style" else values
-            ratings.append(long_ratings(NAME, item["item_id"], [(dimension, file.stem, values)]))
+        answers = {
+            dimension: floats(table[next(name for name in table if name.startswith(start))])
+            for start, dimension in QUESTIONS.items()
+        }
+        formal = (item["target_label"] == "formal").to_numpy()
+        answers["style"] = answers["style"].where(formal, 1 - answers["style"])
+        columns = [(dimension, file.stem, values) for dimension, values in answers.items()]
+        ratings.append(long_ratings(NAME, item["item_id"], columns))
     names = {"target_label": "style", "original_text": "source"}
     items = planned.rename(columns=names).drop_duplicates("item_id")
     items["output"] = ["".join(texts) for texts in items["decoded"]]  # one, or none
-    directions = items["style"].map(DIRECTIONS)
-    return assemble(NAME, items, direction=directions, ratings=pd.concat(ratings))
+    return assemble(
+        NAME,
+        items,
+        direction=items["style"].map(DIRECTIONS),
+        ratings=pd.concat(ratings),
+        labels={"target": items["style"]},
+    )

@@ -1,7 +1,8 @@
 """Detoxification in nine languages: TextDetox 2024 (Dementieva et al., 2024), 16,599 rewrites.
 
 Up to twenty systems rewrote the same 100 sources of each language.  One value a question was
-released; scores of judges came later, from two other repositories (Protasov et al., 2025).
+released.  Scores of judges came later: of Protasov et al. (2025), and of a student project that
+does not say which versions its models have.
 """
 
 import warnings
@@ -41,7 +42,8 @@ JUDGES = {
 STATED = {"cs": ("content", "source"), "sta": ("style", "source"), "fs": ("fluency", "source")}
 #: Column -> dimension and basis.
 Columns = Mapping[str, tuple[str, str]]
-RANKING = "textdetox-rangking-clef-2024"
+#: The studies that scores are from, as their signatures name them.
+PROTASOV, RANKING = "protasov2025", "textdetox-rangking-clef-2024"
 KEY = ["language", "system", "source"]
 _TEXTS = {"lang": "language", "toxic_sentence": "source", "neutral_sentence": "output"}
 
@@ -98,7 +100,7 @@ def _released(root: Path, items: pd.DataFrame, systems: dict[str, str]) -> Itera
         table["language"] = table["lang"].map({"English": "en", "Chinese": "zh"})
         for (judge, shot), rows in table.groupby(["judge", "shot"]):
             name = f"{judge.partition('-')[0]}-unknown-{shot}-shot"
-            yield from _scores(items, rows, ["language", "system", "row"], STATED, name)
+            yield from _scores(items, rows, ["language", "system", "row"], STATED, name, RANKING)
     for file in (root.parent / TRANSLATION[0]).rglob(TRANSLATION[1]):
         table = read_csv(file).rename(columns=_TEXTS)
         if missing := {"language", "source", "output", *METRICS} - {*table}:
@@ -108,12 +110,16 @@ def _released(root: Path, items: pd.DataFrame, systems: dict[str, str]) -> Itera
 
 
 def _scores(
-    items: pd.DataFrame, table: pd.DataFrame, key: list[str], columns: Columns, name: str = ""
+    items: pd.DataFrame,
+    table: pd.DataFrame,
+    key: list[str],
+    columns: Columns,
+    name: str = "",
+    study: str = PROTASOV,
 ) -> Iterator[pd.DataFrame]:
     """Released columns as scores of the items with the same key, the mean of two answers."""
     means = floats(table[[*columns]]).groupby([table[part] for part in key]).mean().reset_index()
     both = items[["item_id", *key]].merge(means, on=key)
-    study = RANKING if "unknown" in name else "protasov2025"
     for column, (dimension, basis) in columns.items():
         metric = f"released:{name or column.lower().replace('_', '-')}"
         fields = {"dimension": dimension, "from": study}

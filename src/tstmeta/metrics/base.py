@@ -236,8 +236,10 @@ class CorpusMetric(PairMetric):
 Metric = PairMetric
 
 #: Names of languages that data sets here are in.
-LANGUAGES = {"en": "English", "de": "German", "ru": "Russian", "hi": "Hindi", "bn": "Bengali"}
-LANGUAGES |= {"am": "Amharic", "ar": "Arabic", "es": "Spanish", "uk": "Ukrainian", "zh": "Chinese"}
+LANGUAGES = {
+    **{"en": "English", "de": "German", "ru": "Russian", "hi": "Hindi", "bn": "Bengali"},
+    **{"am": "Amharic", "ar": "Arabic", "es": "Spanish", "uk": "Ukrainian", "zh": "Chinese"},
+}
 _HAN = regex.compile(r"\p{Han}")
 
 
