@@ -26,15 +26,11 @@ def root(tmp_path):
             pairs = [(f"{lang} {n}", f"human {lang} {n}") for n in (0, 1)]
             texts = tmp_path / textdetox2024.REFERENCES[0] / "any/2024_with_answers"
             write_rows(texts / f"{file}_test.csv", "toxic_sentence neutral_sentence", pairs)
+    rows = [(f"ann_other_{n}_hi", f"hi {n}", "", "hi", c, 0.5, 1, 0) for n, c in ((0, 1), (1, ""))]
     for stem in textdetox2024.JUDGES.values():
-        rows = [
-            (f"ann_other_{n}_hi", f"hi {n}", "", "hi", "" if n else 1, 0.5, 1, 0) for n in (0, 1)
-        ]
         write_rows(tmp_path / f"textdetox2024_judges/x/textdetoxeval/{stem}.csv", JUDGED, rows)
-    rows = [
-        ("English", "s02", row, "qwen-plus", "zero", 1, cs, 0)
-        for row, cs in (("0", 1), ("0", 0.5), ("", 0))
-    ]
+    twice = [("0", 1), ("0", 0.5), ("", 0)]
+    rows = [("English", "s02", row, "qwen-plus", "zero", 1, cs, 0) for row, cs in twice]
     columns = "lang system row judge shot sta cs fs"
     write_rows(tmp_path / textdetox2024.UNKNOWN[0] / textdetox2024.UNKNOWN[1], columns, rows)
     return tmp_path / "textdetox2024"
@@ -59,11 +55,8 @@ def test_scores_of_judges_are_joined_and_two_answers_are_averaged(root):
     assert content["status"].to_dict() == {"hi-1-s01": "ok", "hi-2-s01": "invalid"}
     unknown = scores[scores["metric"] == "released:qwen-unknown-zero-shot"]
     assert set(unknown["item_id"]) == {"en-1-s02"}
-    assert unknown.set_index("dimension")["value"].to_dict() == {
-        "content": 0.75,
-        "style": 1,
-        "fluency": 0,
-    }
+    values = unknown.set_index("dimension")["value"].to_dict()
+    assert values == {"content": 0.75, "style": 1, "fluency": 0}
 
 
 @pytest.mark.parametrize("complete", [True, False])
