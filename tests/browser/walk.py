@@ -70,23 +70,33 @@ _FACTS = """() => ({
 FAINT = """() => {
   const canvas = Object.assign(document.createElement('canvas'), {width: 1, height: 1});
   const pen = canvas.getContext('2d', {willReadFrequently: true});
-  const rgba = (colours) => {
-    pen.clearRect(0, 0, 1, 1);
-    for (const colour of colours) { pen.fillStyle = colour; pen.fillRect(0, 0, 1, 1); }
-    return [...pen.getImageData(0, 0, 1, 1).data];
+  const known = new Map();  // a page has few colours and many elements
+  const light = (colours) => {
+    const key = colours.join();
+    if (!known.has(key)) {
+      pen.clearRect(0, 0, 1, 1);
+      for (const colour of colours) { pen.fillStyle = colour; pen.fillRect(0, 0, 1, 1); }
+      known.set(key, [...pen.getImageData(0, 0, 1, 1).data].slice(0, 3)
+        .map(c => c / 255).map(c => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
+        .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0));
+    }
+    return known.get(key);
   };
-  const ground = (one) => one ?
-    [...ground(one.parentElement), getComputedStyle(one).backgroundColor] : [];
-  const light = ([r, g, b]) => [r, g, b]
-    .map(c => c / 255).map(c => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
-    .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
+  const grounds = new Map([[null, []]]);
+  const ground = (one) => {
+    if (!grounds.has(one)) {
+      const colour = getComputedStyle(one).backgroundColor, under = ground(one.parentElement);
+      grounds.set(one, colour === 'rgba(0, 0, 0, 0)' ? under : [...under, colour]);
+    }
+    return grounds.get(one);
+  };
   const faint = [];
   for (const one of document.querySelectorAll('article *, nav *')) {
     const own = [...one.childNodes].some(n => n.nodeType === 3 && n.textContent.trim());
     if (!own || !one.checkVisibility({opacityProperty: true})) continue;
     if (one.closest('svg, mjx-container, .headerlink')) continue;
-    const back = light(rgba(ground(one)));
-    const text = light(rgba([...ground(one), getComputedStyle(one).color]));
+    const back = light(ground(one));
+    const text = light([...ground(one), getComputedStyle(one).color]);
     const ratio = (Math.max(back, text) + 0.05) / (Math.min(back, text) + 0.05);
     if (ratio < 4.5) faint.push([Math.round(ratio * 10) / 10,
       `${one.tagName}.${one.className} ${one.textContent.trim().slice(0, 40)}`]);
