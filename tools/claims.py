@@ -262,7 +262,7 @@ def lean(claim: dict[str, Any], evidence: pd.DataFrame) -> dict[str, Any]:
         **{"plain": words["plain"], "measure": words["measure"]},
         **{"needs": needs, "families": names},
         **shown.clip(-words["limit"], words["limit"]),
-        "unpooled": "No number of ours has an interval." if rows.empty else few,
+        "unpooled": "No number that counts has an interval." if rows.empty else few,
     }
 
 
