@@ -3,6 +3,16 @@
 ``data/published/claims.yaml`` has each claim with its evidence; :func:`verdict_of` is the one rule
 of all verdicts.  A number that we did not compute is marked as published and decides nothing.
 Where data of a claim are not on this machine, its verdict and numbers are those that were frozen.
+
+Beside the verdict stands the *lean*, from the same intervals, frozen or not.  A family of data sets
+(``data/cards/synthesis.csv``) has the mean of its values; families are pooled by random effects.
+
+leans yes   the 95 % interval of the pooled effect lies wholly on the claimed side of the bound
+leans no    it lies wholly on the other side
+open        all else, also where there are fewer than three families and nothing is pooled
+
+A claim of *both signs* speaks of the spread and not of the mean: there the intervals of the
+families are read by the rule of the verdict.
 """
 
 import itertools
@@ -14,14 +24,22 @@ import numpy as np
 import pandas as pd
 import yaml
 from numpy.typing import ArrayLike
+from scipy.stats import norm
 
 from tools.evidence import COUNTED, KINDS, Finding, Setup
+from tstmeta import stats
 from tstmeta.analysis.committed import read_frozen
+from tstmeta.analysis.synthesis import panels
 from tstmeta.data import paths
 from tstmeta.ledger import Inputs
 from tstmeta.schema import MissingData
 
 HOLDS, FAILS, OPEN = "holds", "does not hold", "cannot be told"
+#: The lean of a pooled effect, of which the rule of verdicts says this.
+LEANS = {HOLDS: "leans yes", FAILS: "leans no", OPEN: "open"}
+_LIMITS = ("low", "high", "predict_low", "predict_high")
+#: What is pooled of a claim, where its entry ``pooled`` does not say otherwise.
+_POOLED = {"measure": "value", "limit": np.inf, "group": COUNTED}
 #: Kinds of evidence that are computed from texts, not from scores of them.
 _READING = ("untransferred",)
 #: What an entry of evidence says beside the arguments of its kind.
@@ -32,10 +50,11 @@ class Claims(NamedTuple):
     """Claims and their evidence.
 
     Attributes:
-        verdicts: claim, paper, where, text, decision_rule, verdict, why.
+        verdicts: claim, paper, where, text, decision_rule, verdict, why, and of :func:`lean`.
         evidence: claim, evidence, value, n, note, scope (what the interval speaks of), group,
-            published, low, high (95 %), corrected_low, corrected_high (see :func:`corrected`).
-            Limits are NaN where the number is published, corrected ones where it does not count.
+            dataset (or several, with blanks between), published, low, high (95 %), corrected_low,
+            corrected_high (see :func:`corrected`).  Limits are NaN where the number is published,
+            corrected ones where it does not count.
     """
 
     verdicts: pd.DataFrame
@@ -71,7 +90,9 @@ def claims(draws: int = 2000, seed: int = 0, *, inputs: Inputs | None = None) ->
     table = pd.DataFrame(verdicts)
     table.insert(1, "paper", table["claim"].str.partition(".")[0])
     shown = pd.DataFrame(evidence).drop(columns=["limits", "verdict", "why"], errors="ignore")
-    return Claims(table, shown.astype({"published": bool}).fillna({"note": "", "scope": ""}))
+    shown = shown.astype({"published": bool}).fillna({"note": "", "scope": "", "dataset": ""})
+    leans = [lean(claim, shown[shown["claim"] == claim["claim"]]) for claim in texts()]
+    return Claims(table.join(pd.DataFrame(leans)), shown)
 
 
 def _as_frozen(claim: str, old: pd.DataFrame, missing: Sequence[str]) -> dict[str, str]:
@@ -132,12 +153,14 @@ def findings_of(entry: dict[str, Any], setup: Setup) -> list[Finding]:
     arguments = arguments_of(entry)
     findings = KINDS[about["kind"]](setup, **arguments)
     name = about["name"].format(**arguments)
+    sets = " ".join(flat([entry.get("data", entry.get("dataset", []))]))
     prefix = f"{about['prefix']}: " if about["prefix"] else ""
     return [
         finding._replace(
             evidence=prefix + (name or finding.evidence),
             note="; ".join(filter(None, [about["note"], finding.note])),
             group=about["group"] or COUNTED,
+            dataset=sets,
         )
         for finding in findings
     ]
@@ -204,3 +227,53 @@ def sides(intervals: ArrayLike, bound: float) -> str:
     over, under = int((low > bound).sum()), int((high < bound).sum())
     at = f"{bound:.4g}".replace("-", "−") if bound else "zero"
     return f"{over} above {at}, {under} below, {len(low) - over - under} on both sides"
+
+
+# --------------------------------------------------------------------------------- the lean
+
+
+def lean(claim: dict[str, Any], evidence: pd.DataFrame) -> dict[str, Any]:
+    """The pooled effect of a claim, from the rows of its evidence.
+
+    Returns:
+        lean, plain (the claim in plain words), measure (what is pooled), needs (what the claim
+        needs of it), families (their names), mean, low, high, predict_low, predict_high (of a set
+        of a new family), unpooled (why there is no mean).  No limit lies beyond what can be.
+    """
+    words = {**_POOLED, "plain": claim["text"].rstrip("."), **claim, **claim.get("pooled", {})}
+    rule, bound = rule_of(words)
+    rows = evidence[(evidence["group"] == words["group"]) & evidence["low"].notna()]
+    sets = rows.assign(family=rows["dataset"].map(family_of)).query("family != ''")
+    errors = (sets["high"] - sets["low"]) / (2 * norm.ppf(0.975))
+    values, variances, names = stats.family_means(sets["value"], errors, sets["family"].tolist())
+    pooled, place = stats.pool(values, variances), f"{bound:.3g}".replace("-", "−")
+    needs = {"above": f"more than {place}", "below": f"less than {place}"}.get(rule, "")
+    plain = wide = np.array([(pooled.low, pooled.high)])
+    if rule == "both signs":
+        levels = np.array([0.95, corrected(len(names))])
+        halves = np.outer(norm.ppf((1 + levels) / 2), np.sqrt(variances))
+        plain, wide = np.stack([values - halves, values + halves], axis=2)
+        needs = f"families on both sides of {place} (corrected intervals: {sides(wide, bound)})"
+    known = f"{len(names)} families" if len(names) != 1 else f"1 family, {names[0]}"
+    few = f"The evidence has {known}, and three are needed." if pooled.reason else ""
+    shown = pd.Series(pooled._asdict())[["mean", *_LIMITS]].astype(float)
+    return {
+        "lean": LEANS[OPEN if few else verdict_of(rule, plain, wide, bound)],
+        **{"plain": words["plain"], "measure": words["measure"]},
+        **{"needs": needs, "families": names},
+        **shown.clip(-words["limit"], words["limit"]),
+        "unpooled": "No number that counts has an interval." if rows.empty else few,
+    }
+
+
+@cache
+def family_of(sets: str) -> str:
+    """The one family of sets with blanks between, else nothing; a part that the table lacks has
+    that of its collection."""
+    table = panels().set_index("dataset")["family"]
+    collection = table.index.str.partition("@").get_level_values(0)
+    families = set()
+    for name in sets.split():
+        rows = table[[name]] if name in table else table[collection == name.partition("@")[0]]
+        families |= set(rows) if len(set(rows)) == 1 else set()
+    return families.pop() if len(families) == 1 else ""

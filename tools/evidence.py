@@ -49,6 +49,7 @@ class Finding(NamedTuple):
     note: str = ""
     scope: str = ""  # what the interval speaks of, see ``ResamplingPlan.estimand``
     group: str = COUNTED
+    dataset: str = ""  # or several, with blanks between
 
     @property
     def counts(self) -> bool:

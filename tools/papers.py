@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from tools.claims import FAILS, HOLDS, OPEN, Claims
+from tools.claims import FAILS, HOLDS, LEANS, OPEN, Claims
 from tools.claims import claims as judged_claims
 from tools.tables import raw
 from tstmeta import ledger
@@ -25,6 +25,8 @@ PAPERS = {
     "pang2019": ("pang2019unsupervised", "Pang and Gimpel (2019)"),
 }
 MARKS = {HOLDS: "✓", FAILS: "✗", OPEN: "?"}
+#: How many claims a reader meets first.
+FIRST = 10
 #: Statuses in the order of the page of differences.
 ORDER = ["match", "differs", "misprint", "printed-only", "needs"]
 Context = dict[str, Any]
@@ -49,10 +51,13 @@ def claims(judged: Claims) -> Context:
         rows = [claim(row, judged.evidence) for row in verdicts_of_paper.to_dict("records")]
         cite, authors = PAPERS[str(key)]
         papers.append({"cite": cite, "title": authors, "claims": rows})
-    verdicts = judged.verdicts["verdict"]
+    listed = [row for paper in papers for row in paper["claims"]]
+    first = sorted(listed, key=lambda row: -len(row["families"]))[:FIRST]
     names = {"holds": HOLDS, "fails": FAILS, "open": OPEN}
-    count = {key: int((verdicts == name).sum()) for key, name in names.items()}
-    return {"papers": papers, "count": len(verdicts), **count}
+    names |= {f"lean_{key}": LEANS[verdict] for key, verdict in names.items()}
+    words = judged.verdicts[["verdict", "lean"]]
+    count = {key: int((words == name).sum(axis=None)) for key, name in names.items()}
+    return {"papers": papers, "first": first, "count": len(words), **count}
 
 
 def claim(row: Context, evidence: pd.DataFrame) -> Context:
@@ -72,17 +77,21 @@ def claim(row: Context, evidence: pd.DataFrame) -> Context:
     if rows["corrected_low"].notna().sum() < 2:  # nothing to correct
         shown = shown.drop(columns="corrected")
     anchor = row["claim"].replace(".", "-")
+    row |= {"mean": number(row["mean"], 3), "interval": between(row["low"], row["high"], 3)}
+    row["expected"] = between(row["predict_low"], row["predict_high"], 3)
     return {**row, "mark": MARKS[row["verdict"]], "anchor": anchor, "evidence": shown}
 
 
-def between(low: float, high: float) -> str:
+def between(low: float, high: float, decimals: int = 2) -> str:
     """Limits as text, a dash without any."""
-    return "–" if pd.isna(low) else f"{number(low)}\u00a0to\u00a0{number(high)}"
+    if pd.isna(low):
+        return "–"
+    return f"{number(low, decimals)}\u00a0to\u00a0{number(high, decimals)}"
 
 
-def number(value: float) -> str:
-    """Two decimals with a true minus sign."""
-    return f"{value:z.2f}".replace("-", "−")
+def number(value: float, decimals: int = 2) -> str:
+    """A number of so many decimals with a true minus sign."""
+    return f"{value:z.{decimals}f}".replace("-", "−")
 
 
 def ledger_of(paper: str, rows: pd.DataFrame) -> Context:

@@ -2,19 +2,21 @@
 
 import itertools
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.optimize import brentq
 from scipy.stats import norm
 
 from tests.analysis import many
 from tests.helpers import needs
 from tests.ledger.canned import Canned
 from tools import claims as rules
-from tools import evidence
+from tools import evidence, pages, papers
 from tools.claims import Claims, claims
 from tools.evidence import Finding, Setup
 from tstmeta import stats
@@ -159,6 +161,10 @@ def hold(given: Claims, left_out: Sequence[str] = ()) -> None:
     old = read_frozen("claims").query("claim not in @left_out")
     before = old.drop_duplicates("claim").set_index("claim")["verdict"]
     pd.testing.assert_series_equal(given.verdicts.set_index("claim")["verdict"], before)
+    assert given.verdicts["lean"].tolist() == [
+        rules.lean(text, old[old["claim"] == text["claim"]].fillna({"dataset": ""}))["lean"]
+        for text in rules.texts()
+    ]
     old = old.dropna(subset="value").reset_index(drop=True)
     new = given.evidence.reset_index(drop=True)
     assert new["claim"].tolist() == old["claim"].tolist()
@@ -344,3 +350,90 @@ def test_a_hybrid_less_the_best_single_metric_is_what_the_parts_give():
     for row in findings:
         assert row.interval()[0] <= row.value <= row.interval()[1]
         assert row.n == many.ROWS
+
+
+# ---------------------------------------------------------------------------------- the lean
+
+
+def rows_of(intervals: dict[str, tuple[float, float]], group: str = "counted") -> pd.DataFrame:
+    """Evidence with these intervals, a data set each."""
+    low, high = np.transpose([*intervals.values()])
+    columns = {"dataset": [*intervals], "value": (low + high) / 2, "low": low, "high": high}
+    return pd.DataFrame(columns).assign(group=group)
+
+
+NAMES = ("mir", "li2018@amazon-rated", "lai@lai2023", "detox")  # of four families
+ABOVE, BELOW, ASTRIDE, WIDE = (0.4, 0.6), (-0.6, -0.4), (-0.3, 0.3), (-0.02, 0.48)
+
+
+@pytest.mark.parametrize(
+    ("rule", "intervals", "expected"),
+    [
+        ({"above": 0.0}, [ABOVE] * 3, "leans yes"),
+        ({"above": 0.5}, [ABOVE] * 3, "open"),  # about the bound
+        ({"above": 0.8}, [ABOVE] * 3, "leans no"),
+        ({"below": 0.8}, [ABOVE] * 3, "leans yes"),
+        ({"below": 0.0}, [ABOVE] * 3, "leans no"),
+        ({"above": 0.0}, [ABOVE] * 2, "open"),  # two families
+        ({"above": 0.0}, [ABOVE, ABOVE, BELOW], "open"),  # they differ
+        ({"above": 0.0}, [WIDE] * 4, "leans yes"),  # none alone lies above
+        ({"both signs": 0.0}, [ABOVE, BELOW, ASTRIDE], "leans yes"),
+        ({"both signs": 0.0}, [ABOVE] * 3, "leans no"),
+        ({"both signs": 0.0}, [ABOVE, WIDE, ASTRIDE], "open"),
+        ({"both signs": 0.0}, [ABOVE, BELOW], "open"),
+        (None, [ABOVE] * 3, "open"),  # nothing is asked
+    ],
+)
+def test_a_claim_leans_by_its_pooled_interval_and_the_bound(rule, intervals, expected):
+    text = {"claim": "a.b", "text": "So it is."} | ({"rule": rule} if rule else {})
+    rows = rows_of(dict(zip(NAMES, intervals, strict=False)))
+    lean = rules.lean(text, rows)
+    assert lean["lean"] == expected
+    assert (lean["unpooled"] == "") == (len(intervals) > 2) == math.isfinite(lean["mean"])
+    other = rows_of(dict.fromkeys(NAMES, BELOW), "shown")  # does not count
+    assert rules.lean(text, pd.concat([rows, other]))["lean"] == expected
+
+
+def test_a_set_that_the_table_lacks_has_the_family_of_its_collection():
+    known = {"mir": "yelp", "lai@pauli2025-systems": "gyafc", "li2018 dualrl": "yelp"}
+    for sets, family in {**known, "li2018": "", "": ""}.items():  # li2018 has three families
+        assert rules.family_of(sets) == family
+
+
+def test_the_pooled_effect_of_a_claim_is_what_its_rows_give_by_hand():
+    key = "lai2023.learned"
+    rows = read_frozen("claims").query("claim == @key")
+    lean = rules.lean(claim(key), rows)
+    assert lean["families"] == ("gyafc", "wikipedia", "russe")
+    parts = [rows[rows["evidence"].str.contains(f"on {name}")] for name in ("lai", "alva", "russe")]
+    y = np.array([part["value"].mean() for part in parts])
+    v = np.array([((part["high"] - part["low"]) / 3.92).mean() ** 2 for part in parts])
+
+    def excess(tau2: float) -> float:  # Paule and Mandel
+        w = 1 / (v + tau2)
+        return w @ (y - w @ y / w.sum()) ** 2 - 2
+
+    tau2 = brentq(excess, 0, 1) if excess(0) > 0 else 0.0
+    w = 1 / (v + tau2)
+    mean = w @ y / w.sum()
+    half = 4.302653 * math.sqrt(max(w @ (y - mean) ** 2 / 2, 1) / w.sum())  # Student's t, two
+    expected = [mean, mean - half, mean + half]
+    assert [lean["mean"], lean["low"], lean["high"]] == pytest.approx(expected, abs=1e-4)
+
+
+def test_the_page_opens_with_a_sentence_for_each_of_the_ten_claims_of_most_families():
+    old = read_frozen("claims").fillna({"dataset": "", "note": "", "scope": ""})
+    leans = [rules.lean(text, old[old["claim"] == text["claim"]]) for text in rules.texts()]
+    verdicts = pd.DataFrame(rules.texts())[["claim", "where", "text", "decision_rule"]]
+    verdicts["paper"] = verdicts["claim"].str.partition(".")[0]
+    verdicts = verdicts.merge(old.drop_duplicates("claim")[["claim", "verdict", "why"]])
+    judged = Claims(verdicts.join(pd.DataFrame(leans)), old.dropna(subset="value"))
+    page = pages.render("claims", papers.claims(judged) | {"draws": "2,000", "seed": 0})
+    lines = re.findall(r"^\d+\. \{ref\}`.* <(.*)>`: \*\*(.*?)\*\*, (.*)\.$", page, re.MULTILINE)
+    shown = [leans[verdicts["claim"].str.replace(".", "-").tolist().index(at)] for at, *_ in lines]
+    assert [lean["lean"] for lean in shown] == [lean for _, lean, _ in lines]
+    counts = sorted((len(lean["families"]) for lean in leans), reverse=True)[:10]
+    assert [len(lean["families"]) for lean in shown] == counts
+    for lean, (*_, rest) in zip(shown, lines, strict=True):
+        assert f"is {papers.number(lean['mean'], 3)} (" in rest
+        assert f"over {len(lean['families'])} families" in rest
