@@ -114,6 +114,12 @@ def correlate(
     return pd.DataFrame(rows, columns=columns).astype({"n": int, "groups": "Int64"})
 
 
+def values_of(pairs: pd.DataFrame, statistic: str, level: str) -> np.ndarray:
+    """The value of every metric of one data set, in the order of its :class:`Analysis`."""
+    analysis = next(analyses(pairs, statistic, level))
+    return np.array([agreement(analysis, at).value for at in range(len(analysis.matrices.heads))])
+
+
 def agreement(analysis: Analysis, place: int) -> Correlation:
     """The value of one metric: n is of rewrites at level pooled, of groups at levels of groups."""
     human, metrics = analysis.matrices.human, analysis.matrices.metrics

@@ -2,6 +2,11 @@
 
 A metric is given *units*, tuples of requests: mostly of one rewrite, for a judge that rates all
 rewrites of a source together, of those.
+
+A blank output is the worst of style and fluency by definition, whatever a formula gives: in a table
+of scores it has the worse end of the metric's :attr:`PairMetric.limits` and status ``empty``.
+Where values have no bound the limit is a constant that no sentence of a rated set here reaches.
+A metric without limits (mostly of content) has :attr:`PairMetric.empty_value`.
 """
 
 import hashlib
@@ -75,6 +80,8 @@ class PairMetric:
     higher_is_better: bool = True
     #: The bases on which the other direction is better.
     flipped_bases: tuple[str, ...] = ()
+    #: Lowest and highest value, for :func:`blank_value`; None: a blank output is no special case.
+    limits: tuple[float, float] | None = None
     #: Longest text in whitespace tokens; longer ones are cut and get status ``truncated``.
     max_tokens: int | None = 2000
     #: The value when a text is blank (nothing matches), unless :meth:`value` scores that, too.
@@ -269,6 +276,11 @@ def _spaced(request: Request) -> Request:
 def more_is_better(metric: Metric, basis: str) -> bool:
     """Whether a larger value is better: style should be far from the source, near a reference."""
     return metric.higher_is_better != (basis in metric.flipped_bases)
+
+
+def blank_value(metric: Metric, basis: str) -> float | None:
+    """The worst value there is, for a blank output; None where the metric has no limits."""
+    return metric.limits and metric.limits[not more_is_better(metric, basis)]
 
 
 class _Wrapped(PairMetric):

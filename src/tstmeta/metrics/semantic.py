@@ -21,8 +21,10 @@ from .settings import File, MetricSettings
 __all__ = ["BertScore", "Cosine", "S3Bert", "Sim", "Wmd"]
 
 WORDLESS = Score(math.nan, Status.INVALID, "a text has no word with a vector and a weight")
-#: Of a blank text: a distance of 0 would be the best of all, and there is no largest.
+#: Of a blank text: a distance of 0 would be the best of all.
 NOWHERE_TO_TRAVEL = Score(math.nan, Status.INVALID, "empty text: no word can travel")
+#: No two of the embedded vectors are as far apart (the longest is 1.694), nor vectors of a file.
+FARTHEST, FARTHEST_OF_FILE = 3.4, 100.0
 
 
 class Cosine(ModelMetric):
@@ -122,12 +124,16 @@ class Wmd(WordMetric):
     """Word mover's distance (Kusner et al., 2015, Section 4): >= 0; lower is better.
 
     The least total Euclidean distance over which the words of one text travel to become those of
-    the other.  A text without words has no distance: ``invalid``.
+    the other.  A text without words has no distance: ``invalid``; a blank output has the worst.
     """
 
     name = "wmd"
     higher_is_better = False
     max_tokens = 2000
+
+    def __init__(self, variant: str = ""):
+        super().__init__(variant)
+        self.limits = (0.0, FARTHEST_OF_FILE if self.settings.vectors else FARTHEST)
 
     @property
     def missing(self) -> str:

@@ -2,7 +2,8 @@
 
 The plain names cover English toxicity (toxic, non-toxic), sentiment (negative, positive) and
 formality (informal, formal); another style is refused, as is one that a model named instead does
-not know.  A blank text has probability 0 of the target style, the rest is shared alike.
+not know.  A blank text has probability 0 of the target style, the rest is shared alike; a blank
+output has the worst value (:mod:`.base`).
 """
 
 import json
@@ -58,6 +59,7 @@ class StyleConfidence(ModelMetric):
     name = "style-confidence"
     dimensions = ("style",)
     bases: tuple[str, ...] = ("none",)
+    limits: tuple[float, float] = (0.0, 1.0)
     accepts_empty = True
     VARIANTS: ClassVar[tuple[str, ...]] = ("toxicity",)
     models: ClassVar = classifiers.MODELS
@@ -169,6 +171,7 @@ class StyleEmd(StyleConfidence):
         super().__init__(variant)
         # with a direction more is stronger style, whatever the other text is
         self.flipped_bases = () if self.directed else ("reference",)
+        self.limits = (-self.limits[1] * self.directed, self.limits[1])
 
     def fields(self) -> dict[str, object]:
         return {"refs": "nearest", **self.rule, **super().fields()}
@@ -193,6 +196,7 @@ class StyleKl(StyleEmd):
     """
 
     name = "style-kl"
+    limits = (0.0, -math.log(FLOOR))
     rule: ClassVar = {"order": "output-from-compared", "floor": FLOOR}
 
     def measure(self, output: np.ndarray, other: np.ndarray) -> float:

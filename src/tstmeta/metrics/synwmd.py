@@ -160,6 +160,7 @@ class SynWmd(ParseMetric):
 
     name = "synwmd"
     higher_is_better = False
+    limits = (0.0, 4.0)  # two cosine distances
     modules = ("ot",)
     facts = (
         f"parts:full refs:min hops:{HOPS} damping:{DAMPING} left-out:closed-class "
