@@ -15,8 +15,16 @@ from ..schema import TstmetaError
 from . import choice, comparison
 from .agreement import Analysis, agreement, analyses, intervals, resample, values_of
 from .findings import Evaluation
-from .frame import METRIC, both_ways, check_dimension, pairs, select_dimension, separated
-from .people import people
+from .frame import (
+    METRIC,
+    SCORED,
+    both_ways,
+    check_dimension,
+    pairs,
+    select_dimension,
+    separated,
+)
+from .people import People, people
 from .render import COLUMNS
 
 #: The remark about a corpus metric.
@@ -51,20 +59,20 @@ def evaluate(
         scores: a ``scores`` table to take instead of scoring.
         clusters: part metrics that differ; without it the column and the summary are empty.
         statistic, level: see :func:`tstmeta.correlate`.  Without both: accuracy on the pairs of
-            rewrites of one source that people separate (preference at level same-source) where there
-            are such pairs, else Pearson's r over all rewrites.  Without one: pearson, pooled.
+            rewrites of one source that people separate (preference, same-source) if there are any,
+            else Pearson's r over all rewrites.  Without one of them: pearson, or pooled.
         unit, draws, seed: see :func:`tstmeta.bootstrap`.
 
     Returns:
         ``frame`` has the columns dataset, statistic, level, metric, basis, dimension, kind (metric,
-        sentinel, oracle), better (higher, or lower and then flipped), value, low, high, r (Pearson's
-        over all rewrites, where the value is another), n (rewrites, or groups at a level of groups),
-        pairs (at level same-source: of rewrites that people separate), without_low, without_high and without (at level
-        system, see :func:`tstmeta.correlate`), rank, rank_low, rank_high (among all rows with a
-        value, and the ranks it could have), cluster (1 is best, see :func:`tstmeta.rank_sets`),
-        partial and partial_all (at level pooled, the statistic with given and given_all held fixed;
-        these name it where it is another), as_rater (the metric in the place of a rater), against,
-        note, signature.
+        sentinel, oracle), better (higher, or lower and then flipped), value, low, high, r (Pearson,
+        over all rewrites, where the value is another), n (rewrites, or groups at a level of them),
+        pairs (of rewrites that people separate, at level same-source), without_low, without_high
+        and without (at level system, see :func:`tstmeta.correlate`), rank, rank_low, rank_high
+        (among all rows with a value, and the ranks it could have), cluster (1 is best, see
+        :func:`tstmeta.rank_sets`), partial and partial_all (at level pooled, the statistic with
+        given and given_all held fixed; these name it where it is another), as_rater (the metric in
+        the place of a rater), against, note, signature.
 
     Raises:
         TstmetaError: what does not exist or cannot be had from these data.
@@ -101,8 +109,8 @@ def _evaluated(
     heads = analysis.matrices.heads
     value = np.array([agreement(analysis, place).value for place in range(len(heads))])
     below = (heads["kind"] != METRIC).to_numpy()  # sentinels and oracles
-    order = np.lexsort((np.where(np.isfinite(value), -value, np.inf), below))
-    analysis, setting = analysis.of(order), analysis.setting
+    analysis = analysis.of(np.lexsort((np.where(np.isfinite(value), -value, np.inf), below)))
+    setting = analysis.setting
     laid, drawn = analysis.matrices, resample(analysis)
     p = comparison.p_of_pairs(drawn)
     ranks = comparison.ranks(drawn, p)
@@ -117,17 +125,18 @@ def _evaluated(
         against=laid.against,
         statistic=setting.function.name,
         level=setting.level,
-        r=np.nan if pooled else values_of(frame, "pearson", "pooled")[order],
+        r=np.nan if pooled else values_of(frame, "pearson", "pooled", laid.heads),
         pairs=_pairs(frame, laid.heads) if setting.level == "same-source" else pd.NA,
         signature=laid.heads["signature"],
     )
     ranks = ranks if tested else ranks.assign(cluster=pd.NA)
+    items = int(np.isfinite(laid.human).sum())
     table = pd.concat([table, ranks, _partials(analysis, data, dimension)], axis=1)
     return Evaluation(
         dataset=data.name,
         dimension=dimension,
         against=laid.against,
-        items=int(np.isfinite(laid.human).sum()),
+        items=items,
         sources=len(set(laid.layout.sources)),
         systems=len(laid.layout.names),
         analysis=analysis,
@@ -138,14 +147,25 @@ def _evaluated(
         tested=tested,
         remarks=tuple(remarks),
         pairs=frame,
+        apart=_apart(data, dimension, human, items),
     )
 
 
 def _pairs(frame: pd.DataFrame, heads: pd.DataFrame) -> list[int]:
     """Of each metric, the pairs of rewrites of one source that it scores and people separate."""
-    scored, key = frame.dropna(subset="score"), ["metric", "basis", "signature"]
-    counts = {name: separated(rows) for name, rows in scored.groupby(key, observed=True)}
-    return [counts.get(name, 0) for name in heads[key].itertuples(index=False, name=None)]
+    scored = frame.dropna(subset="score").groupby(SCORED, observed=True)
+    counts = {name: separated(rows) for name, rows in scored}
+    return [counts.get(name, 0) for name in heads[SCORED].itertuples(index=False, name=None)]
+
+
+def _apart(data: Dataset, dimension: str, human: People, rewrites: int) -> str:
+    """Why the human ceiling is of other rewrites or means than the values; empty if it is not."""
+    raters = data.raters(dimension) if np.isfinite(human.value) else pd.DataFrame()
+    single = raters.drop(columns="mean", errors="ignore")
+    rated = int((single.notna().sum(axis=1) > 1).sum())
+    if "mean" in raters:
+        return "values are against means that were released beside the raters"
+    return f"it is over {rated:,} of {rewrites:,} rewrites" * (len(raters) > 0 and rated < rewrites)
 
 
 def _partials(analysis: Analysis, data: Dataset, dimension: str) -> pd.DataFrame:

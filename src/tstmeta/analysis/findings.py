@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,9 +13,9 @@ import pandas as pd
 
 from ..stats import Resample
 from ..stats.significance import ALPHA
-from .agreement import Analysis
+from .agreement import Analysis, values_of
 from .comparison import detectable, differences
-from .frame import METRIC, SENTINEL
+from .frame import METRIC, SENTINEL, separated
 from .people import People
 from .render import TableFormat, draw, name_of, number, rendered, with_limits
 
@@ -27,10 +27,14 @@ _LISTED = 6
 #: The sentence of each kind of statement.
 SENTENCES = {
     "none": "No metric has a value for {dimension} that could be compared.",
+    "no pairs": "No source has two rewrites that people rate differently in {dimension}, so nothing"
+    " can be compared at level {level}: use level pooled, or rate more rewrites of a source.",
+    "nothing": "No metric agrees with the {against} of {dimension} better than {chance}, by its"
+    " interval; nearest: {label}.",
     "unfit": "No metric can be recommended: the best sentinel is significantly better than all.",
     "best": "Best agreement with the {against} of {dimension}: {label}.",
     "chance": "Best agreement with the {against} of {dimension}, with an interval that does not lie"
-    " above chance ({value}): {label}.",
+    " above {chance}: {label}.",
     "undecided": "Not significantly different from the best: {names}.",
     "worse": "Significantly worse than the best: {names}.",
     "sentinel": "Best sentinel: {label}.",
@@ -41,6 +45,13 @@ SENTENCES = {
     "power": "Smallest difference at which these data show with 80 % power that {second} is worse"
     " than {first}: {value} (this pair alone, at 0.05, by simulation).",
     "observed": "Observed difference between {first} and {second}: {value}.",
+}
+#: Statistic and level of each column of :attr:`Evaluation.levels`.
+LEVELS = {
+    "r": ("pearson", "pooled"),
+    "r per source": ("pearson", "source"),
+    "accuracy within a source": ("preference", "same-source"),
+    "r of systems": ("pearson", "system"),
 }
 #: What tells one evaluation from another.
 KEY = ["dataset", "dimension", "statistic", "level"]
@@ -63,6 +74,8 @@ class Evaluation:
     p: np.ndarray  # [M, M], of the difference of every two rows, corrected for all pairs
     tested: bool = True  # without tests there is no summary
     remarks: tuple[str, ...] = ()  # what the table leaves out, with counts
+    pairs: pd.DataFrame = field(default_factory=pd.DataFrame)  # see :func:`pairs`
+    apart: str = ""  # why the human ceiling cannot be drawn beside the values
 
     @property
     def label(self) -> str:
@@ -86,6 +99,17 @@ class Evaluation:
     def comparisons(self) -> int:
         """How many pairs of rows are tested at once."""
         return math.comb(self.frame["rank"].count(), 2)
+
+    @cached_property
+    def levels(self) -> pd.DataFrame:
+        """Every metric at the usual levels, values alone; a level without any value is left out.
+
+        Columns metric, basis and those of :data:`LEVELS`; system is of three systems or more.
+        """
+        heads = self.analysis.matrices.heads
+        wanted = [name for name in LEVELS if self.systems > 2 or LEVELS[name][1] != "system"]
+        values = {name: values_of(self.pairs, *LEVELS[name], heads) for name in wanted}
+        return heads[["metric", "basis"]].assign(**values).dropna(axis=1, how="all")
 
     @cached_property
     def differences(self) -> pd.DataFrame:
@@ -118,9 +142,11 @@ class Evaluation:
                 second=_names(self, statement.rows[1:]),
                 pairs=self.comparisons,
                 value="none" if math.isinf(statement.value) else number(statement.value),
+                chance=chance(self)[1],
+                level=self.analysis.setting.level,
             )
             for statement in (statements(self) if self.tested else ())
-            if statement.rows or statement.kind == "none"
+            if statement.rows or statement.kind in ("none", "no pairs")
         ]
 
     def plot(self) -> Figure:
@@ -140,11 +166,26 @@ class Statement(NamedTuple):
     value: float = math.nan
 
 
+def chance(result: Evaluation) -> tuple[float, str]:
+    """What a metric that knows nothing has, and how it is called: of a statistic without a constant
+    for that the value of the sentinel random, else of the best sentinel; NaN where none is there.
+    """
+    value, frame = result.analysis.setting.function.chance, result.frame
+    if not math.isnan(value):
+        return value, f"chance ({number(value)})"
+    random = [at for at, name in enumerate(frame["metric"]) if name.partition(":")[0] == "random"]
+    for at in (random or result.places[1])[:1]:
+        value = float(frame["value"][at])
+        return value, f"the sentinel {frame['metric'][at]} ({number(value)})"
+    return value, "chance"
+
+
 def statements(result: Evaluation) -> Iterator[Statement]:
     """Which metrics lead, how they compare with the best sentinel, and the power of the data."""
     (metrics, sentinels), frame = result.places, result.frame
     if not metrics:
-        yield Statement("none", [])
+        paired = result.analysis.setting.level not in ("source", "same-source")
+        yield Statement("none" if paired or separated(result.pairs) else "no pairs", [])
         return
     differ, value = result.p <= ALPHA, frame["value"]
     worse = {
@@ -154,9 +195,11 @@ def statements(result: Evaluation) -> Iterator[Statement]:
     if metrics in worse.values():
         yield Statement("unfit", metrics)
     best = [place for place in metrics if frame["rank"][place] == frame["rank"][metrics[0]]]
-    others, chance = metrics[len(best) :], result.analysis.setting.function.chance
+    others, least = metrics[len(best) :], chance(result)[0]
     below = [place for place in others if differ[best, place].all()]
-    yield Statement("chance" if (frame["low"][best] <= chance).all() else "best", best, chance)
+    not_above = (frame["low"] <= least) | (value <= least)
+    doubt = "nothing" if not_above[metrics].all() else "chance"
+    yield Statement(doubt if not_above[best].all() else "best", best)
     yield Statement("undecided", [place for place in others if place not in below])
     yield Statement("worse", below)
     for sentinel, below in worse.items():

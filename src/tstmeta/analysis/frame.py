@@ -74,7 +74,7 @@ def pairs(data: Dataset, scores: pd.DataFrame, dimension: str = "content") -> pd
 
 
 def both_ways(pairs: pd.DataFrame) -> pd.DataFrame:
-    """The pairs, and those of sentinels that may be used either way as ``copy-rate:flipped`` too."""
+    """The pairs, with sentinels that may be used either way as ``copy-rate:flipped`` as well."""
     rows = pairs[pairs["metric"].isin(EITHER_WAY)]
     names = {name: rows[name] + FLIPPED for name in ("metric", "signature")}
     return pd.concat([pairs, rows.assign(score=-rows["score"], **names)], ignore_index=True)

@@ -70,6 +70,8 @@ class PairMetric:
     bases: tuple[str, ...] = ("source", "reference")
     #: Codes of the languages it is made for; empty = any.  Others are refused by scoring.
     languages: tuple[str, ...] = ()
+    #: The styles that it knows words of; empty = any.
+    styles: tuple[str, ...] = ()
     #: The metric that stands for it outside English; None: itself.
     for_other_languages: "PairMetric | None" = None
     #: Whether it counts words (:attr:`by_character`).

@@ -34,8 +34,8 @@ class Perplexity(ModelMetric):
     """exp of the mean negative log-probability of a text's tokens, >= 1; lower is better.
 
     So Pang and Gimpel (2019, PP), Lai et al. (2023) and Mukherjee et al. (2025) measure fluency.
-    The end of the text is not scored.  With ``per=word`` the sum is divided by white-space words.  A
-    blank text has :data:`WORST`.
+    The end of the text is not scored; a blank text has :data:`WORST`.  With ``per=word`` the sum is
+    divided by white-space words.
     """
 
     name = "perplexity"
@@ -128,8 +128,8 @@ class Slor(Perplexity):
     """Syntactic log-odds ratio: (log p(text) - log of its unigram probability) / tokens.
 
     Pauls and Klein (2012); Kann et al. (2018, Eq. 1).  Higher is better; 0: no likelier than its
-    words in any order.  It is at least the negative logarithm of the perplexity, and so is the value
-    of a blank text.  Its unigrams stand beside a model.
+    words in any order.  It is no less than the negative logarithm of the perplexity, which is the
+    value of a blank text.  Its unigrams stand beside a model.
     """
 
     name = "slor"
