@@ -151,25 +151,23 @@ def score_basis(
             row = ("", math.nan, str(Status.REFUSED), conceal(form))
             tables.append(_table(data, metric, basis, members, [row] * len(members)))
         else:
-            table = compute(data, form, basis, members)
-            tables.append(_worst_of_blank(table, blank_value(form, basis), members))
+            table, worst = compute(data, form, basis, members), blank_value(form, basis)
+            tables.append(table if worst is None else _blank_at(table, worst, members))
     table = schema.together(*tables)
     order = pd.Index(data.items["item_id"]).get_indexer(table["item_id"])
     return table.iloc[np.argsort(order, kind="stable")].reset_index(drop=True)
 
 
-def _worst_of_blank(
-    table: pd.DataFrame, worst: float | None, rewrites: list[Rewrite]
-) -> pd.DataFrame:
-    """Scores, those of blank outputs at their worst; of texts that are not here the status says."""
-    if worst is None:
-        return table
+def _blank_at(table: pd.DataFrame, worst: float, rewrites: list[Rewrite]) -> pd.DataFrame:
+    """Scores, with ``worst`` for blank outputs; of texts that are not here the status says it."""
     texts = {item: request.output.strip() for item, request in rewrites}
-    blank = table["item_id"].map(texts).fillna("?").eq("") if texts else table["status"] == "empty"
+    blank = table["item_id"].map(texts).eq("") if texts else table["status"] == "empty"
     blank &= ~table["status"].isin([Status.REFUSED, Status.ERROR])
-    return table.assign(
-        value=table["value"].mask(blank, worst), status=table["status"].mask(blank, "empty")
-    )
+    cells = {
+        "value": table["value"].mask(blank, worst),
+        "status": table["status"].mask(blank, "empty"),
+    }
+    return table.assign(**cells)
 
 
 def compute(data: Dataset, metric: Metric, basis: str, rewrites: list[Rewrite]) -> pd.DataFrame:

@@ -19,7 +19,7 @@ from ..schema import TstmetaError
 from ..stats import Correlation, Draws, Resample, ResamplingPlan, Setting
 from ..stats.limits import FEW_UNITS
 from ..stats.resampling import clusters_of
-from .frame import SCORED, corpus_metric
+from .frame import corpus_metric
 from .matrices import Matrices, matrices
 
 #: Purposes of random numbers: a stream each, so that one does not change the draws of another.
@@ -112,14 +112,6 @@ def correlate(
             rows.append(dict(zip(HEAD, key, strict=False)) | _corpus_row(table, statistic, level))
     columns = [*HEAD, "value", "n", "groups", "p", "reason", *WITHOUT * (level == "system")]
     return pd.DataFrame(rows, columns=columns).astype({"n": int, "groups": "Int64"})
-
-
-def values_of(pairs: pd.DataFrame, statistic: str, level: str, heads: pd.DataFrame) -> list[float]:
-    """The values of metrics of one data set, in the order of ``heads``, without intervals."""
-    analysis = next(analyses(pairs, statistic, level))
-    known = analysis.matrices.heads[SCORED].itertuples(index=False, name=None)
-    values = {name: agreement(analysis, place).value for place, name in enumerate(known)}
-    return [values[name] for name in heads[SCORED].itertuples(index=False, name=None)]
 
 
 def agreement(analysis: Analysis, place: int) -> Correlation:

@@ -36,13 +36,10 @@ DEFAULTS: dict[str, dict[str, tuple[str, ...]]] = {
 }
 #: Tasks, and words that name them: of styles, and of those who ask.
 TASKS = {
-    "sentiment": "positive negative polarity",
     "detoxification": "detoxify detoxified detox toxicity toxic non-toxic",
-    "formality": "formal informal formalise formalize",
     "simplification": "simplify simplified simple simpler simplicity",
-    "politeness": "polite impolite",
-    "persuasion": "persuade persuasive",
-    "catchiness": "catchy",
+    **{"sentiment": "positive negative", "formality": "formal informal formalise formalize"},
+    **{"politeness": "polite impolite", "persuasion": "persuasive", "catchiness": "catchy"},
 }
 #: Plain ``random`` is seed 0.
 SEEDS = ["random", *(f"random:{seed}" for seed in range(1, 10))]

@@ -13,24 +13,14 @@ from ..data import Dataset, load
 from ..metrics import Metric
 from ..schema import TstmetaError
 from . import choice, comparison
-from .agreement import Analysis, agreement, analyses, intervals, resample, values_of
+from .agreement import Analysis, agreement, analyses, correlate, intervals, resample
 from .findings import Evaluation
-from .frame import (
-    METRIC,
-    SCORED,
-    both_ways,
-    check_dimension,
-    pairs,
-    select_dimension,
-    separated,
-)
-from .people import People, people
+from .frame import METRIC, both_ways, check_dimension, pairs, select_dimension, separated
+from .people import people
 from .render import COLUMNS
 
 #: The remark about a corpus metric.
 NOT_PER_ITEM = "one value a system; tst.correlate at level system holds it against people"
-#: Statistic and level by default, where there are pairs of rewrites of one source.
-PREFERRED = ("preference", "same-source")
 #: Of one of these the others are held fixed: the first alone, then both.
 _PARTED = ("content", "style", "fluency")
 
@@ -86,7 +76,7 @@ def evaluate(
     scores = select_dimension(scores, dimension)
     frame = both_ways(pairs(data, scores, dimension))
     if statistic is None and level is None and separated(frame):
-        statistic, level = PREFERRED
+        statistic, level = "preference", "same-source"
     corpus = frame["metric"][frame["statistics"].notna()] if "statistics" in frame else []
     remarks += [f"{name}: {NOT_PER_ITEM}" for name in sorted(set(corpus))]
     setting = statistic or "pearson", level or "pooled"
@@ -109,8 +99,8 @@ def _evaluated(
     heads = analysis.matrices.heads
     value = np.array([agreement(analysis, place).value for place in range(len(heads))])
     below = (heads["kind"] != METRIC).to_numpy()  # sentinels and oracles
-    analysis = analysis.of(np.lexsort((np.where(np.isfinite(value), -value, np.inf), below)))
-    setting = analysis.setting
+    order = np.lexsort((np.where(np.isfinite(value), -value, np.inf), below))
+    analysis, setting = analysis.of(order), analysis.setting
     laid, drawn = analysis.matrices, resample(analysis)
     p = comparison.p_of_pairs(drawn)
     ranks = comparison.ranks(drawn, p)
@@ -125,12 +115,13 @@ def _evaluated(
         against=laid.against,
         statistic=setting.function.name,
         level=setting.level,
-        r=np.nan if pooled else values_of(frame, "pearson", "pooled", laid.heads),
-        pairs=_pairs(frame, laid.heads) if setting.level == "same-source" else pd.NA,
+        r=np.nan if pooled else correlate(frame)["value"].to_numpy()[order],
+        pairs=separated(frame) if setting.level == "same-source" else pd.NA,
         signature=laid.heads["signature"],
     )
     ranks = ranks if tested else ranks.assign(cluster=pd.NA)
-    items = int(np.isfinite(laid.human).sum())
+    items, single = int(np.isfinite(laid.human).sum()), data.raters(dimension)
+    several = single.drop(columns="mean", errors="ignore").notna().sum(axis=1) > 1
     table = pd.concat([table, ranks, _partials(analysis, data, dimension)], axis=1)
     return Evaluation(
         dataset=data.name,
@@ -147,25 +138,9 @@ def _evaluated(
         tested=tested,
         remarks=tuple(remarks),
         pairs=frame,
-        apart=_apart(data, dimension, human, items),
+        order=order,
+        apart=bool(several.sum() < items),
     )
-
-
-def _pairs(frame: pd.DataFrame, heads: pd.DataFrame) -> list[int]:
-    """Of each metric, the pairs of rewrites of one source that it scores and people separate."""
-    scored = frame.dropna(subset="score").groupby(SCORED, observed=True)
-    counts = {name: separated(rows) for name, rows in scored}
-    return [counts.get(name, 0) for name in heads[SCORED].itertuples(index=False, name=None)]
-
-
-def _apart(data: Dataset, dimension: str, human: People, rewrites: int) -> str:
-    """Why the human ceiling is of other rewrites or means than the values; empty if it is not."""
-    raters = data.raters(dimension) if np.isfinite(human.value) else pd.DataFrame()
-    single = raters.drop(columns="mean", errors="ignore")
-    rated = int((single.notna().sum(axis=1) > 1).sum())
-    if "mean" in raters:
-        return "values are against means that were released beside the raters"
-    return f"it is over {rated:,} of {rewrites:,} rewrites" * (len(raters) > 0 and rated < rewrites)
 
 
 def _partials(analysis: Analysis, data: Dataset, dimension: str) -> pd.DataFrame:

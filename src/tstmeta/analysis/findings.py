@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,7 +13,7 @@ import pandas as pd
 
 from ..stats import Resample
 from ..stats.significance import ALPHA
-from .agreement import Analysis, values_of
+from .agreement import Analysis, correlate
 from .comparison import detectable, differences
 from .frame import METRIC, SENTINEL, separated
 from .people import People
@@ -46,13 +46,8 @@ SENTENCES = {
     " than {first}: {value} (this pair alone, at 0.05, by simulation).",
     "observed": "Observed difference between {first} and {second}: {value}.",
 }
-#: Statistic and level of each column of :attr:`Evaluation.levels`.
-LEVELS = {
-    "r": ("pearson", "pooled"),
-    "r per source": ("pearson", "source"),
-    "accuracy within a source": ("preference", "same-source"),
-    "r of systems": ("pearson", "system"),
-}
+#: The columns of :attr:`Evaluation.levels` after metric and basis.
+LEVELS = "pearson pooled", "pearson source", "preference same-source", "pearson system"
 #: What tells one evaluation from another.
 KEY = ["dataset", "dimension", "statistic", "level"]
 
@@ -70,12 +65,13 @@ class Evaluation:
     analysis: Analysis
     frame: pd.DataFrame  # see :func:`evaluate`: metrics, best first, then sentinels and oracles
     human: People  # the human ceiling
+    pairs: pd.DataFrame  # see :func:`pairs`
+    order: np.ndarray  # where each row of ``frame`` stands in the pairs
+    apart: bool  # whether the human ceiling is over fewer rewrites than the values
     drawn: Resample  # estimates [M], values in every resample [M, D], and the jackknife
     p: np.ndarray  # [M, M], of the difference of every two rows, corrected for all pairs
     tested: bool = True  # without tests there is no summary
     remarks: tuple[str, ...] = ()  # what the table leaves out, with counts
-    pairs: pd.DataFrame = field(default_factory=pd.DataFrame)  # see :func:`pairs`
-    apart: str = ""  # why the human ceiling cannot be drawn beside the values
 
     @property
     def label(self) -> str:
@@ -102,14 +98,12 @@ class Evaluation:
 
     @cached_property
     def levels(self) -> pd.DataFrame:
-        """Every metric at the usual levels, values alone; a level without any value is left out.
-
-        Columns metric, basis and those of :data:`LEVELS`; system is of three systems or more.
-        """
-        heads = self.analysis.matrices.heads
-        wanted = [name for name in LEVELS if self.systems > 2 or LEVELS[name][1] != "system"]
-        values = {name: values_of(self.pairs, *LEVELS[name], heads) for name in wanted}
-        return heads[["metric", "basis"]].assign(**values).dropna(axis=1, how="all")
+        """Every row at other levels, values alone; system is of three systems or more."""
+        table = self.frame[["metric", "basis"]].copy()
+        for name in LEVELS[: 3 + (self.systems > 2)]:
+            values = correlate(self.pairs, *name.split())["value"]
+            table[name] = values.to_numpy()[self.order]
+        return table.dropna(axis=1, how="all")
 
     @cached_property
     def differences(self) -> pd.DataFrame:
@@ -167,17 +161,12 @@ class Statement(NamedTuple):
 
 
 def chance(result: Evaluation) -> tuple[float, str]:
-    """What a metric that knows nothing has, and how it is called: of a statistic without a constant
-    for that the value of the sentinel random, else of the best sentinel; NaN where none is there.
-    """
-    value, frame = result.analysis.setting.function.chance, result.frame
-    if not math.isnan(value):
-        return value, f"chance ({number(value)})"
-    random = [at for at, name in enumerate(frame["metric"]) if name.partition(":")[0] == "random"]
-    for at in (random or result.places[1])[:1]:
-        value = float(frame["value"][at])
-        return value, f"the sentinel {frame['metric'][at]} ({number(value)})"
-    return value, "chance"
+    """The value of a metric that knows nothing, in words too; that of a sentinel where none is."""
+    value, name, frame = result.analysis.setting.function.chance, "chance", result.frame
+    random = np.flatnonzero(frame["metric"].str.startswith("random")).tolist()
+    for place in (random or result.places[1])[: math.isnan(value)]:
+        value, name = frame["value"][place], f"the sentinel {frame['metric'][place]}"
+    return value, f"{name} ({number(value)})"
 
 
 def statements(result: Evaluation) -> Iterator[Statement]:

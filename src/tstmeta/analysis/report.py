@@ -152,8 +152,9 @@ def _facts(data: Dataset) -> dict[str, str]:
 def _section(result: Evaluation, anchor: str) -> dict[str, Any]:
     """An evaluation: sentences, figure, table, notes."""
     shown, rule = render.table(result)
-    levels = result.levels.copy()
-    levels["metric"] = list(map(render.name_of, levels["metric"], levels.pop("basis")))
+    levels = result.levels.drop(columns="basis").assign(
+        metric=shown["metric"][-len(result.frame) :].to_numpy()
+    )
     figure = result.frame["value"].notna().any() and render.images(result.plot(), "svg")
     table = shown.drop(columns=["note", "signature"], errors="ignore")
     return {

@@ -58,10 +58,7 @@ class EvaluateOptions:
     statistic: Annotated[
         list[Statistic] | None,
         typer.Option(
-            "--statistic",
-            "-s",
-            help="How agreement is measured [default: accuracy on pairs of rewrites of one source "
-            "(preference, level same-source) where people separate such pairs, else pearson].",
+            "--statistic", "-s", help="How agreement is measured [see above, or pearson]."
         ),
     ] = None
     level: Annotated[
@@ -69,9 +66,8 @@ class EvaluateOptions:
         typer.Option(
             "--level",
             "-l",
-            help="All rewrites [default with --statistic]; those of a source or system, then "
-            "averaged; pairs of one source; means of systems; all, standardised within tasks; "
-            "repeat for more.",
+            help="All rewrites [with --statistic]; those of a source or system, then averaged; "
+            "pairs of a source; means of systems; all, standardised within tasks; repeat for more.",
         ),
     ] = None
     resample: Annotated[
@@ -123,10 +119,9 @@ def evaluate(settings: EvaluateOptions) -> None:
     Sentinels, which know nothing of quality, stand below a line in every table, and with them the
     human style rating offered as if it were a metric.  Ranks count them.  A metric of which lower
     is better is flipped.  What --combine fits on ratings is fitted on other sources than it scores.
-    By default a dozen metrics are scored, one an idea, and held against people on the pairs of
-    rewrites of one source, with Pearson's r over all rewrites beside.  Sentences below the title
-    (with --out and as CSV on stderr) say which metric leads, which stay below the sentinels and
-    what difference the data could show.
+    By default a dozen metrics are scored, one an idea, and measured by their accuracy on pairs of
+    rewrites of a source (preference, same-source), or Pearson's r where there are none.  Sentences
+    below the title (with --out and as CSV on stderr) say which leads and which beat the sentinels.
 
     \b
     Examples:
@@ -240,8 +235,7 @@ def evaluate_dimension(
     levels = dict.fromkeys(map(str, settings.level or [Level("pooled")]))
     default = not (settings.statistic or settings.level)
     for statistic, level in [(None, None)] if default else product(statistics, levels):
-        words = ", ".join(filter(None, (data.name, dimension, statistic, level)))
-        with waiting(f"{words}: {settings.draws:,} draws"):
+        with waiting(f"{data.name}, {dimension}: {settings.draws:,} draws"):
             result = evaluate_scores(
                 data,
                 None,

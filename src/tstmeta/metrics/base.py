@@ -3,10 +3,9 @@
 A metric is given *units*, tuples of requests: mostly of one rewrite, for a judge that rates all
 rewrites of a source together, of those.
 
-A blank output is the worst of style and fluency by definition, whatever a formula gives: in a table
-of scores it has the worse end of the metric's :attr:`PairMetric.limits` and status ``empty``.
-Where values have no bound the limit is a constant that no sentence of a rated set here reaches.
-A metric without limits (mostly of content) has :attr:`PairMetric.empty_value`.
+A blank output is the worst of style and fluency by definition, whatever a formula gives: a table of
+scores has the worse of the metric's ``limits``, with status ``empty``.  Where values have no bound
+the limit is a constant beyond what rated rewrites reach.  Without limits it has ``empty_value``.
 """
 
 import hashlib
@@ -192,7 +191,8 @@ class PairMetric:
         texts = (request.output, *request.against)
         if self.accepts_empty or all(map(str.strip, texts)):
             return None
-        return Score(self.empty_value, Status.EMPTY, "empty text")
+        value = self.empty_value if self.limits is None else blank_value(self, "source")
+        return Score(value or 0.0, Status.EMPTY, "empty text")
 
     def _cut(self, request: Request) -> tuple[Request, str]:
         if self.max_tokens is None:

@@ -87,15 +87,10 @@ class Perplexity(ModelMetric):
 
     def _answer(self, reading: lm.Reading | str | None) -> Score:
         if reading is None:
-            return Score(self.blank, Status.EMPTY, "empty text")
+            return Score(self.limits[not self.higher_is_better], Status.EMPTY, "empty text")
         if isinstance(reading, str):
             return Score(math.nan, Status.INVALID, reading)
         return scored(self.value_of(reading), cut_note(reading.length, len(reading.tokens)))
-
-    @property
-    def blank(self) -> float:
-        """The value of a blank text."""
-        return self.limits[not self.higher_is_better]
 
     def value_of(self, reading: lm.Reading) -> float:
         return _perplexity(-reading.logprob, self.length(reading))
@@ -115,7 +110,7 @@ class CorpusPerplexity(Perplexity, CorpusMetric):
 
     def aggregate(self, total: np.ndarray) -> float:
         loss, length = map(float, total)
-        return _perplexity(loss, length) if length else self.blank
+        return _perplexity(loss, length) if length else self.limits[1]
 
     def _answer(self, reading: lm.Reading | str | None) -> Score:
         score, vector = super()._answer(reading), [0.0, 0.0]
