@@ -91,8 +91,7 @@ def notes(result: Evaluation, gaps: bool = False) -> list[str]:
     if gaps:
         pairs = f"all {result.comparisons:,} pairs of rows at once, both in the same resamples"
         words += [f"p is of a pair alone, p_adjusted (max-t) of {pairs}"]
-    elif result.tested and one_cluster(result):
-        ends = f"{result.frame['rank'].min()} to {result.frame['rank'].max()}"
+    elif ends := chain(result):
         words += [f"Ranks {ends} chain into one cluster: they cannot be told apart as a group"]
     elif result.tested:
         words += ["Clusters part what differs at 0.05, all pairs at once, in the same resamples"]
@@ -104,10 +103,11 @@ def notes(result: Evaluation, gaps: bool = False) -> list[str]:
     return [*words, *result.remarks]
 
 
-def one_cluster(result: Evaluation) -> bool:
-    """Whether no line parts the rows, several of which have a rank."""
-    clusters = result.frame["cluster"].dropna()
-    return len(clusters) > 1 and bool(clusters.max() == 1)
+def chain(result: Evaluation) -> str:
+    """Ranks of the one cluster that has all metrics, ``1 to 9``; empty where a line parts them."""
+    metrics = set(result.frame["cluster"][result.frame["kind"] == METRIC].dropna())
+    rank = result.frame["rank"][result.frame["cluster"].isin(metrics)]
+    return f"{rank.min()} to {rank.max()}" if len(metrics) == 1 < len(rank) else ""
 
 
 def below(result: Evaluation) -> str:
@@ -138,7 +138,7 @@ def table(result: Evaluation) -> tuple[pd.DataFrame, int]:
         "n": rows["n"].astype("Int64"),
         "rank": rows["rank"],
         "ranks": ranks(rows),
-        "cluster": pd.NA if one_cluster(result) else rows["cluster"],
+        "cluster": pd.NA if chain(result) else rows["cluster"],
         f"given {rows['given'].iloc[0]}": rows["partial"],
         f"given {rows['given_all'].iloc[0]}": rows["partial_all"],
         **rows[["as_rater", "note", "signature"]],
