@@ -163,11 +163,8 @@ def _blank_at(table: pd.DataFrame, worst: float, rewrites: list[Rewrite]) -> pd.
     texts = {item: request.output.strip() for item, request in rewrites}
     blank = table["item_id"].map(texts).eq("") if texts else table["status"] == "empty"
     blank &= ~table["status"].isin([Status.REFUSED, Status.ERROR])
-    cells = {
-        "value": table["value"].mask(blank, worst),
-        "status": table["status"].mask(blank, "empty"),
-    }
-    return table.assign(**cells)
+    value, status = table["value"].mask(blank, worst), table["status"].mask(blank, "empty")
+    return table.assign(value=value, status=status)
 
 
 def compute(data: Dataset, metric: Metric, basis: str, rewrites: list[Rewrite]) -> pd.DataFrame:

@@ -5,7 +5,7 @@ and show a difference with 80 % power at .05 from n = ((z(.975) + z(.8)) s / dif
 rewrites a source make s^2 smaller: it is the median of the rated sets that are near in that.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -155,11 +155,7 @@ def advise(
     frame = frame.iloc[np.lexsort(keys)].reset_index(drop=True)
     counts = dict.fromkeys(("sources_best", "sources_sentinel"), "Int64")
     notes = [f"Evidence left out, of the same sources: {', '.join(left_out)}."] * bool(left_out)
-    for reason in dict.fromkeys(mute.values()):
-        names = ", ".join(name for name, why in mute.items() if why == reason)
-        notes.append(f"Not listed, as {reason}: {names}.")
-    lacks = {name: registry.get(name).missing for name in frame["metric"].unique()}
-    notes += [f"{name} does not run here yet: {lack}." for name, lack in lacks.items() if lack]
+    notes += _unable(mute, frame["metric"].unique())
     notes += _notes(frame, about, rated, dimensions, " in ".join(filter(None, (task, language))))
     sets = rated[rated["task"].str.contains(task, regex=False)]
     sets = sets[in_language(sets, language)].reset_index(drop=True)
@@ -173,6 +169,16 @@ def _refusal(metric: Metric, language: str, wanted: set[str]) -> str:
     if metric.styles and wanted - {*metric.styles, *map(task_of, metric.styles)}:
         return "without a list of style words (such as masked-bleu:words.csv)"
     return ""
+
+
+def _unable(mute: dict[str, str], listed: Iterable[str]) -> Iterator[str]:
+    """Why metrics are not listed, and what those need that are, where they do not run."""
+    for reason in dict.fromkeys(mute.values()):
+        names = ", ".join(name for name, why in mute.items() if why == reason)
+        yield f"Not listed, as {reason}: {names}."
+    for name in listed:
+        if missing := registry.get(name).missing:
+            yield f"{name} does not run here yet: {missing}."
 
 
 def _families(dataset: Dataset | None) -> list[str]:

@@ -231,10 +231,9 @@ def evaluate_dimension(
 
     scores = choice.listed(scores, dimension, settings.metrics)
     scores = combine(settings, data, scores, settings.hybrids, dimension)
-    statistics = dict.fromkeys(map(str, settings.statistic or [Statistic("pearson")]))
-    levels = dict.fromkeys(map(str, settings.level or [Level("pooled")]))
-    default = not (settings.statistic or settings.level)
-    for statistic, level in [(None, None)] if default else product(statistics, levels):
+    statistics: list[str | None] = [*dict.fromkeys(map(str, settings.statistic or []))] or [None]
+    levels: list[str | None] = [*dict.fromkeys(map(str, settings.level or []))] or [None]
+    for statistic, level in product(statistics, levels):
         with waiting(f"{data.name}, {dimension}: {settings.draws:,} draws"):
             result = evaluate_scores(
                 data,

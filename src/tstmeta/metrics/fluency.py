@@ -123,8 +123,7 @@ class Slor(Perplexity):
     """Syntactic log-odds ratio: (log p(text) - log of its unigram probability) / tokens.
 
     Pauls and Klein (2012); Kann et al. (2018, Eq. 1).  Higher is better; 0: no likelier than its
-    words in any order.  It is no less than the negative logarithm of the perplexity, which is the
-    value of a blank text.  Its unigrams stand beside a model.
+    words in any order.  A blank text has -log(WORST), for SLOR is at least -log(perplexity).
     """
 
     name = "slor"

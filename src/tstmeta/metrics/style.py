@@ -2,8 +2,7 @@
 
 The plain names cover English toxicity (toxic, non-toxic), sentiment (negative, positive) and
 formality (informal, formal); another style is refused, as is one that a model named instead does
-not know.  A blank text has probability 0 of the target style, the rest is shared alike; a blank
-output has the worst value (:mod:`.base`).
+not know.  A blank text has probability 0 of the target style, the rest is shared alike.
 """
 
 import json
