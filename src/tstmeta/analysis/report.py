@@ -155,6 +155,7 @@ def _section(result: Evaluation, anchor: str) -> dict[str, Any]:
     levels = result.levels.drop(columns="basis").assign(
         metric=shown["metric"][-len(result.frame) :].to_numpy()
     )
+    heads = [n.replace("pearson", "r,").replace("preference", "accuracy,") for n in levels]
     figure = result.frame["value"].notna().any() and render.images(result.plot(), "svg")
     table = shown.drop(columns=["note", "signature"], errors="ignore")
     return {
@@ -166,7 +167,7 @@ def _section(result: Evaluation, anchor: str) -> dict[str, Any]:
         "figure": b64encode(figure[0]).decode() if figure else "",
         "rule": rule,
         "below": render.below(result),
-        "levels": [list(map(_cell, row)) for row in [[*levels], *levels.astype(object).to_numpy()]],
+        "levels": [heads, *(list(map(_cell, row)) for row in levels.astype(object).to_numpy())],
         "notes": [*render.notes(result), *render.remarks(result)],
         "head": [*table],
         "rows": [list(map(_cell, row)) for row in table.astype(object).itertuples(index=False)],
