@@ -1,5 +1,7 @@
 """Scoring: what is computed, on which basis, in which units and order."""
 
+import math
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,7 +11,7 @@ from tstmeta import schema, scoring
 from tstmeta.analysis import choice
 from tstmeta.data import paths, shipped
 from tstmeta.data.tables import scores_table
-from tstmeta.metrics import CorpusMetric, Request, UnknownMetric
+from tstmeta.metrics import CorpusMetric, Request, UnknownMetric, registry
 from tstmeta.schema import TstmetaError
 
 
@@ -123,6 +125,37 @@ def test_what_was_passed_on_with_the_project_is_not_computed(tmp_path, monkeypat
     table = scoring.score(THREE, [metric := Logged()], bases=["source"], progress=False)
     assert metric.calls == ["output 2"]
     assert table.set_index("item_id")["value"].to_dict() == {"1": 5, "2": 8, "3": 6}
+
+
+#: A metric, its basis, and the value of a blank output: the worst of all values.
+WORST = [
+    *(("style-confidence", "none", 0.0), ("style-emd", "source", 0.0)),
+    *(("style-emd", "reference", 1.0), ("style-emd:directed", "source", -1.0)),
+    *(("style-js", "source", 0.0), ("style-js", "reference", 1.0), ("style-kl", "source", 0.0)),
+    *(("style-kl", "reference", -math.log(1e-12)), ("style-cosine", "source", 1.0)),
+    *(("style-cosine", "reference", 0.0), ("likelihood-style", "source", -1.0)),
+    *(("slor", "none", -math.log(1e9)), ("perplexity", "none", 1e9)),
+    *(("perplexity:word", "none", 1e30), ("wmd", "source", 3.4), ("synwmd", "source", 4.0)),
+]
+
+
+@pytest.mark.parametrize(("name", "basis", "worst"), WORST)
+def test_a_blank_output_is_the_worst_of_style_and_fluency_whatever_was_stored(name, basis, worst):
+    rows = [("a", "dull words", ("r",)), ("b", " ", ("r",)), ("c", "", ()), ("d", "rude", ("r",))]
+    rewrites = [(item, Request(output, texts)) for item, output, texts in rows]
+
+    def stored(data, metric, basis, members):
+        facts = {"metric": name, "dimension": "style", "basis": basis, "fields": {}}
+        table = scores_table("tiny", ["a", "b", "c", "d"], [0.5, 0.9, math.nan, 0.4], **facts)
+        return table.assign(status=["ok", "empty", "invalid", "refused"])
+
+    metric = registry.get(name)
+    data = dataset(*({"item_id": item} for item in "abcd"))
+    table = scoring.score_basis(data, metric, basis, rewrites, stored)
+    assert table["value"].tolist() == [0.5, pytest.approx(worst), pytest.approx(worst), 0.4]
+    assert table["status"].tolist() == ["ok", "empty", "empty", "refused"]
+    passed_on = scoring.score_basis(data, metric, basis, [], stored)["value"]
+    assert passed_on[1] == pytest.approx(worst), "of texts that are not here the status says it"
 
 
 class Accuracy(CorpusMetric):

@@ -22,7 +22,7 @@ from .data import Dataset, paths, shipped
 from .data.base import RATING
 from .data.tables import scores_table
 from .metrics import registry
-from .metrics.base import Metric, Request, Score, for_language
+from .metrics.base import Metric, Request, Score, blank_value, for_language
 from .schema import Status, TstmetaError
 from .secrecy import conceal
 from .store import Rows
@@ -151,10 +151,20 @@ def score_basis(
             row = ("", math.nan, str(Status.REFUSED), conceal(form))
             tables.append(_table(data, metric, basis, members, [row] * len(members)))
         else:
-            tables.append(compute(data, form, basis, members))
+            table, worst = compute(data, form, basis, members), blank_value(form, basis)
+            tables.append(table if worst is None else _blank_at(table, worst, members))
     table = schema.together(*tables)
     order = pd.Index(data.items["item_id"]).get_indexer(table["item_id"])
     return table.iloc[np.argsort(order, kind="stable")].reset_index(drop=True)
+
+
+def _blank_at(table: pd.DataFrame, worst: float, rewrites: list[Rewrite]) -> pd.DataFrame:
+    """Scores, with ``worst`` for blank outputs; of texts that are not here the status says it."""
+    texts = {item: request.output.strip() for item, request in rewrites}
+    blank = table["item_id"].map(texts).eq("") if texts else table["status"] == "empty"
+    blank &= ~table["status"].isin([Status.REFUSED, Status.ERROR])
+    value, status = table["value"].mask(blank, worst), table["status"].mask(blank, "empty")
+    return table.assign(value=value, status=status)
 
 
 def compute(data: Dataset, metric: Metric, basis: str, rewrites: list[Rewrite]) -> pd.DataFrame:

@@ -6,8 +6,9 @@ import pytest
 from scipy.stats import norm
 
 import tstmeta as tst
-from tstmeta.analysis import advice, synthesis
+from tstmeta.analysis import advice, choice, synthesis
 from tstmeta.data import paths
+from tstmeta.data.contrast import TASKS
 
 SETS = pd.read_csv(paths.project("frozen", "sets.csv")).set_index("dataset")
 
@@ -70,6 +71,33 @@ def test_where_nothing_is_known_it_says_what_is_and_what_to_rate():
     assert result.notes[-1].startswith("Rate first content of ")
     assert "at least two rewrites" in result.notes[-1]
     assert len(result.sets) == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "task"),
+    [
+        *(("detoxify", "detoxification"), ("Formality transfer", "formality")),
+        *(
+            ("polite", "politeness"),
+            ("text simplification", "simplification"),
+            ("formal", "formality"),
+        ),
+        *(("persuasive", "persuasion"), ("catchy", "catchiness"), ("haiku", "haiku")),
+        ("sentiment and detoxification", "sentiment and detoxification"),
+    ],
+)
+def test_a_task_may_go_by_the_words_of_its_styles(words, task):
+    assert choice.task_of(words) == task
+    assert {choice.task_of(name) for name in TASKS} <= {*choice.TASKS}, "those of our own set"
+
+
+def test_a_metric_that_needs_words_of_a_style_is_not_listed_where_there_are_none():
+    known, other = (tst.advise(task=t, dimensions=["content"]) for t in ("formal", "simplify"))
+    masked = {"masked-bleu", "masked-cosine"}
+    assert masked <= set(known.frame["metric"])
+    assert not masked & set(other.frame["metric"])
+    assert "Not listed, as without a list of style words (such as mask" in " ".join(other.notes)
+    assert set(other.sets["task"]) == {"simplification"}
 
 
 def test_metrics_that_do_not_speak_the_language_are_not_listed():

@@ -1,5 +1,7 @@
 """An evaluation: everything about a data set and a dimension, against its parts computed alone."""
 
+from itertools import combinations
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,7 +12,7 @@ from tests.analysis.tiny import scores
 from tests.helpers import needs
 from tstmeta import schema, scoring, stats
 from tstmeta.analysis import evaluate
-from tstmeta.analysis.findings import Evaluation
+from tstmeta.analysis.findings import LEVELS, Evaluation
 from tstmeta.analysis.frame import pairs
 from tstmeta.analysis.matrices import cube, matrices
 from tstmeta.analysis.render import COLUMNS
@@ -29,7 +31,8 @@ def analyse(data: Dataset, table: pd.DataFrame, **options) -> Evaluation:
     """The evaluation of a table of scores with people's style rating beside."""
     if "human-style" not in set(table["metric"]):
         table = pd.concat([table, scoring.human_style(data)], ignore_index=True)
-    return evaluate(data, scores=table, **options)
+    setting = {"statistic": "pearson", "level": "pooled"}
+    return evaluate(data, scores=table, **setting | options)
 
 
 def laid_out(level: str = "pooled", order: list[str] | None = None, dimension: str = "content"):
@@ -53,6 +56,33 @@ def test_metrics_come_best_first_and_sentinels_and_the_oracle_below():
     assert set(style["given"]) == {"content"}
     shuffled = SCORES.iloc[np.random.default_rng(3).permutation(len(SCORES))]
     pd.testing.assert_frame_equal(analyse(DATA, shuffled, **QUICK).frame, own.frame)
+
+
+def test_the_default_is_accuracy_within_a_source_with_r_and_the_number_of_pairs_beside():
+    table = pd.concat([SCORES, scoring.human_style(DATA)], ignore_index=True)
+    own = evaluate(DATA, scores=table, **QUICK)
+    assert own.key.items() >= {"statistic": "preference", "level": "same-source"}.items()
+    frame, pooled = own.frame.set_index("metric"), analyse(DATA, SCORES, **QUICK).frame
+    np.testing.assert_allclose(frame["r"][pooled["metric"]], pooled["value"])
+    assert pooled["r"].isna().all()
+    human = DATA.human("content").groupby(DATA.items["source_id"].to_numpy())
+    count = sum(a != b for _, values in human for a, b in combinations(values, 2))
+    assert set(frame["pairs"]) == {count}
+    levels = own.levels.set_index("metric")
+    assert list(levels) == ["basis", *LEVELS]
+    np.testing.assert_allclose(levels["preference same-source"], frame["value"])
+    single = DATA.where(DATA.items["system"] == "A", "single")
+    rows = SCORES[SCORES["item_id"].isin(single.items["item_id"])]
+    assert evaluate(single, scores=rows, draws=20).key["level"] == "pooled"
+
+
+def test_sentinels_that_may_be_used_either_way_stand_both_ways():
+    copies = scored(DATA, **{"copy-rate": 0.2})
+    table = pd.concat([SCORES, copies.assign(value=-copies["value"])])
+    own = analyse(DATA, table, **QUICK)
+    value = own.frame.set_index("metric")["value"]
+    assert value["copy-rate:flipped"] == pytest.approx(-value["copy-rate"])
+    assert "Best sentinel: copy-rate:flipped (" in " ".join(own.summary)
 
 
 def test_few_units_are_named():

@@ -92,13 +92,46 @@ def test_metrics_of_one_value_lead_together_and_chance_and_fewer_rewrites_are_st
     assert f"content: good and ter (Pearson's r {value} each)." in twins.summary[0]
     assert twins.summary[1] == "Significantly worse than the best: poor."
     negated = table[table["metric"] == "good"].assign(value=lambda rows: -rows["value"])
-    chance = "of content, with an interval that does not lie above chance (0): good ("
-    assert chance in analyse(DATA, negated, draws=50).summary[0]
+    nothing = "better than chance (0), by its interval; nearest: good (Pearson's r -0."
+    assert nothing in analyse(DATA, negated, draws=50).summary[0]
     fewer = analyse(DATA, table.assign(value=table["value"].mask(table.index == 0)), draws=50)
     assert fewer.summary[0].endswith("], over 95 of 96 rewrites).")
     notes = fewer.differences.set_index(["a", "b"])["note"]
     assert notes["good", "ter"].startswith("over 95 and 96 rewrites")
     assert not notes["ter", "poor"].startswith("over")
+
+
+def test_chance_of_a_statistic_that_ties_move_is_that_of_the_sentinel_random():
+    table = scored(DATA, poor=40.0, random=0.1)
+    first = " ".join(analyse(DATA, table, statistic="pairwise-accuracy", draws=50).summary)
+    assert " of content better than the sentinel random (0." in first
+
+
+def test_rows_that_chain_into_one_cluster_are_said_to_be_one_and_oracles_are_no_sentinels():
+    same = replace(OWN, frame=OWN.frame.assign(cluster=1))
+    chained = "Ranks 1 to 5 chain into one cluster: they cannot be told apart as a group"
+    assert chained in render.notes(same)
+    assert "cluster" not in render.table(same)[0]
+    end = "which know nothing of quality, and human values of style (human-style)"
+    assert render.below(OWN).endswith(end)
+
+
+def test_the_human_ceiling_is_drawn_beside_values_over_the_same_rewrites_alone():
+    pytest.importorskip("matplotlib")
+    apart = replace(OWN, apart=True)
+    here, away = (len(render.draw([result]).axes[0].patches) for result in (OWN, apart))
+    assert here > away
+    assert any("over fewer rewrites" in note for note in render.notes(apart))
+
+
+def test_without_pairs_of_one_source_one_sentence_stands_in_the_place_of_the_table():
+    single = DATA.where(DATA.items["system"] == "A", "single")
+    rows = SCORES[SCORES["item_id"].isin(single.items["item_id"])]
+    result = analyse(single, rows, statistic="preference", level="same-source", draws=20)
+    title, sentence, *rest = render.rendered([result], TableFormat.table).splitlines()
+    assert "0 pairs that people separate" in title
+    assert sentence.startswith("No source has two rewrites that people rate differently in content")
+    assert not any("good" in line for line in rest)
 
 
 def test_a_long_list_of_metrics_ends_with_a_count():
@@ -195,10 +228,10 @@ def test_latex_is_a_compact_table_and_all_else_stands_in_comments():
     limits = f"{good['value']:.3f} [{good['low']:.3f}, {good['high']:.3f}]"
     body = table[table.index("\\toprule") :].splitlines()
     assert body[1:5] == [
-        r"metric & Pearson's r [95 \% CI] & cluster & as\_rater \\",
+        r"metric & Pearson's r [95 \% CI] & n & rank & ranks & cluster & as\_rater \\",
         r"\midrule",
-        rf"human ceiling &  & -- & {OWN.human.value:.3f} \\",
-        rf"good & {limits} & 1 & {good['as_rater']:.3f} \\",
+        rf"human ceiling &  & {OWN.human.n} & -- &  & -- & {OWN.human.value:.3f} \\",
+        rf"good & {limits} & 96 & 1 & 1–2 & 1 & {good['as_rater']:.3f} \\",
     ]
     assert body.index(r"\midrule", 3) == 7
     assert "[$-$0." in body[9]
@@ -210,7 +243,7 @@ def test_hostile_texts_stay_one_cell_and_mean_nothing(text):
     lines = replace(OWN, frame=frame, dataset=text).to_latex().splitlines()
     row = lines[lines.index(r"\midrule") + 2]  # below people
     assert row.endswith(r"\\")
-    assert row.replace(r"\&", "").count("&") == 3
+    assert row.replace(r"\&", "").count("&") == 6
     assert r"\caption" in lines[lines.index(r"\centering") + 1]
 
 

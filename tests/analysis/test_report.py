@@ -71,7 +71,9 @@ def test_the_page_says_first_what_to_take_and_then_on_what_it_rests(page, own, w
 
 def test_the_table_of_the_page_is_that_of_the_evaluation(page, own):
     shown, rule = render.table(own)
-    rows = page.findall(".//tbody/tr")
+    table, levels = page.findall(".//tbody")
+    assert [words(row[0]) for row in levels] == own.frame["metric"].tolist()
+    rows = table.findall("tr")
     assert [row.get("class") for row in rows].index("rule") == rule
     assert [words(row[0]) for row in rows] == shown["metric"].tolist()
     assert [words(cell) for cell in rows[1][1:3]] == [shown.iloc[1, 1].replace("-", "−"), "96"]

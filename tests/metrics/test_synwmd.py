@@ -118,10 +118,10 @@ def test_the_distance_is_the_least_cost_of_a_linear_program(files, pair):
 def test_texts_without_a_vector_or_a_parse_cost_only_themselves(files):
     pairs = [("zzz", TEXTS[0]), ("unheard of", TEXTS[0]), (" ", TEXTS[0]), (TEXTS[0], TEXTS[1])]
     result = scores(SynWmd(files), *[item(*pair) for pair in pairs])
-    statuses = [Status.INVALID, Status.ERROR, Status.INVALID, Status.OK]
+    statuses = [Status.INVALID, Status.ERROR, Status.EMPTY, Status.OK]
     assert [score.status for score in result] == statuses
     assert result[0].detail == "a text has no word with a vector and a weight"
-    assert all(math.isnan(score.value) for score in result[:3])
+    assert all(math.isnan(score.value) for score in result[:2])
 
 
 def test_the_embedded_encoders_vectors_are_taken_where_none_are_given(files):

@@ -5,7 +5,7 @@ and show a difference with 80 % power at .05 from n = ((z(.975) + z(.8)) s / dif
 rewrites a source make s^2 smaller: it is the median of the rated sets that are near in that.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -16,10 +16,11 @@ from scipy.special import ndtri
 
 from .. import console, stats
 from ..data import Dataset, load, paths
-from ..metrics import registry
+from ..metrics import Metric, registry
 from ..metrics.base import code_of, for_language
 from ..schema import USABLE
 from ..scoring import score
+from .choice import task_of
 from .frame import judged
 from .render import number, with_limits
 from .synthesis import ACCURACY, SAME_SOURCE, against, evidence, panels, separated
@@ -130,7 +131,8 @@ def advise(
     """
     dataset = load(str(data)) if isinstance(data, Path | str) else data
     about = pd.Series({"task": task}) if dataset is None else profile(dataset, task)
-    task = about["task"].strip().lower()
+    task = about["task"] = task_of(about["task"])
+    wanted = {task} - {""} if dataset is None else set(dataset.items["style"])
     language = code_of(language or about.get("language", "").partition(" ")[0])
     references = dataset is not None and bool(dataset.items["references"].str.len().all())
     left_out = _families(dataset)
@@ -141,9 +143,9 @@ def advise(
         for side in ("source", "reference")[: 1 + references]:
             table = verdicts(known, name, side == "reference", task, language)
             table = table.rename(columns={"mean": "accuracy", "own": "alike"})
-            variants = (for_language(registry.get(m), language or "en") for m in table["metric"])
-            refused = np.array([isinstance(variant, str) for variant in variants], dtype=bool)
-            mute |= dict.fromkeys(table["metric"][refused], "")
+            reasons = [_refusal(registry.get(m), language, wanted) for m in table["metric"]]
+            refused = np.array(reasons, dtype=object) != ""
+            mute |= dict(zip(table["metric"][refused], filter(None, reasons), strict=True))
             if len(table := table[~refused]):
                 table = _numbers(table, known[known["panel"] == "pool"], side, dataset)
                 parts.append(table.assign(dimension=name))
@@ -153,11 +155,30 @@ def advise(
     frame = frame.iloc[np.lexsort(keys)].reset_index(drop=True)
     counts = dict.fromkeys(("sources_best", "sources_sentinel"), "Int64")
     notes = [f"Evidence left out, of the same sources: {', '.join(left_out)}."] * bool(left_out)
-    notes += [f"Not listed, as not made for {language}: {', '.join(mute)}."] * bool(mute)
+    notes += _unable(mute, frame["metric"].unique())
     notes += _notes(frame, about, rated, dimensions, " in ".join(filter(None, (task, language))))
     sets = rated[rated["task"].str.contains(task, regex=False)]
     sets = sets[in_language(sets, language)].reset_index(drop=True)
     return Advice(frame.astype(counts), about, sets, tuple(notes))
+
+
+def _refusal(metric: Metric, language: str, wanted: set[str]) -> str:
+    """Why a metric says nothing of rewrites in a language and in styles, or for a task."""
+    if isinstance(for_language(metric, language or "en"), str):
+        return f"not made for {language}"
+    if metric.styles and wanted - {*metric.styles, *map(task_of, metric.styles)}:
+        return "without a list of style words (such as masked-bleu:words.csv)"
+    return ""
+
+
+def _unable(mute: dict[str, str], listed: Iterable[str]) -> Iterator[str]:
+    """Why metrics are not listed, and what those need that are, where they do not run."""
+    for reason in dict.fromkeys(mute.values()):
+        names = ", ".join(name for name, why in mute.items() if why == reason)
+        yield f"Not listed, as {reason}: {names}."
+    for name in listed:
+        if missing := registry.get(name).missing:
+            yield f"{name} does not run here yet: {missing}."
 
 
 def _families(dataset: Dataset | None) -> list[str]:

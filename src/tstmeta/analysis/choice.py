@@ -4,10 +4,12 @@ of which tables show the mean of ten seeds.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from .. import scoring
@@ -15,6 +17,7 @@ from ..data import Dataset
 from ..metrics import Metric, registry
 from ..metrics.base import for_language
 from ..schema import TstmetaError, failures, together
+from ..stats import STATISTICS
 from .agreement import WITHOUT, correlate
 from .frame import METRIC, ORACLES, SENTINELS, kind_of, pairs, select_dimension
 
@@ -30,6 +33,13 @@ DEFAULTS: dict[str, dict[str, tuple[str, ...]]] = {
         "source": ("style-emd:directed", "style-cosine", "likelihood-style"),
     },
     "fluency": {"none": ("perplexity", "slor")},
+}
+#: Tasks, and words that name them: of styles, and of those who ask.
+TASKS = {
+    "detoxification": "detoxify detoxified detox toxicity toxic non-toxic",
+    "simplification": "simplify simplified simple simpler simplicity",
+    **{"sentiment": "positive negative", "formality": "formal informal formalise formalize"},
+    **{"politeness": "polite impolite", "persuasion": "persuasive", "catchiness": "catchy"},
 }
 #: Plain ``random`` is seed 0.
 SEEDS = ["random", *(f"random:{seed}" for seed in range(1, 10))]
@@ -67,6 +77,13 @@ def check_new(data: Dataset, metrics: Iterable[str], bases: Any, known: pd.DataF
             if signatures & {*known["signature"]}:
                 what = f"{data.name}: the file of scores has {name} already, by its signature"
                 raise TstmetaError(f"{what}. Remedy: leave out --metric {name}, or these rows")
+
+
+def task_of(words: str) -> str:
+    """The one task that words name, ``formality transfer`` as ``polite``; else the words."""
+    named = set(re.findall(r"[\w-]+", words := words.strip().lower()))
+    tasks = [task for task, names in TASKS.items() if named & {task, *names.split()}]
+    return tasks[0] if len(tasks) == 1 else words
 
 
 def left_out(dimension: str) -> list[str]:
@@ -146,7 +163,8 @@ def seeded(
         scores = scoring.score(dataset, SEEDS, ["source"], store=store, progress=False)
         values = correlate(pairs(dataset, scores, dimension), statistic, level)["value"]
         mean, sd = values.agg(["mean", "std"])
-        known = {"value": mean, "low": mean - 2 * sd, "high": mean + 2 * sd}
+        limits = np.clip([mean - 2 * sd, mean + 2 * sd], *STATISTICS[statistic].bounds)
+        known = {"value": mean, "low": limits[0], "high": limits[1]}
         known |= dict.fromkeys(WITHOUT)
         known["note"] = "value, low and high are the mean of the seeds and 2 sd; the rest is seed 0"
         for column in frame.columns.intersection([*known]):

@@ -13,9 +13,9 @@ from ..data import Dataset, load
 from ..metrics import Metric
 from ..schema import TstmetaError
 from . import choice, comparison
-from .agreement import Analysis, agreement, analyses, intervals, resample
+from .agreement import Analysis, agreement, analyses, correlate, intervals, resample
 from .findings import Evaluation
-from .frame import METRIC, check_dimension, pairs, select_dimension
+from .frame import METRIC, both_ways, check_dimension, pairs, select_dimension, separated
 from .people import people
 from .render import COLUMNS
 
@@ -29,8 +29,8 @@ def evaluate(
     data: Dataset | str | Path,
     metrics: Sequence[str | Metric] | None = None,
     dimension: str = "content",
-    statistic: str = "pearson",
-    level: str = "pooled",
+    statistic: str | None = None,
+    level: str | None = None,
     unit: str = "source",
     draws: int = 1000,
     seed: int = 0,
@@ -48,17 +48,21 @@ def evaluate(
         dimension: content, style or fluency.
         scores: a ``scores`` table to take instead of scoring.
         clusters: part metrics that differ; without it the column and the summary are empty.
-        statistic, level, unit, draws, seed: see :func:`tstmeta.bootstrap`.
+        statistic, level: see :func:`tstmeta.correlate`.  Without both: accuracy on the pairs of
+            rewrites of one source that people separate (preference, same-source) if there are any,
+            else Pearson's r over all rewrites.  Without one of them: pearson, or pooled.
+        unit, draws, seed: see :func:`tstmeta.bootstrap`.
 
     Returns:
         ``frame`` has the columns dataset, statistic, level, metric, basis, dimension, kind (metric,
-        sentinel, oracle), better (higher, or lower and then flipped), value, low, high, n
-        (rewrites, or groups at a level of groups), without_low, without_high and without (at level
-        system, see :func:`tstmeta.correlate`), rank, rank_low, rank_high (among all rows with a
-        value, and the ranks it could have), cluster (1 is best, see :func:`tstmeta.rank_sets`),
-        partial and partial_all (at level pooled, the statistic with given and given_all held fixed;
-        these name it where it is another), as_rater (the metric in the place of a rater), against,
-        note, signature.
+        sentinel, oracle), better (higher, or lower and then flipped), value, low, high, r (Pearson,
+        over all rewrites, where the value is another), n (rewrites, or groups at a level of them),
+        pairs (of rewrites that people separate, at level same-source), without_low, without_high
+        and without (at level system, see :func:`tstmeta.correlate`), rank, rank_low, rank_high
+        (among all rows with a value, and the ranks it could have), cluster (1 is best, see
+        :func:`tstmeta.rank_sets`), partial and partial_all (at level pooled, the statistic with
+        given and given_all held fixed; these name it where it is another), as_rater (the metric in
+        the place of a rater), against, note, signature.
 
     Raises:
         TstmetaError: what does not exist or cannot be had from these data.
@@ -70,32 +74,38 @@ def evaluate(
         scores = choice.listed(scores, dimension, metrics)
         remarks = choice.left_out(dimension) if metrics is None else []
     scores = select_dimension(scores, dimension)
-    frame = pairs(data, scores, dimension)
+    frame = both_ways(pairs(data, scores, dimension))
+    if statistic is None and level is None and separated(frame):
+        statistic, level = "preference", "same-source"
     corpus = frame["metric"][frame["statistics"].notna()] if "statistics" in frame else []
     remarks += [f"{name}: {NOT_PER_ITEM}" for name in sorted(set(corpus))]
-    analysis = next(analyses(frame, statistic, level, unit, draws, seed), None)
+    setting = statistic or "pearson", level or "pooled"
+    analysis = next(analyses(frame, *setting, unit, draws, seed), None)
     if analysis is None or not len(analysis.matrices.heads):
         raise TstmetaError("; ".join([f"{data.name}: there are no scores to evaluate", *remarks]))
-    return _evaluated(analysis, data, scores, dimension, clusters, remarks)
+    remarks += choice.gaps(data, scores, dimension)
+    return _evaluated(analysis, data, frame, dimension, clusters, remarks)
 
 
 def _evaluated(
     analysis: Analysis,
     data: Dataset,
-    scores: pd.DataFrame,
+    frame: pd.DataFrame,
     dimension: str,
     tested: bool,
     remarks: Sequence[str],
 ) -> Evaluation:
-    """All that is computed of an analysis, best metrics first, and what its scores lack."""
+    """All that is computed of an analysis of a frame of pairs, best metrics first."""
     heads = analysis.matrices.heads
     value = np.array([agreement(analysis, place).value for place in range(len(heads))])
     below = (heads["kind"] != METRIC).to_numpy()  # sentinels and oracles
-    analysis = analysis.of(np.lexsort((np.where(np.isfinite(value), -value, np.inf), below)))
+    order = np.lexsort((np.where(np.isfinite(value), -value, np.inf), below))
+    analysis, setting = analysis.of(order), analysis.setting
     laid, drawn = analysis.matrices, resample(analysis)
     p = comparison.p_of_pairs(drawn)
     ranks = comparison.ranks(drawn, p)
-    human, in_place = people(data, dimension, laid, analysis.setting)
+    human, in_place = people(data, dimension, laid, setting)
+    pooled = (setting.function.name, setting.level) == ("pearson", "pooled")
     table = intervals(analysis, drawn).rename(columns={"reason": "note"})
     table = table.assign(
         n=table["groups"].fillna(table["n"]).astype(int),
@@ -103,17 +113,21 @@ def _evaluated(
         as_rater=in_place,
         dimension=dimension,
         against=laid.against,
-        statistic=analysis.setting.function.name,
-        level=analysis.setting.level,
+        statistic=setting.function.name,
+        level=setting.level,
+        r=np.nan if pooled else correlate(frame)["value"].to_numpy()[order],
+        pairs=separated(frame) if setting.level == "same-source" else pd.NA,
         signature=laid.heads["signature"],
     )
     ranks = ranks if tested else ranks.assign(cluster=pd.NA)
+    items, single = int(np.isfinite(laid.human).sum()), data.raters(dimension)
+    several = single.drop(columns="mean", errors="ignore").notna().sum(axis=1) > 1
     table = pd.concat([table, ranks, _partials(analysis, data, dimension)], axis=1)
     return Evaluation(
         dataset=data.name,
         dimension=dimension,
         against=laid.against,
-        items=int(np.isfinite(laid.human).sum()),
+        items=items,
         sources=len(set(laid.layout.sources)),
         systems=len(laid.layout.names),
         analysis=analysis,
@@ -122,7 +136,10 @@ def _evaluated(
         drawn=drawn,
         p=p,
         tested=tested,
-        remarks=(*remarks, *choice.gaps(data, scores, dimension)),
+        remarks=tuple(remarks),
+        pairs=frame,
+        order=order,
+        apart=bool(several.sum() < items),
     )
 
 

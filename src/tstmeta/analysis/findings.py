@@ -13,9 +13,9 @@ import pandas as pd
 
 from ..stats import Resample
 from ..stats.significance import ALPHA
-from .agreement import Analysis
+from .agreement import Analysis, correlate
 from .comparison import detectable, differences
-from .frame import METRIC, SENTINEL
+from .frame import METRIC, SENTINEL, separated
 from .people import People
 from .render import TableFormat, draw, name_of, number, rendered, with_limits
 
@@ -27,10 +27,14 @@ _LISTED = 6
 #: The sentence of each kind of statement.
 SENTENCES = {
     "none": "No metric has a value for {dimension} that could be compared.",
+    "no pairs": "No source has two rewrites that people rate differently in {dimension}, so nothing"
+    " can be compared at level {level}: use level pooled, or rate more rewrites of a source.",
+    "nothing": "No metric agrees with the {against} of {dimension} better than {chance}, by its"
+    " interval; nearest: {label}.",
     "unfit": "No metric can be recommended: the best sentinel is significantly better than all.",
     "best": "Best agreement with the {against} of {dimension}: {label}.",
     "chance": "Best agreement with the {against} of {dimension}, with an interval that does not lie"
-    " above chance ({value}): {label}.",
+    " above {chance}: {label}.",
     "undecided": "Not significantly different from the best: {names}.",
     "worse": "Significantly worse than the best: {names}.",
     "sentinel": "Best sentinel: {label}.",
@@ -42,6 +46,8 @@ SENTENCES = {
     " than {first}: {value} (this pair alone, at 0.05, by simulation).",
     "observed": "Observed difference between {first} and {second}: {value}.",
 }
+#: The columns of :attr:`Evaluation.levels` after metric and basis.
+LEVELS = "pearson pooled", "pearson source", "preference same-source", "pearson system"
 #: What tells one evaluation from another.
 KEY = ["dataset", "dimension", "statistic", "level"]
 
@@ -59,6 +65,9 @@ class Evaluation:
     analysis: Analysis
     frame: pd.DataFrame  # see :func:`evaluate`: metrics, best first, then sentinels and oracles
     human: People  # the human ceiling
+    pairs: pd.DataFrame  # see :func:`pairs`
+    order: np.ndarray  # where each row of ``frame`` stands in the pairs
+    apart: bool  # whether the human ceiling is over fewer rewrites than the values
     drawn: Resample  # estimates [M], values in every resample [M, D], and the jackknife
     p: np.ndarray  # [M, M], of the difference of every two rows, corrected for all pairs
     tested: bool = True  # without tests there is no summary
@@ -86,6 +95,15 @@ class Evaluation:
     def comparisons(self) -> int:
         """How many pairs of rows are tested at once."""
         return math.comb(self.frame["rank"].count(), 2)
+
+    @cached_property
+    def levels(self) -> pd.DataFrame:
+        """Every row at other levels, values alone; system is of three systems or more."""
+        table = self.frame[["metric", "basis"]].copy()
+        for name in LEVELS[: 3 + (self.systems > 2)]:
+            values = correlate(self.pairs, *name.split())["value"]
+            table[name] = values.to_numpy()[self.order]
+        return table.dropna(axis=1, how="all")
 
     @cached_property
     def differences(self) -> pd.DataFrame:
@@ -118,9 +136,11 @@ class Evaluation:
                 second=_names(self, statement.rows[1:]),
                 pairs=self.comparisons,
                 value="none" if math.isinf(statement.value) else number(statement.value),
+                chance=chance(self)[1],
+                level=self.analysis.setting.level,
             )
             for statement in (statements(self) if self.tested else ())
-            if statement.rows or statement.kind == "none"
+            if statement.rows or statement.kind in ("none", "no pairs")
         ]
 
     def plot(self) -> Figure:
@@ -140,11 +160,21 @@ class Statement(NamedTuple):
     value: float = math.nan
 
 
+def chance(result: Evaluation) -> tuple[float, str]:
+    """The value of a metric that knows nothing, in words too; that of a sentinel where none is."""
+    value, name, frame = result.analysis.setting.function.chance, "chance", result.frame
+    random = np.flatnonzero(frame["metric"].str.startswith("random")).tolist()
+    for place in (random or result.places[1])[: math.isnan(value)]:
+        value, name = frame["value"][place], f"the sentinel {frame['metric'][place]}"
+    return value, f"{name} ({number(value)})"
+
+
 def statements(result: Evaluation) -> Iterator[Statement]:
     """Which metrics lead, how they compare with the best sentinel, and the power of the data."""
     (metrics, sentinels), frame = result.places, result.frame
     if not metrics:
-        yield Statement("none", [])
+        paired = result.analysis.setting.level not in ("source", "same-source")
+        yield Statement("none" if paired or separated(result.pairs) else "no pairs", [])
         return
     differ, value = result.p <= ALPHA, frame["value"]
     worse = {
@@ -154,9 +184,11 @@ def statements(result: Evaluation) -> Iterator[Statement]:
     if metrics in worse.values():
         yield Statement("unfit", metrics)
     best = [place for place in metrics if frame["rank"][place] == frame["rank"][metrics[0]]]
-    others, chance = metrics[len(best) :], result.analysis.setting.function.chance
+    others, least = metrics[len(best) :], chance(result)[0]
     below = [place for place in others if differ[best, place].all()]
-    yield Statement("chance" if (frame["low"][best] <= chance).all() else "best", best, chance)
+    not_above = (frame["low"] <= least) | (value <= least)
+    doubt = "nothing" if not_above[metrics].all() else "chance"
+    yield Statement(doubt if not_above[best].all() else "best", best)
     yield Statement("undecided", [place for place in others if place not in below])
     yield Statement("worse", below)
     for sentinel, below in worse.items():

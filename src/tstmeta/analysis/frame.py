@@ -15,6 +15,9 @@ SENTINELS = ("sentinel", HUMAN_STYLE)
 ORACLES = (HUMAN_STYLE, STYLE_LABEL)
 #: What a row of a table is.
 METRIC, SENTINEL, ORACLE = "metric", "sentinel", "oracle"
+#: Sentinels that may be used either way: a copy may count for good or for bad.
+EITHER_WAY = ("copy-rate", "length-ratio", "output-only")
+FLIPPED = ":flipped"
 #: What tells the scores of one metric from those of another.
 SCORED = ["metric", "basis", "signature"]
 #: Released scores of which less is better.
@@ -68,6 +71,21 @@ def pairs(data: Dataset, scores: pd.DataFrame, dimension: str = "content") -> pd
             columns |= {"score": np.nan, "statistics": usable["detail"].fillna("").to_numpy()}
         parts.append(items.assign(**columns, signature=signature))
     return pd.concat(parts, ignore_index=True) if parts else items.iloc[:0]
+
+
+def both_ways(pairs: pd.DataFrame) -> pd.DataFrame:
+    """The pairs, with sentinels that may be used either way as ``copy-rate:flipped`` as well."""
+    rows = pairs[pairs["metric"].isin(EITHER_WAY)]
+    names = {name: rows[name] + FLIPPED for name in ("metric", "signature")}
+    return pd.concat([pairs, rows.assign(score=-rows["score"], **names)], ignore_index=True)
+
+
+def separated(pairs: pd.DataFrame) -> int:
+    """Pairs of rewrites of one source in a data set whose human values differ."""
+    items = pairs.drop_duplicates("item_id").dropna(subset="human")
+    sizes = items.groupby("source_id", observed=True).size()
+    ties = items.groupby(["source_id", "human"], observed=True).size()
+    return int(((sizes**2).sum() - (ties**2).sum()) // 2)
 
 
 def select_dimension(scores: pd.DataFrame, dimension: str) -> pd.DataFrame:

@@ -19,7 +19,7 @@ import pandas as pd
 from .. import console
 from ..console import TableFormat
 from ..schema import TstmetaError
-from .frame import METRIC
+from .frame import METRIC, ORACLE, separated
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -35,12 +35,12 @@ ENDINGS = {".csv": TableFormat.csv, ".json": TableFormat.json, ".tex": TableForm
 #: Columns of :attr:`Evaluation.frame`.
 COLUMNS = [
     *("dataset", "statistic", "level", "metric", "basis", "dimension", "kind", "better"),
-    *("value", "low", "high", "n", "without_low", "without_high", "without"),
+    *("value", "low", "high", "r", "n", "pairs", "without_low", "without_high", "without"),
     *("rank", "rank_low", "rank_high", "cluster", "partial", "given", "partial_all", "given_all"),
     *("as_rater", "against", "note", "signature"),
 ]
 #: Columns of whole numbers, some of them missing.
-_COUNTS = ("n", "rank", "rank_low", "rank_high", "cluster")
+_COUNTS = ("n", "pairs", "rank", "rank_low", "rank_high", "cluster")
 
 
 def number(value: float) -> str:
@@ -67,6 +67,8 @@ def title(result: Evaluation) -> str:
     """The content of the table in one line: data, setting, estimand, draws and seed."""
     counts = f"{result.items:,} rewrites, {result.sources:,} sources"
     counts += f", {result.systems} systems" * bool(result.systems)
+    paired = result.analysis.setting.level == "same-source"
+    counts += f", {separated(result.pairs):,} pairs that people separate" * paired
     human, plan = f"{result.against} of {result.dimension}", result.analysis.plan
     return (
         f"{result.dataset}: {counts}; {result.label} with the {human}, level"
@@ -89,12 +91,30 @@ def notes(result: Evaluation, gaps: bool = False) -> list[str]:
     if gaps:
         pairs = f"all {result.comparisons:,} pairs of rows at once, both in the same resamples"
         words += [f"p is of a pair alone, p_adjusted (max-t) of {pairs}"]
+    elif ends := chain(result):
+        words += [f"Ranks {ends} chain into one cluster: they cannot be told apart as a group"]
     elif result.tested:
         words += ["Clusters part what differs at 0.05, all pairs at once, in the same resamples"]
+    if result.apart and math.isfinite(human.value):
+        words += ["The figure has no line of the human ceiling, which is over fewer rewrites"]
     less = result.frame[result.frame["better"] == "lower"]
     if flipped := ", ".join(less["metric"] + " (" + less["basis"] + ")"):
         words.append(f"Flipped, since lower is better: {flipped}")
     return [*words, *result.remarks]
+
+
+def chain(result: Evaluation) -> str:
+    """Ranks of the one cluster that has all metrics, ``1 to 9``; empty where a line parts them."""
+    metrics = set(result.frame["cluster"][result.frame["kind"] == METRIC].dropna())
+    rank = result.frame["rank"][result.frame["cluster"].isin(metrics)]
+    return f"{rank.min()} to {rank.max()}" if len(metrics) == 1 < len(rank) else ""
+
+
+def below(result: Evaluation) -> str:
+    """What stands below the line of a table."""
+    oracles = result.frame["metric"][result.frame["kind"] == ORACLE]
+    people = f", and human values of style ({', '.join(oracles)})" * bool(len(oracles))
+    return f"Below the line stand sentinels, which know nothing of quality{people}"
 
 
 def remarks(result: Evaluation) -> list[str]:
@@ -114,10 +134,11 @@ def table(result: Evaluation) -> tuple[pd.DataFrame, int]:
         "metric": list(map(name_of, rows["metric"], rows["basis"])),
         f"{result.label} [95 % CI]": [with_limits(*row) for row in values],
         LESS: [text.removesuffix(" ()") for text in less],
+        "r": rows["r"],
         "n": rows["n"].astype("Int64"),
         "rank": rows["rank"],
         "ranks": ranks(rows),
-        "cluster": rows["cluster"],
+        "cluster": pd.NA if chain(result) else rows["cluster"],
         f"given {rows['given'].iloc[0]}": rows["partial"],
         f"given {rows['given_all'].iloc[0]}": rows["partial_all"],
         **rows[["as_rater", "note", "signature"]],
@@ -168,8 +189,10 @@ def rendered(evaluations: Sequence[Evaluation], kind: TableFormat, gaps: bool = 
         texts = list[str]()
         for result in evaluations:
             shown, rule = (_gaps(result), 0) if gaps else table(result)
-            texts += map(console.escaped, [title(result), *notes(result, gaps), *result.summary])
-            texts += [console.to_text(shown, rule)]
+            lines, drawn = [*notes(result, gaps), *result.summary], console.to_text(shown, rule)
+            if result.frame["value"].isna().all():  # a sentence says more than rows without a value
+                lines, drawn = [*(result.summary or remarks(result)), *result.remarks], ""
+            texts += [*map(console.escaped, [title(result), *lines]), drawn]
         return "\n".join(texts)
     if kind is TableFormat.latex:
         return "\n".join(_latex(result, gaps) for result in with_values(evaluations))
@@ -213,13 +236,13 @@ def with_values(evaluations: Sequence[Evaluation]) -> list[Evaluation]:
 def _latex(result: Evaluation, gaps: bool) -> str:
     """A compact table, all texts escaped, with a line below the metrics; the rest as comments."""
     shown, rule = (_gaps(result), 0) if gaps else table(result)
-    known = [name for name in ("cluster", "as_rater") if name in shown]
-    compact = shown if gaps else shown[[*shown.columns[:2], *known]]
+    known = ("r", "n", "rank", "ranks", "cluster", "as_rater")
+    compact = shown if gaps else shown[[*shown.columns[:2], *(k for k in known if k in shown)]]
     needs = r"needs \usepackage{booktabs} in the preamble"
     comments = [needs, *notes(result, gaps), *remarks(result), *result.summary]
     comments += [f"signature: {text}" for text in result.frame["signature"]]
     caption = f"{title(result)}. R- is reference-based"
-    caption += ". Below the line stand sentinels, which know nothing of quality" * bool(rule)
+    caption += f". {below(result)}" * bool(rule)
     caption += f". {AS_RATER}" * ("as_rater" in compact)
     rows = [list(compact), *compact.astype(object).itertuples(index=False)]
     lines = [" & ".join(map(_cell, row)) + r" \\" for row in rows]
@@ -263,7 +286,8 @@ def draw(evaluations: Sequence[Evaluation]) -> Figure:
     parts = map(", ".join, keys[differ].to_numpy())
     named = {name or keys["dataset"][0]: result for name, result in zip(parts, drawn, strict=True)}
     frame = pd.concat(result.frame.assign(dataset=name) for name, result in named.items())
-    people = pd.DataFrame({"dataset": n, **result.human._asdict()} for n, result in named.items())
+    rows = [{"dataset": n, **r.human._asdict()} for n, r in named.items() if not r.apart]
+    people = pd.DataFrame(rows) if rows else None
     labels = ", ".join(dict.fromkeys(result.label for result in drawn))
     figure = plot.forest(frame.assign(flipped=frame["better"] == "lower"), people, label=labels)
     for axis in figure.axes:

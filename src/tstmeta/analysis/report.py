@@ -152,6 +152,10 @@ def _facts(data: Dataset) -> dict[str, str]:
 def _section(result: Evaluation, anchor: str) -> dict[str, Any]:
     """An evaluation: sentences, figure, table, notes."""
     shown, rule = render.table(result)
+    levels = result.levels.drop(columns="basis").assign(
+        metric=shown["metric"][-len(result.frame) :].to_numpy()
+    )
+    heads = [n.replace("pearson", "r,").replace("preference", "accuracy,") for n in levels]
     figure = result.frame["value"].notna().any() and render.images(result.plot(), "svg")
     table = shown.drop(columns=["note", "signature"], errors="ignore")
     return {
@@ -162,6 +166,8 @@ def _section(result: Evaluation, anchor: str) -> dict[str, Any]:
         "answer": result.summary or ["Nothing was tested, so no metric can be recommended."],
         "figure": b64encode(figure[0]).decode() if figure else "",
         "rule": rule,
+        "below": render.below(result),
+        "levels": [heads, *(list(map(_cell, row)) for row in levels.astype(object).to_numpy())],
         "notes": [*render.notes(result), *render.remarks(result)],
         "head": [*table],
         "rows": [list(map(_cell, row)) for row in table.astype(object).itertuples(index=False)],

@@ -17,15 +17,14 @@ from ..data import paths
 from ..schema import TstmetaError
 from ..stats.pooling import TauMethod
 from .agreement import bootstrap
-from .frame import METRIC
+from .frame import EITHER_WAY, FLIPPED, METRIC, both_ways, separated
+
+__all__ = ["EITHER_WAY", "FLIPPED", "against", "effects", "evidence", "panels", "pool", "separated"]
 
 #: The headline statistic and its level.
 ACCURACY, SAME_SOURCE = "preference", "same-source"
 #: What an effect is of; an empty ``against`` is a value, another name a difference.
 HEAD = ["dimension", "statistic", "level", "metric", "basis", "kind", "against", "against_basis"]
-#: Sentinels that may be used either way: a copy may count for good or for bad.
-EITHER_WAY = ("copy-rate", "length-ratio", "output-only")
-FLIPPED = ":flipped"
 
 
 def panels() -> pd.DataFrame:
@@ -61,9 +60,7 @@ def effects(
     known = panels().set_index("dataset")["level"]
     parts = []
     for name, rows in pairs.groupby("dataset", sort=False, observed=True):
-        flipped = rows[rows["metric"].isin(EITHER_WAY)]
-        flipped = flipped.assign(metric=flipped["metric"] + FLIPPED, score=-flipped["score"])
-        rows = pd.concat([rows, flipped], ignore_index=True)
+        rows = both_ways(rows)
         at = level or known.get(str(name), "") or SAME_SOURCE
         table = bootstrap(rows, statistic, at, draws=draws, seed=seed)
         counts = {"sources": table["groups"].astype(float), "pairs": separated(rows)}
@@ -87,14 +84,6 @@ def effects(
         raise TstmetaError("there are no pairs, so there are no effects")
     columns = ["dataset", *HEAD, "value", "se", "sources", "pairs"]
     return pd.concat(parts, ignore_index=True)[columns]
-
-
-def separated(pairs: pd.DataFrame) -> int:
-    """Pairs of rewrites of one source in a data set whose human values differ."""
-    items = pairs.drop_duplicates("item_id").dropna(subset="human")
-    sizes = items.groupby("source_id", observed=True).size()
-    ties = items.groupby(["source_id", "human"], observed=True).size()
-    return int(((sizes**2).sum() - (ties**2).sum()) // 2)
 
 
 @cache

@@ -57,15 +57,17 @@ class EvaluateOptions:
     ] = None
     statistic: Annotated[
         list[Statistic] | None,
-        typer.Option("--statistic", "-s", help="How agreement is measured [pearson]."),
+        typer.Option(
+            "--statistic", "-s", help="How agreement is measured [see above, or pearson]."
+        ),
     ] = None
     level: Annotated[
         list[Level] | None,
         typer.Option(
             "--level",
             "-l",
-            help="All rewrites [default]; those of a source or system, then averaged; means "
-            "of systems; all, standardised within tasks; repeat for more.",
+            help="All rewrites [with --statistic]; those of a source or system, then averaged; "
+            "pairs of a source; means of systems; all, standardised within tasks; repeat for more.",
         ),
     ] = None
     resample: Annotated[
@@ -117,9 +119,9 @@ def evaluate(settings: EvaluateOptions) -> None:
     Sentinels, which know nothing of quality, stand below a line in every table, and with them the
     human style rating offered as if it were a metric.  Ranks count them.  A metric of which lower
     is better is flipped.  What --combine fits on ratings is fitted on other sources than it scores.
-    By default a dozen metrics are scored, one an idea.  Sentences below the title (with --out and
-    as CSV on stderr) say which metric leads, which stay below the sentinels and what difference the
-    data could show.
+    By default a dozen metrics are scored, one an idea, and measured by their accuracy on pairs of
+    rewrites of a source (preference, same-source), or Pearson's r where there are none.  Sentences
+    below the title (with --out and as CSV on stderr) say which leads and which beat the sentinels.
 
     \b
     Examples:
@@ -229,22 +231,24 @@ def evaluate_dimension(
 
     scores = choice.listed(scores, dimension, settings.metrics)
     scores = combine(settings, data, scores, settings.hybrids, dimension)
-    statistics = dict.fromkeys(map(str, settings.statistic or [Statistic("pearson")]))
-    levels = dict.fromkeys(map(str, settings.level or [Level("pooled")]))
-    for setting in product(statistics, levels):
-        with waiting(f"{data.name}, {dimension}, {', '.join(setting)}: {settings.draws:,} draws"):
+    statistics: list[str | None] = [*dict.fromkeys(map(str, settings.statistic or []))] or [None]
+    levels: list[str | None] = [*dict.fromkeys(map(str, settings.level or []))] or [None]
+    for statistic, level in product(statistics, levels):
+        with waiting(f"{data.name}, {dimension}: {settings.draws:,} draws"):
             result = evaluate_scores(
                 data,
                 None,
                 dimension,
-                *setting,
+                statistic,
+                level,
                 unit=settings.resample.removesuffix("s"),
                 draws=settings.draws,
                 seed=settings.seed,
                 clusters=settings.tests,
                 scores=scores,
             )
-            rows = choice.seeded(result.frame, [data], dimension, *setting, settings.store)
+            key = result.key["statistic"], result.key["level"]
+            rows = choice.seeded(result.frame, [data], dimension, *key, settings.store)
         remarks = choice.left_out(dimension) if settings.metrics is None else []
         yield replace(result, frame=rows, remarks=(*remarks, *result.remarks))
 

@@ -79,6 +79,7 @@ class Judge(ModelMetric):
             words = f"prompt {name} rates {', '.join(known)}; it does not rate {dimension}"
             raise TstmetaError(words)
         self.dimensions = (dimension,)
+        self.limits = self.prompt.scale if dimension in ("style", "fluency") else None
         self.begins = beginning(self.prompt, dimension)
         self.ratings = ratings_of(*self.prompt.scale)
         if not self.ratings:

@@ -140,6 +140,7 @@ class LikelihoodStyle(Likelihood):
 
     name = "likelihood-style"
     dimensions: tuple[str, ...] = ("style",)
+    limits = (-1.0, 1.0)
 
 
 def read(words: str) -> tuple[Backbone | Server, LikelihoodSettings]:

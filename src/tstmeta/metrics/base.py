@@ -2,6 +2,10 @@
 
 A metric is given *units*, tuples of requests: mostly of one rewrite, for a judge that rates all
 rewrites of a source together, of those.
+
+A blank output is the worst of style and fluency by definition, whatever a formula gives: a table of
+scores has the worse of the metric's ``limits``, with status ``empty``.  Where values have no bound
+the limit is a constant beyond what rated rewrites reach.  Without limits it has ``empty_value``.
 """
 
 import hashlib
@@ -65,6 +69,8 @@ class PairMetric:
     bases: tuple[str, ...] = ("source", "reference")
     #: Codes of the languages it is made for; empty = any.  Others are refused by scoring.
     languages: tuple[str, ...] = ()
+    #: The styles that it knows words of; empty = any.
+    styles: tuple[str, ...] = ()
     #: The metric that stands for it outside English; None: itself.
     for_other_languages: "PairMetric | None" = None
     #: Whether it counts words (:attr:`by_character`).
@@ -75,6 +81,8 @@ class PairMetric:
     higher_is_better: bool = True
     #: The bases on which the other direction is better.
     flipped_bases: tuple[str, ...] = ()
+    #: Lowest and highest value, for :func:`blank_value`; None: a blank output is no special case.
+    limits: tuple[float, float] | None = None
     #: Longest text in whitespace tokens; longer ones are cut and get status ``truncated``.
     max_tokens: int | None = 2000
     #: The value when a text is blank (nothing matches), unless :meth:`value` scores that, too.
@@ -183,7 +191,8 @@ class PairMetric:
         texts = (request.output, *request.against)
         if self.accepts_empty or all(map(str.strip, texts)):
             return None
-        return Score(self.empty_value, Status.EMPTY, "empty text")
+        value = self.empty_value if self.limits is None else blank_value(self, "source")
+        return Score(value or 0.0, Status.EMPTY, "empty text")
 
     def _cut(self, request: Request) -> tuple[Request, str]:
         if self.max_tokens is None:
@@ -269,6 +278,11 @@ def _spaced(request: Request) -> Request:
 def more_is_better(metric: Metric, basis: str) -> bool:
     """Whether a larger value is better: style should be far from the source, near a reference."""
     return metric.higher_is_better != (basis in metric.flipped_bases)
+
+
+def blank_value(metric: Metric, basis: str) -> float | None:
+    """The worst value there is, for a blank output; None where the metric has no limits."""
+    return metric.limits and metric.limits[not more_is_better(metric, basis)]
 
 
 class _Wrapped(PairMetric):

@@ -26,18 +26,23 @@ class PerplexitySettings(ModelSettings):
     per: Literal["token", "word"] = "token"
 
 
+#: Perplexity of a blank text, per token and per word: rated rewrites reach 4e7 and 2e27.
+WORST = {"token": 1e9, "word": 1e30}
+
+
 class Perplexity(ModelMetric):
     """exp of the mean negative log-probability of a text's tokens, >= 1; lower is better.
 
     So Pang and Gimpel (2019, PP), Lai et al. (2023) and Mukherjee et al. (2025) measure fluency.
-    The end of the text is not scored.  A blank text has the perplexity of a uniform guess, the size
-    of the vocabulary.  With ``per=word`` the sum is divided by white-space words.
+    The end of the text is not scored; a blank text has :data:`WORST`.  With ``per=word`` the sum is
+    divided by white-space words.
     """
 
     name = "perplexity"
     dimensions: tuple[str, ...] = ("fluency",)
     bases: tuple[str, ...] = ("none",)
     higher_is_better = False
+    limits: tuple[float, float] = (1.0, WORST["token"])
     accepts_empty = True
     VARIANTS: ClassVar[tuple[str, ...]] = (
         *("word", "qwen2.5-coder-1.5b", "gemma-3-270m", "gpt2", "mgpt"),
@@ -48,6 +53,7 @@ class Perplexity(ModelMetric):
     def __init__(self, variant: str = ""):
         super().__init__(variant)
         self.per = getattr(self.settings, "per", "token")
+        self.limits = (1.0, WORST[self.per])
 
     @property
     def missing(self) -> str:
@@ -81,14 +87,10 @@ class Perplexity(ModelMetric):
 
     def _answer(self, reading: lm.Reading | str | None) -> Score:
         if reading is None:
-            return Score(self.blank(), Status.EMPTY, "empty text")
+            return Score(self.limits[not self.higher_is_better], Status.EMPTY, "empty text")
         if isinstance(reading, str):
             return Score(math.nan, Status.INVALID, reading)
         return scored(self.value_of(reading), cut_note(reading.length, len(reading.tokens)))
-
-    def blank(self) -> float:
-        """The value of a blank text."""
-        return float(self.reader.model.vocabulary)
 
     def value_of(self, reading: lm.Reading) -> float:
         return _perplexity(-reading.logprob, self.length(reading))
@@ -108,7 +110,7 @@ class CorpusPerplexity(Perplexity, CorpusMetric):
 
     def aggregate(self, total: np.ndarray) -> float:
         loss, length = map(float, total)
-        return _perplexity(loss, length) if length else self.blank()
+        return _perplexity(loss, length) if length else self.limits[1]
 
     def _answer(self, reading: lm.Reading | str | None) -> Score:
         score, vector = super()._answer(reading), [0.0, 0.0]
@@ -120,8 +122,8 @@ class CorpusPerplexity(Perplexity, CorpusMetric):
 class Slor(Perplexity):
     """Syntactic log-odds ratio: (log p(text) - log of its unigram probability) / tokens.
 
-    Pauls and Klein (2012); Kann et al. (2018, Eq. 1).  Higher is better; 0, also of a blank text:
-    no likelier than its words in any order.  Its unigrams stand beside a model.
+    Pauls and Klein (2012); Kann et al. (2018, Eq. 1).  Higher is better; 0: no likelier than its
+    words in any order.  A blank text has -log(WORST), for SLOR is at least -log(perplexity).
     """
 
     name = "slor"
@@ -131,6 +133,7 @@ class Slor(Perplexity):
 
     def __init__(self, variant: str = ""):
         super().__init__(variant)
+        self.limits = (-math.log(WORST["token"]), math.inf)
         self._file = lm.unigrams_of(self.model)
         if not (self._file.is_file() or self.model.course):  # or it is yet to be trained
             raise TstmetaError(
@@ -148,9 +151,6 @@ class Slor(Perplexity):
     def value_of(self, reading: lm.Reading) -> float:
         odds = reading.logprob - float(self.unigrams[list(reading.tokens)].sum())
         return odds / len(reading.tokens)
-
-    def blank(self) -> float:
-        return 0.0
 
 
 def _perplexity(loss: float, length: float) -> float:

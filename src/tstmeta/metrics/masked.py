@@ -95,6 +95,7 @@ class MaskedBleu(BatchedMetric):
         self._words = self.settings.lexicon
         if self._words not in ("", "sentiment"):
             self.languages = self._inner.languages
+        self.styles = () if self._words else (*OURS,)
         self.profile = "real" if self._words else self._inner.profile
 
     @property

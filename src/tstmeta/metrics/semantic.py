@@ -12,7 +12,7 @@ from ..models import encoders, hub, vectors
 from ..models.encoders import DECIMALS, ENCODERS, MINILM, TextVector
 from ..models.vectors import TokenTable, VectorFile, Vectors
 from ..schema import Status
-from .base import Request, Score, cut_note, installed, scored
+from .base import Score, cut_note, installed, scored
 from .batched import ModelMetric
 from .bertscore import BertScore
 from .learned import Elsewhere
@@ -21,8 +21,8 @@ from .settings import File, MetricSettings
 __all__ = ["BertScore", "Cosine", "S3Bert", "Sim", "Wmd"]
 
 WORDLESS = Score(math.nan, Status.INVALID, "a text has no word with a vector and a weight")
-#: Of a blank text: a distance of 0 would be the best of all, and there is no largest.
-NOWHERE_TO_TRAVEL = Score(math.nan, Status.INVALID, "empty text: no word can travel")
+#: No two of the embedded vectors are as far apart (the longest is 1.694), nor vectors of a file.
+FARTHEST, FARTHEST_OF_FILE = 3.4, 100.0
 
 
 class Cosine(ModelMetric):
@@ -122,12 +122,16 @@ class Wmd(WordMetric):
     """Word mover's distance (Kusner et al., 2015, Section 4): >= 0; lower is better.
 
     The least total Euclidean distance over which the words of one text travel to become those of
-    the other.  A text without words has no distance: ``invalid``.
+    the other.  A text without words has no distance: ``invalid``; a blank output has the worst.
     """
 
     name = "wmd"
     higher_is_better = False
     max_tokens = 2000
+
+    def __init__(self, variant: str = ""):
+        super().__init__(variant)
+        self.limits = (0.0, FARTHEST_OF_FILE if self.settings.vectors else FARTHEST)
 
     @property
     def missing(self) -> str:
@@ -135,9 +139,6 @@ class Wmd(WordMetric):
 
     def fields(self) -> dict[str, object]:
         return {**super().fields(), "length": "raw", "refs": "min", "POT": installed("POT")}
-
-    def _blank(self, request: Request) -> Score | None:
-        return super()._blank(request) and NOWHERE_TO_TRAVEL
 
     def prepare(self, texts: list[str]) -> list[Counter[int]]:
         return [Counter(sorted(words.tolist())) for words in self.source.places(texts)]

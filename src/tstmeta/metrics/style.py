@@ -58,6 +58,7 @@ class StyleConfidence(ModelMetric):
     name = "style-confidence"
     dimensions = ("style",)
     bases: tuple[str, ...] = ("none",)
+    limits: tuple[float, float] = (0.0, 1.0)
     accepts_empty = True
     VARIANTS: ClassVar[tuple[str, ...]] = ("toxicity",)
     models: ClassVar = classifiers.MODELS
@@ -169,6 +170,7 @@ class StyleEmd(StyleConfidence):
         super().__init__(variant)
         # with a direction more is stronger style, whatever the other text is
         self.flipped_bases = () if self.directed else ("reference",)
+        self.limits = (-self.limits[1] * self.directed, self.limits[1])
 
     def fields(self) -> dict[str, object]:
         return {"refs": "nearest", **self.rule, **super().fields()}
@@ -193,6 +195,7 @@ class StyleKl(StyleEmd):
     """
 
     name = "style-kl"
+    limits = (0.0, -math.log(FLOOR))
     rule: ClassVar = {"order": "output-from-compared", "floor": FLOOR}
 
     def measure(self, output: np.ndarray, other: np.ndarray) -> float:

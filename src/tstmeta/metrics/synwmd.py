@@ -17,8 +17,8 @@ import numpy as np
 from ..models import hub
 from ..models.parses import English, Tree
 from ..models.vectors import Vectors, identity
-from .base import Request, Score, cut_note, installed, scored
-from .semantic import NOWHERE_TO_TRAVEL, WORDLESS, WordMetric, WordSettings
+from .base import Score, cut_note, installed, scored
+from .semantic import WORDLESS, WordMetric, WordSettings
 from .trees import ParseMetric, ParseSettings, first
 
 #: How far apart words still meet, and how deep a subtree reaches, in dependencies.
@@ -160,6 +160,7 @@ class SynWmd(ParseMetric):
 
     name = "synwmd"
     higher_is_better = False
+    limits = (0.0, 4.0)  # two cosine distances
     modules = ("ot",)
     facts = (
         f"parts:full refs:min hops:{HOPS} damping:{DAMPING} left-out:closed-class "
@@ -192,9 +193,6 @@ class SynWmd(ParseMetric):
         parses = parser.parses.values()
         sentences = (tree for tree in parses if sum(not word.head for word in tree) == 1)
         return word_weights(dict.fromkeys(sentences)), self._words.source
-
-    def _blank(self, request: Request) -> Score | None:
-        return super()._blank(request) and NOWHERE_TO_TRAVEL
 
     def find(self, text: str) -> tuple[Travellers | None, int]:
         return self._known(text)

@@ -17,6 +17,7 @@ from . import kernels
 from .kernels import Array, centred, constant, varied
 
 Parts = tuple[Array, ...]
+NAN = math.nan
 
 
 class Correlation(NamedTuple):
@@ -40,7 +41,7 @@ class Statistic:
         parts: (x, y, weights) -> sums, shapes as in :mod:`tstmeta.stats.kernels`.
         finish: sums -> values ``[..., D]``, NaN where there is none.
         least, alone: fewest items with both values, in a group and where there are no groups.
-        chance: value of a metric that knows nothing; 0 for correlations.
+        chance: value of a metric that knows nothing; 0 for correlations, NaN where ties move it.
         peer: scipy's function of two vectors, where scipy has it.
         parts_by_row: quicker ``parts`` of all cells (:func:`.kernels.moments_by_row`).
         ordinal, reranks: whether items are compared in pairs; ranked in every draw anew.
@@ -191,7 +192,7 @@ STATISTICS: dict[str, Statistic] = {
             peer=kendalltau,
             has_partial=True,
         ),
-        Statistic("pairwise-accuracy", "pairwise accuracy", _accuracy_parts, _accuracy, chance=0.5),
+        Statistic("pairwise-accuracy", "pairwise accuracy", _accuracy_parts, _accuracy, chance=NAN),
         Statistic("preference", "preference accuracy", _preference_parts, _preference, chance=0.5),
     )
 }
