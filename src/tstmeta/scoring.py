@@ -205,6 +205,10 @@ def _stored_scores(
     Where the texts are not here, a registered metric is known by its name: the scores say by their
     signature how they were computed, which may be with other libraries than those of this machine.
     """
+    if isinstance(metric, WeightedSum):
+        compute = partial(_stored_scores, store=store, progress=progress)
+        tables = [score_basis(data, part, basis, rewrites, compute) for part in metric.parts]
+        return _summed(data, metric, basis, tables)
     signature, folder = "", store or paths.scores()
     if data.has_texts or type(registry.known(metric.name)) is not type(metric):
         metric.keep_in(folder, progress)
@@ -223,6 +227,18 @@ def _stored_scores(
     else:
         table = compute(data, metric, basis, rewrites)
     return schema.together(table, known)  # of two empty ones the first, which has columns
+
+
+def _summed(
+    data: Dataset, metric: WeightedSum, basis: str, tables: Sequence[pd.DataFrame]
+) -> pd.DataFrame:
+    """Scores of a sum of metrics, of the rewrites that have a score of each part."""
+    parts = [table.set_index("item_id")[["value", "status", "detail"]] for table in tables]
+    shared = set.intersection(*(set(part.index) for part in parts))
+    ids = [item for item in tables[0]["item_id"] if item in shared]
+    columns = [[Score(*row) for row in part.loc[ids].itertuples(index=False)] for part in parts]
+    rows: list[_Row] = [("", *score) for score in metric.summed(columns)]
+    return _table(data, metric, basis, [(item,) for item in ids], rows)
 
 
 def _lacking(data: Dataset, metric: Metric, basis: str, signature: str) -> pd.DataFrame:
