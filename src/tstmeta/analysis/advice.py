@@ -205,12 +205,12 @@ def _foretold(
     task = next((name for name in tasks if task and task in name), task)
     by_metric, effects, new = dict(iter(known.groupby(["metric", "basis"]))), [], []
     for key in table[["metric", "basis"]].itertuples(index=False, name=None):
-        rows = by_metric[key]
+        rows = by_metric.get(key, known[:0])
         y, v, names = stats.family_means(rows["value"], rows["se"], rows["family"].tolist())
         effects.append((y, v, tasks[list(names)].tolist()))
         usual = (rows["se"] ** 2).median() if np.isnan(size) else np.nan
         new.append(spread(rows, near) / size if size > 0 else usual)
-    told = [stats.log_likelihood(*one) for one in effects if len(one[0])] or [0.0]
+    told = [stats.log_likelihood(*one) for one in effects if len(one[0])] or [np.zeros(1)]
     taus = np.mean(told, axis=0)
     limits = [stats.predict(*one, task, v, taus)[1:3] for one, v in zip(effects, new, strict=True)]
     return pd.DataFrame(limits, table.index, LIMITS).clip(0.0, 1.0)
