@@ -7,7 +7,7 @@ import tstmeta as tst
 from tstmeta import stats
 
 
-def of_families(rows):
+def family_effects(rows):
     y, v, names = stats.family_means(rows["value"], rows["se"], rows["family"].tolist())
     tasks = rows.drop_duplicates("family").set_index("family")["task"]
     return (y, v, tasks[list(names)].tolist()), (rows["se"] ** 2 * rows["sources"]).median()
@@ -18,7 +18,7 @@ def foretold(table, left_out):
     scores = []
     for name, part in table.groupby(left_out):
         rest = table[table[left_out] != name].groupby("metric")
-        known = {metric: of_families(rows) for metric, rows in rest if rows.family.nunique() > 2}
+        known = {metric: family_effects(rows) for metric, rows in rest if rows.family.nunique() > 2}
         taus = np.mean([stats.log_likelihood(*effects) for effects, _ in known.values()], axis=0)
         for row in part[part["metric"].isin(known)].itertuples():
             (y, v, tasks), variance = known[row.metric]
