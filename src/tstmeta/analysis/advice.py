@@ -210,9 +210,9 @@ def _foretold(
         effects.append((y, v, tasks[list(names)].tolist()))
         usual = (rows["se"] ** 2).median() if np.isnan(size) else np.nan
         new.append(spread(rows, near) / size if size > 0 else usual)
-    votes = [stats.log_likelihood(*one) for one in effects if len(one[0])] or [np.zeros(1)]
+    votes = [stats.log_likelihood(*e) for e in effects if len(e[0])] or [np.zeros(1)]
     taus = np.mean(votes, axis=0)
-    limits = [stats.predict(*one, task, v, taus)[1:3] for one, v in zip(effects, new, strict=True)]
+    limits = [stats.predict(*e, task, v, taus)[1:3] for e, v in zip(effects, new, strict=True)]
     return pd.DataFrame(limits, table.index, LIMITS).clip(0.0, 1.0)
 
 

@@ -162,7 +162,7 @@ def _fits(
     y: Array, variances: ArrayLike, tasks: Sequence[Hashable], taus: Array
 ) -> tuple[Array, Array, Array, Array]:
     """For each pair of taus: S^-1 ``[pairs, k, k]``, S^-1 1, the mean, the log-likelihood."""
-    same = np.array([[one == other for other in tasks] for one in tasks], dtype=float)
+    same = np.array([[first == other for other in tasks] for first in tasks], dtype=float)
     tau2, v = taus[:, :, None, None] ** 2, np.maximum(np.asarray(variances, dtype=float), _SURE)
     covariance = tau2[:, 0] * same + tau2[:, 1] * np.eye(len(y)) + np.diag(v)
     inverse = np.linalg.inv(covariance)
