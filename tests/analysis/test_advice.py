@@ -127,8 +127,17 @@ def test_one_rewrite_a_source_without_ratings_is_advised_on(quick):
     items = tst.load("contrast").items.drop_duplicates("source_id")
     items[["source", "output"]].to_csv("one.csv", index=False)
     result = tst.advise("one.csv", dimensions=["content"])
-    assert result.notes[0].startswith("Accuracy is about pairs of rewrites of one source")
+    assert result.notes[0].startswith("Nothing can be foretold for you: no source has two rewrites")
     assert result.profile["rewrites"] == 1
+    assert result.frame[advice.LIMITS].isna().all(axis=None)
+    assert result.frame["accuracy"].notna().any()
+
+
+def test_limits_know_the_task_and_are_wider_where_it_is_new():
+    named, new = (tst.advise(task=name, dimensions=["style"]).frame for name in ("detox", "haiku"))
+    wide = [(frame["predict_high"] - frame["predict_low"]).max() for frame in (named, new)]
+    assert wide[0] < wide[1]
+    assert tst.advise(task="detoxification", dimensions=["style"]).frame.equals(named)
 
 
 def test_ratings_that_go_together_are_said_to_turn_similarity_round(quick):

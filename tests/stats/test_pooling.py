@@ -76,3 +76,44 @@ def test_fewer_than_three_values_are_not_pooled():
 def test_what_cannot_be_pooled_is_refused(v, y):
     with pytest.raises(ValueError, match="none missing or negative"):
         stats.pool(y, v)
+
+
+def test_taus_that_are_known_predict_as_a_joint_normal_does():
+    """Conditioning on all values at once, the mean a normal that is as wide as nothing known."""
+    y, v, tasks = np.array([0.5, 0.6, 0.9, 0.7]), np.array([1, 2, 3, 4]) / 1000, [*"aabc"]
+    for task in "abz":
+        same = np.array([[one == other for other in [*tasks, task]] for one in [*tasks, task]])
+        joint = 1e4 + 0.1**2 * same + np.diag([*(0.05**2 + v), 0.05**2 + 0.002])
+        toward = np.linalg.solve(joint[:4, :4], joint[:4, 4])
+        result = stats.predict(y, v, tasks, task, 0.002, taus=np.array([[0.1, 0.05]]))
+        half = 1.959964 * math.sqrt(joint[4, 4] - toward @ joint[:4, 4])
+        assert result.mean == pytest.approx(toward @ y, abs=1e-4)
+        assert result.high - result.mean == pytest.approx(half, abs=1e-4)
+
+
+def test_without_differences_of_tasks_the_mean_is_that_of_random_effects():
+    y, v = np.array([0.5, 0.6, 0.9, 0.7]), np.array([1, 2, 3, 4]) / 1000
+    tau = stats.pool(y, v).tau
+    known = stats.predict(y, v, [*"aabb"], "a", 0.0, taus=np.array([[0.0, tau]]))
+    assert known.mean == pytest.approx(stats.pool(y, v).mean)
+    usual = math.sqrt(tau**2 + 1 / (1 / (v + tau**2)).sum())
+    assert known.high - known.mean == pytest.approx(1.959964 * usual)
+
+
+def test_a_known_task_draws_towards_its_values_and_a_new_one_is_wider():
+    y, v, tasks = [0.5, 0.52, 0.8, 0.81, 0.6, 0.62], [0.0002] * 6, [*"aabbcc"]
+    low, high, new = (stats.predict(y, v, tasks, task, 0.0) for task in "abz")
+    assert low.mean < new.mean < high.mean
+    assert new.high - new.low > max(high.high - high.low, low.high - low.low)
+    assert stats.predict(y, v, tasks, "a", 0.01).low < low.low
+
+
+def test_averages_over_taus_go_by_the_likelihood_of_other_metrics_too():
+    y, v, tasks = [0.5, 0.52, 0.8, 0.81, 0.6, 0.62], [0.0002] * 6, [*"aabbcc"]
+    taus = np.array([[0.0, 0.05], [0.1, 0.05]])
+    only = [stats.predict(y, v, tasks, "a", 0.0, taus=taus[[i]]) for i in (0, 1)]
+    for i in (0, 1):
+        sure = np.array([0.0, -1e3])[[i, 1 - i]]
+        assert stats.predict(y, v, tasks, "a", 0.0, sure, taus) == pytest.approx(only[i])
+    assert stats.log_likelihood(y, v, tasks, taus).argmax() == 1
+    assert math.isnan(stats.predict([0.5], [0.1], ["a"], "a", 0.0).mean)

@@ -36,8 +36,9 @@ COLUMNS = [
     *("predict_high", "best", "sources_best", "sentinel", "sources_sentinel", "families", "alike"),
     *("outputs", "fails"),
 ]
+LIMITS = ["predict_low", "predict_high"]
 _SHOWN = ["sources_best", "sources_sentinel", "fails", "reason"]
-_LEGEND = """accuracy: on pairs of rewrites of one source, with limits for a new set (95 %)
+_LEGEND = """accuracy: on pairs of rewrites of one source, mean of all sets; limits for yours (95 %)
 sources_best, _sentinel: rated sources that tell it from the best metric or sentinel (80 % power)"""
 
 
@@ -52,7 +53,7 @@ class Advice:
 
     def __str__(self) -> str:
         rows, above = self.frame, [self.profile.dropna().to_frame().T, self.sets.loc[:, :"overlap"]]
-        limits = rows[["accuracy", "predict_low", "predict_high"]].itertuples(index=False)
+        limits = rows[["accuracy", *LIMITS]].itertuples(index=False)
         shown = rows[["dimension", "metric", "basis", "verdict"]]
         shown = shown.assign(accuracy=[with_limits(*row) for row in limits])
         shown = shown.join(rows[_SHOWN].dropna(axis=1, how="all"))
@@ -120,9 +121,11 @@ def advise(
 
     Returns:
         ``frame`` has dimension, metric, basis, verdict, reason (see :func:`tstmeta.verdicts`);
-        accuracy, predict_low, predict_high (to expect on pairs of rewrites of one source, 95 %, for
-        as many sources); best, sources_best and sentinel, sources_sentinel (how many rated sources
-        tell the metric from the best one and from the best sentinel; missing above 100,000);
+        accuracy (on pairs of rewrites of one source, mean over families of all tasks), predict_low,
+        predict_high (where yours is to be expected, 95 %: wider where the task is new or sources
+        are few, see :func:`tstmeta.stats.predict`; missing where no source has two rewrites); best,
+        sources_best and sentinel, sources_sentinel (how many rated sources tell the metric from the
+        best one and from the best sentinel; missing above 100,000);
         families, alike (those of the task and language), outputs (the newest kind), fails (sets it
         orders the other way).
 
@@ -135,7 +138,7 @@ def advise(
     wanted = {task} - {""} if dataset is None else set(dataset.items["style"])
     language = code_of(language or about.get("language", "").partition(" ")[0])
     references = dataset is not None and bool(dataset.items["references"].str.len().all())
-    left_out = _families(dataset)
+    left_out, (near, size) = _families(dataset), _sources(dataset)
     rated, parts, mute = _rated()[~_rated()["family"].isin(left_out)], [], dict[str, str]()
     for name in dimensions:
         known = evidence(name, differences=True).merge(rated[["dataset", "rewrites"]])
@@ -147,7 +150,9 @@ def advise(
             refused = np.array(reasons, dtype=object) != ""
             mute |= dict(zip(table["metric"][refused], filter(None, reasons), strict=True))
             if len(table := table[~refused]):
-                table = _numbers(table, known[known["panel"] == "pool"], side, dataset)
+                pool = known[known["panel"] == "pool"]
+                table = _numbers(table, pool, side, near)
+                table[LIMITS] = _foretold(table, pool, task, near, size)
                 parts.append(table.assign(dimension=name))
     frame = pd.concat(parts or [pd.DataFrame()]).reindex(columns=COLUMNS)
     place = [*dimensions, *ORDER].index
@@ -188,32 +193,48 @@ def _families(dataset: Dataset | None) -> list[str]:
     return [known[name]] if name in known else known[base].unique().tolist()
 
 
-def _numbers(
-    table: pd.DataFrame, known: pd.DataFrame, side: str, dataset: Dataset | None
-) -> pd.DataFrame:
-    """What to expect of each metric on so many sources, and how many tell it from others."""
-    near, size = 0.0, 0
-    if dataset is not None:
-        rewrites = dataset.items["source_id"].value_counts()
-        near, size = max(2.0, rewrites.mean()), (rewrites > 1).sum()
+def _numbers(table: pd.DataFrame, known: pd.DataFrame, side: str, near: float) -> pd.DataFrame:
+    """How many sources, of about so many rewrites, tell each metric from others."""
     best, known = table.iloc[np.argmax(table["families"] >= FAMILIES)], known.dropna(subset="se")
-    tables = {"": known[known["against"] == ""]}
-    tables["best"] = against(known, best["metric"], best["basis"])
+    tables = {"best": against(known, best["metric"], best["basis"])}
     tables["sentinel"] = against(known, best["sentinel"], side)
     rows = []
     for row in table.assign(best=best["metric"]).to_dict("records"):
         for name, rated in tables.items():
             rated = rated[(rated["metric"] == row["metric"]) & (rated["basis"] == row["basis"])]
-            variance = spread(rated, near)
             families = stats.family_means(rated["value"], rated["se"], rated["family"].tolist())
-            new = variance / size if size else None
-            pooled = stats.pool(families.values, families.variances, new=new)
-            if name:
-                row[f"sources_{name}"] = sources_needed(pooled.mean, variance)
-            elif size:
-                row["predict_low"], row["predict_high"] = np.clip(pooled[4:6], 0.0, 1.0)
+            pooled = stats.pool(families.values, families.variances)
+            row[f"sources_{name}"] = sources_needed(pooled.mean, spread(rated, near))
         rows.append(row)
     return pd.DataFrame(rows)
+
+
+def _sources(dataset: Dataset | None) -> tuple[float, float]:
+    """Rewrites a source, two at least, and how many sources have two; NaN of no data set."""
+    if dataset is None:
+        return 0.0, np.nan
+    rewrites = dataset.items["source_id"].value_counts()
+    return max(2.0, rewrites.mean()), float((rewrites > 1).sum())
+
+
+def _foretold(
+    table: pd.DataFrame, known: pd.DataFrame, task: str, near: float, size: float
+) -> pd.DataFrame:
+    """The limits of each metric for a set of that task; all metrics together say what taus are."""
+    known = known[known["against"] == ""].dropna(subset=["value", "se"])
+    tasks = known.drop_duplicates("family").set_index("family")["task"]
+    task = next((name for name in tasks if task and task in name), task)
+    by_metric, effects, new = dict(iter(known.groupby(["metric", "basis"]))), [], []
+    for key in table[["metric", "basis"]].itertuples(index=False, name=None):
+        rows = by_metric.get(key, known[:0])
+        y, v, names = stats.family_means(rows["value"], rows["se"], rows["family"].tolist())
+        effects.append((y, v, tasks[list(names)].tolist()))
+        usual = (rows["se"] ** 2).median() if np.isnan(size) else np.nan
+        new.append(spread(rows, near) / size if size > 0 else usual)
+    votes = [stats.log_likelihood(*e) for e in effects if len(e[0])] or [np.zeros(1)]
+    taus = np.mean(votes, axis=0)
+    limits = [stats.predict(*e, task, v, taus)[1:3] for e, v in zip(effects, new, strict=True)]
+    return pd.DataFrame(limits, table.index, LIMITS).clip(0.0, 1.0)
 
 
 def spread(rows: pd.DataFrame, rewrites: float = 0.0) -> float:
@@ -236,7 +257,7 @@ def _notes(
 ) -> Iterator[str]:
     """What to take, what may reverse it, and what to rate first."""
     if about.get("rewrites") == 1:
-        yield "Accuracy is about pairs of rewrites of one source: score two of each at least."
+        yield "Nothing can be foretold for you: no source has two rewrites.  Score two of each."
     r = about.get("style_content", np.nan)
     if "content" in dimensions and not r <= 0:
         copied = evidence().merge(rated["dataset"])

@@ -9,7 +9,7 @@ from .limits import Interval, percentile_intervals
 from .matrices import LEVELS, Setting, correlate, estimate, resampled
 from .partial_correlation import partial
 from .permutation import permutation_test
-from .pooling import family_means, pool
+from .pooling import TAUS, family_means, log_likelihood, pool, predict
 from .power import detectable_difference
 from .raters import alpha, ceiling
 from .resampling import Draws, ResamplingPlan, draw

@@ -9,15 +9,21 @@ Knapp (2001) with k - 1 degrees of freedom, never narrower than the usual one (K
     mean +- t(k - 2) sqrt(tau^2 + var(mean) + v_new)
 
 (Higgins, Thompson and Spiegelhalter 2009, section 4.2).
+
+For :func:`predict` tasks differ, too: y_i = mean + b_task + u_i + e_i with var b = tau_task^2.
+A known task draws the prediction towards its values (partial pooling), a new one adds tau_task^2.
+Few values do not tell the taus, so predictions are averaged over a grid of both, weighted by the
+restricted likelihood and a half-normal prior (Gelman 2006, section 3; Roever 2020, section 2).
 """
 
 import math
 from collections.abc import Hashable, Sequence
+from itertools import product
 from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import stdtrit
+from scipy.special import ndtri, softmax, stdtrit
 
 from .kernels import Array
 
@@ -26,6 +32,9 @@ TauMethod = Literal["pm", "dl"]
 LEAST, _SURE = 3, 1e-8
 #: Of a squared distance from the mean, in variances: tau^2 is sought no closer.
 _CLOSE = 1e-5
+#: Pairs of tau_task and tau (of an accuracy) to average over, and the scale of their prior.
+TAUS = np.array([*product(np.linspace(0.0, 0.3, 7), repeat=2)])
+SCALE = 0.1
 
 
 class Pooled(NamedTuple):
@@ -41,6 +50,15 @@ class Pooled(NamedTuple):
     predict_high: float = math.nan
     k: int = 0
     reason: str = ""
+
+
+class Predicted(NamedTuple):
+    """What to expect of a new set, 95 %, and k values behind it; NaN where fewer than three."""
+
+    mean: float = math.nan
+    low: float = math.nan
+    high: float = math.nan
+    k: int = 0
 
 
 class Families(NamedTuple):
@@ -95,6 +113,65 @@ def pool(
     ahead = float(stdtrit(len(y) - 2, 0.975)) * math.sqrt(tau2 + mean_variance + new)
     limits = mean - half, mean + half, math.sqrt(tau2), mean - ahead, mean + ahead
     return Pooled(mean, *limits, len(y))
+
+
+def predict(
+    values: ArrayLike,
+    variances: ArrayLike,
+    tasks: Sequence[Hashable],
+    task: Hashable,
+    new: float,
+    likelihood: ArrayLike = 0.0,
+    taus: Array = TAUS,
+) -> Predicted:
+    """The value of a new set of a task, by partial pooling over tasks and families.
+
+    For each pair of taus, S is the covariance of the values, c theirs with the truth of the new
+    set, w = S^-1 1: the prediction is mean + c' S^-1 (y - mean), its variance
+    tau_task^2 + tau^2 + new - c' S^-1 c + (1 - w'c)^2 / sum(w).
+
+    Args:
+        values, variances, tasks: ``[k]`` of families.
+        task, new: of the new set: one not in ``tasks`` is wider; its sampling variance.
+        likelihood: ``[pairs]``, the mean :func:`log_likelihood` of other metrics, to be added.
+        taus: ``[pairs, 2]``, tau_task and tau; a single pair takes them as known.
+    """
+    y = np.asarray(values, dtype=float)
+    if len(y) < LEAST:
+        return Predicted(k=len(y))
+    inverse, weights, means, log_weights = _fits(y, variances, tasks, taus)
+    shares = softmax(log_weights + likelihood - 0.5 * ((taus / SCALE) ** 2).sum(axis=1))
+    c = taus[:, :1] ** 2 * np.array([name == task for name in tasks])  # [pairs, k]
+    toward = (c[:, None, :] @ inverse)[:, 0]  # c' S^-1
+    expected = means + (toward * (y - means[:, None])).sum(axis=1)
+    spread = (taus**2).sum(axis=1) + new - (toward * c).sum(axis=1)
+    spread += (1.0 - toward.sum(axis=1)) ** 2 / weights.sum(axis=1)
+    mean = float(shares @ expected)
+    half = float(ndtri(0.975)) * math.sqrt(float(shares @ (spread + (expected - mean) ** 2)))
+    return Predicted(mean, mean - half, mean + half, len(y))
+
+
+def log_likelihood(
+    values: ArrayLike, variances: ArrayLike, tasks: Sequence[Hashable], taus: Array = TAUS
+) -> Array:
+    """The restricted log-likelihood ``[pairs]`` of pairs of taus, see :func:`predict`."""
+    return _fits(np.asarray(values, dtype=float), variances, tasks, taus)[-1]
+
+
+def _fits(
+    y: Array, variances: ArrayLike, tasks: Sequence[Hashable], taus: Array
+) -> tuple[Array, Array, Array, Array]:
+    """For each pair of taus: S^-1 ``[pairs, k, k]``, S^-1 1, the mean, the log-likelihood."""
+    same = np.array([[first == other for other in tasks] for first in tasks], dtype=float)
+    tau2, v = taus[:, :, None, None] ** 2, np.maximum(np.asarray(variances, dtype=float), _SURE)
+    covariance = tau2[:, 0] * same + tau2[:, 1] * np.eye(len(y)) + np.diag(v)
+    inverse = np.linalg.inv(covariance)
+    weights = inverse.sum(axis=2)
+    means = weights @ y / weights.sum(axis=1)
+    far = y - means[:, None]
+    squares = ((inverse @ far[:, :, None])[:, :, 0] * far).sum(axis=1)
+    logs = np.linalg.slogdet(covariance)[1] + np.log(weights.sum(axis=1))
+    return inverse, weights, means, -0.5 * (logs + squares)
 
 
 def _paule_mandel(y: Array, v: Array) -> float:
