@@ -23,6 +23,7 @@ from .data.base import RATING
 from .data.tables import scores_table
 from .metrics import registry
 from .metrics.base import Metric, Request, Score, blank_value, for_language
+from .metrics.weighted import WeightedSum
 from .schema import Status, TstmetaError
 from .secrecy import conceal
 from .store import Rows
@@ -206,8 +207,8 @@ def _stored_scores(
     signature how they were computed, which may be with other libraries than those of this machine.
     """
     if isinstance(metric, WeightedSum):
-        compute = partial(_stored_scores, store=store, progress=progress)
-        tables = [score_basis(data, part, basis, rewrites, compute) for part in metric.parts]
+        stored = partial(_stored_scores, store=store, progress=progress)
+        tables = [score_basis(data, part, basis, rewrites, stored) for part in metric.parts]
         return _summed(data, metric, basis, tables)
     signature, folder = "", store or paths.scores()
     if data.has_texts or type(registry.known(metric.name)) is not type(metric):
