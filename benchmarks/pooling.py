@@ -34,7 +34,7 @@ Row = dict[str, Any]
 def errors() -> list[np.ndarray]:
     """Standard errors of the pooled sets of each family, each the median of its metrics."""
     rows = tst.evidence("content").query(
-        "panel == 'pool' and kind == 'metric' and statistic == 'preference' and level != 'system'"
+        "panel == 'pool' and kind == 'metric' and statistic == 'accuracy' and level != 'system'"
     )
     of_set = rows.groupby(["family", "dataset"])["se"].median()
     return [own.to_numpy() for _, own in of_set.groupby("family")]

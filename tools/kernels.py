@@ -48,8 +48,9 @@ def notebook(name: str) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     copy, executed = sources / f"{name}.ipynb", notebooks / f"{name}.ipynb"
     lines = [f"{kind}.to_parquet({str(frames / f'{name}.{kind}.parquet')!r})" for kind in FRAMES]
-    file = frames / f"{name}.independence.parquet"  # a second frame, which chapter 20 has
-    lines += ["if 'independence' in globals():", f"    independence.to_parquet({str(file)!r})"]
+    for second in ("independence", "weighted"):  # a second frame, which chapters 20 and 27 have
+        file = frames / f"{name}.{second}.parquet"
+        lines += [f"if {second!r} in globals():", f"    {second}.to_parquet({str(file)!r})"]
     source = nbformat.read(ROOT / "notebooks" / f"{name}.ipynb", as_version=4)
     source.cells.append(nbformat.v4.new_code_cell("\n".join(lines)))
     nbformat.write(source, copy)

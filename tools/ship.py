@@ -6,6 +6,7 @@
     frozen NAME ...     data/frozen/NAME.csv: the main frame of notebook NAME of the last book;
                         ``claims``, ``effects`` and ``sets`` are computed now, and
                         ``judges`` is ``independence`` of chapter 20
+    weights             the weights of ``tst-content``, of chapter 27
     exercises           the hashes of data/exercises/answers.csv
 
 The first two need the raw files of the sets, and the models of Yelp.  The answers of exercises are
@@ -19,6 +20,8 @@ import secrets
 import shutil
 import sys
 import warnings
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +29,7 @@ import nbformat
 import pandas as pd
 
 import tstmeta as tst
+from experiments.judged import JUDGE, SAMPLED, sample_of
 from tools.book import CHOICES, CONTENT, MODELS, ROOT, SHOWN, YELP, runnable
 from tools.claims import Claims
 from tools.claims import claims as judged_claims
@@ -36,6 +40,7 @@ from tstmeta.analysis.synthesis import ACCURACY, HEAD, SAME_SOURCE
 from tstmeta.console import note
 from tstmeta.data import Card, Dataset, paths, shipped
 from tstmeta.metrics import catalogue
+from tstmeta.metrics.weighted import TstContent
 from tstmeta.schema import MissingData, Status, TstmetaError, failures
 
 # -------------------------------------------------------------------------- ratings and scores
@@ -101,6 +106,8 @@ def scored(name: str, store: Path) -> pd.DataFrame:
     """The scores of a data set that are passed on, of this store or computed, and of no other."""
     parts = (PARTS | OURS)[name].items()
     tables = [scoring.score(tst.load(p), runnable([*names]), store=store) for p, names in parts]
+    for part in [p for p in SAMPLED if p.partition("@")[0] == name and p != "contrast@tied"]:
+        tables.append(scoring.score(sample_of(tst.load(part)), [JUDGE], store=store))
     table = pd.concat(tables, ignore_index=True)
     seeds = table["metric"].isin(SEEDS[1:])  # they are compared with the source alone
     table = table[~seeds | (table["basis"] == "source")]
@@ -113,7 +120,7 @@ def scored(name: str, store: Path) -> pd.DataFrame:
 # ----------------------------------------------------------------------------------- frozen frames
 
 #: What is frozen beside the headline statistic: statistic and level.
-SECOND = (("pearson", "same-source"), ("kendall", "same-source"), ("preference", "system"))
+SECOND = (("pearson", "same-source"), ("kendall", "same-source"), ("accuracy", "system"))
 
 
 def frozen(*names: str) -> None:
@@ -137,17 +144,43 @@ def frozen(*names: str) -> None:
         table.to_csv(paths.project("frozen", f"{name}.csv"), index=False, float_format=digits)
 
 
+#: Large language models that were asked without examples of the task's ratings or with some, and
+#: classifiers that were trained for the style; none that was tuned to people's ratings.
+JUDGES = re.compile(r"released:(chatgpt|gpt-|openai|deepseek|qwen|llama)(?!.*tuned)")
+CLASSIFIERS = re.compile(r"released:(c-gyafc|c-pt16|cls-(old|new)-gen)")
+
+
+@cache
+def claiming(dimension: str) -> set[str]:
+    """The metrics that claim a dimension, and the sentinels."""
+    claimed = catalogue.overview().set_index("name")["dimension"]
+    able = {metric for metric, text in claimed.items() if dimension in text.split()}
+    return able | {name for name in MPNET if name.partition(":")[0] in able}
+
+
+def weights() -> None:
+    """Write the weights of ``tst-content`` that the last book fitted."""
+    rows = pd.read_parquet(ROOT / ".build" / "frames" / "27_combination.weighted.parquet")
+    families = ", ".join(f'"{name}"' for name in rows.index.drop("all"))
+    lines = ["[tst-content]", 'version = "1"', f"families = [{families}]", "[tst-content.weights]"]
+    for name, row in rows.iterrows():
+        variant = "all" if name == "all" else f"without-{str(name).replace(' ', '-')}"
+        values = ", ".join(f'"{part}" = {value:.6g}' for part, value in row.items())
+        lines.append(f"{variant} = {{{values}}}")
+    file = ROOT / "src" / "tstmeta" / "metrics" / "weighted.toml"
+    file.write_text("\n".join(["# Written by tools.ship from chapter 27 of the book.", *lines, ""]))
+
+
 def effects(name: str, dimensions: list[str]) -> pd.DataFrame:
     """What one data set says of the metrics that claim a dimension, of sentinels and of people."""
-    data, claimed = tst.load(name), catalogue.overview().set_index("name")["dimension"]
+    data = tst.load(name)
     referenced = (data.items["references"].map(len) > 0).all()
     bases = ["source", "none", *(["reference"] if referenced else [])]
-    scores = tst.score(data, runnable([*SHOWN, *MODELS]), bases, progress=False)
-    parts = []
+    scores = tst.score(data, runnable([*SHOWN, *MODELS, *MPNET]), bases, progress=False)
+    parts = [*released(data, dimensions), *combined(data, scores, dimensions)]
     for dimension in dimensions:
         pairs = tst.pairs(data, scores, dimension)
-        able = {metric for metric, text in claimed.items() if dimension in text.split()}
-        fits = pairs["metric"].isin(able)
+        fits = pairs["metric"].isin(claiming(dimension))
         pairs = pairs[fits & pairs.groupby(["metric", "basis"])["score"].transform("count").gt(0)]
         parts += [synthesis.effects(pairs, dimension), human_effects(data, dimension)]
         for other, level in SECOND:
@@ -155,6 +188,41 @@ def effects(name: str, dimensions: list[str]) -> pd.DataFrame:
                 more = synthesis.effects(pairs, dimension, other, level)
                 parts.append(more[more["against"] == ""])
     return pd.concat([part for part in parts if len(part)])
+
+
+def released(data: Dataset, dimensions: list[str]) -> Iterator[pd.DataFrame]:
+    """What judges and classifiers show whose scores came with a set, and classifiers of Yelp."""
+    names = data.scores["metric"].unique()
+    kinds = {"judge": [n for n in names if JUDGES.match(n)]}
+    kinds["classifier"] = [n for n in names if CLASSIFIERS.match(n)]
+    kinds["classifier"] += ["style-confidence:yelp"] * data.name.startswith(("mir", "li2018@yelp"))
+    for kind, members in kinds.items():
+        scores = tst.score(data, members, progress=False)
+        for dimension in [d for d in dimensions if d in set(scores["dimension"])]:
+            pairs = tst.pairs(data, scores[scores["dimension"] == dimension], dimension)
+            if pairs["score"].notna().any():
+                table = synthesis.effects(pairs, dimension)
+                yield table[table["against"] == ""].assign(kind=kind)
+
+
+def combined(data: Dataset, scores: pd.DataFrame, dimensions: list[str]) -> Iterator[pd.DataFrame]:
+    """What ``tst-content`` and its judge show on the sample that the judge has read, and their
+    differences to all others on it; without weights that have seen the family.
+    """
+    if data.name not in SAMPLED or "content" not in dimensions:
+        return
+    read, family = sample_of(data), synthesis.panels().set_index("dataset")["family"][data.name]
+    variant = f"without-{family.replace(' ', '-')}"
+    name = f"tst-content:{variant}" if variant in TstContent.VARIANTS else "tst-content"
+    more = tst.score(read, [name, JUDGE], ["source"], progress=False)
+    more["metric"] = more["metric"].replace({name: "tst-content"})
+    scores = pd.concat([scores[scores["item_id"].isin(read.items["item_id"])], more])
+    pairs = tst.pairs(read, scores[scores["basis"] == "source"], "content")
+    able = {*claiming("content"), JUDGE}
+    table = synthesis.effects(pairs[pairs["metric"].isin(able)], "content")
+    yield table[
+        table["metric"].isin(["tst-content", JUDGE]) | table["against"].isin(["tst-content", JUDGE])
+    ]
 
 
 def human_effects(data: Dataset, dimension: str) -> pd.DataFrame:
@@ -235,6 +303,8 @@ def main(what: str = "", *names: str) -> None:
             ratings(*names)
         case "frozen":
             frozen(*names)
+        case "weights":
+            weights()
         case "exercises":
             hashed(exercises.rows()).to_csv(paths.project("exercises", "answers.csv"), index=False)
         case _:

@@ -1,4 +1,4 @@
-"""A judge of 1.5 billion parameters on a sample of each data set; see README.md beside this file."""
+"""A judge of 1.5 billion parameters on a sample of each data set; see README.md here."""
 
 import numpy as np
 
@@ -15,7 +15,7 @@ SAMPLED = (
 )
 #: Rewrites of a sample, and at most so many of a source and sources; more of the constructed sets.
 SIZE, MOST, SOURCES = 120, 6, 60
-LARGER = {"pauli": (500, 6, 500), "contrast": (240, 4, 60)}
+LARGER = {"pauli": (500, 6, 500), "contrast": (960, 4, 240), "contrast@tied": (480, 2, 240)}
 
 
 def sample_of(data: Dataset, seed: int = 0) -> Dataset:

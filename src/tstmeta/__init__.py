@@ -23,7 +23,8 @@ _WHERE = {
     **dict.fromkeys(("bootstrap", "compare", "correlate", "partial", "rank_sets"), "analysis"),
     **dict.fromkeys(("alpha", "ceiling", "evaluate"), "analysis"),
     **dict.fromkeys(("effects", "evidence", "pool"), "analysis.synthesis"),
-    **{"advise": "analysis.advice", "verdicts": "analysis.verdicts"},
+    **{"advise": "analysis.advice"},
+    **dict.fromkeys(("verdict", "verdicts"), "analysis.verdicts"),
     **dict.fromkeys(("costs", "frozen"), "analysis.committed"),
     "seeded": "analysis.choice",
     **dict.fromkeys(("available", "load"), "data"),
@@ -61,7 +62,7 @@ if TYPE_CHECKING:  # what editors know of the names
     from .analysis.frame import SENTINELS, pairs
     from .analysis.report import report
     from .analysis.synthesis import effects, evidence, pool
-    from .analysis.verdicts import verdicts
+    from .analysis.verdicts import verdict, verdicts
     from .bulk import score_file
     from .data import available, load
     from .data.base import Dataset

@@ -50,7 +50,7 @@ def test_so_many_sources_show_a_difference_with_80_percent_power(gap):
 def test_the_number_of_sources_is_that_of_the_pooled_differences():
     row = tst.advise(dimensions=["content"]).frame.query("metric == 'wmd'").iloc[0]
     gaps = synthesis.against(tst.evidence("content", differences=True), "copy-rate", "source")
-    gaps = gaps.query("metric == 'wmd' and panel == 'pool' and statistic == 'preference'")
+    gaps = gaps.query("metric == 'wmd' and panel == 'pool' and statistic == 'accuracy'")
     gaps = gaps[(gaps["level"] == "same-source") & gaps["se"].notna()]
     mean = tst.pool(gaps)["mean"].iloc[0]
     variance = np.median(gaps["se"] ** 2 * gaps["sources"])

@@ -61,7 +61,7 @@ def test_metrics_come_best_first_and_sentinels_and_the_oracle_below():
 def test_the_default_is_accuracy_within_a_source_with_r_and_the_number_of_pairs_beside():
     table = pd.concat([SCORES, scoring.human_style(DATA)], ignore_index=True)
     own = evaluate(DATA, scores=table, **QUICK)
-    assert own.key.items() >= {"statistic": "preference", "level": "same-source"}.items()
+    assert own.key.items() >= {"statistic": "accuracy", "level": "same-source"}.items()
     frame, pooled = own.frame.set_index("metric"), analyse(DATA, SCORES, **QUICK).frame
     np.testing.assert_allclose(frame["r"][pooled["metric"]], pooled["value"])
     assert pooled["r"].isna().all()
@@ -70,7 +70,7 @@ def test_the_default_is_accuracy_within_a_source_with_r_and_the_number_of_pairs_
     assert set(frame["pairs"]) == {count}
     levels = own.levels.set_index("metric")
     assert list(levels) == ["basis", *LEVELS]
-    np.testing.assert_allclose(levels["preference same-source"], frame["value"])
+    np.testing.assert_allclose(levels["accuracy same-source"], frame["value"])
     single = DATA.where(DATA.items["system"] == "A", "single")
     rows = SCORES[SCORES["item_id"].isin(single.items["item_id"])]
     assert evaluate(single, scores=rows, draws=20).key["level"] == "pooled"

@@ -34,7 +34,7 @@ def foretold(table, left_out):
 @pytest.mark.parametrize("left_out", ["family", "task"])
 @pytest.mark.parametrize("dimension", ["content", "style", "fluency"])
 def test_limits_cover_as_promised_with_a_better_score_than_families_alone(dimension, left_out):
-    rows = tst.evidence(dimension).query("statistic == 'preference' and level != 'system'")
+    rows = tst.evidence(dimension).query("statistic == 'accuracy' and level != 'system'")
     rows = rows.query("panel == 'pool' and kind == 'metric' and basis != 'reference'")
     rows = rows.dropna(subset=["value", "se"])
     _, covered, before, score = foretold(rows, left_out)

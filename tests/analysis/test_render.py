@@ -127,7 +127,7 @@ def test_the_human_ceiling_is_drawn_beside_values_over_the_same_rewrites_alone()
 def test_without_pairs_of_one_source_one_sentence_stands_in_the_place_of_the_table():
     single = DATA.where(DATA.items["system"] == "A", "single")
     rows = SCORES[SCORES["item_id"].isin(single.items["item_id"])]
-    result = analyse(single, rows, statistic="preference", level="same-source", draws=20)
+    result = analyse(single, rows, statistic="accuracy", level="same-source", draws=20)
     title, sentence, *rest = render.rendered([result], TableFormat.table).splitlines()
     assert "0 pairs that people separate" in title
     assert sentence.startswith("No source has two rewrites that people rate differently in content")

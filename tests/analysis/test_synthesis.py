@@ -90,7 +90,7 @@ def test_differences_to_a_metric_change_their_sign_where_it_stands_first(table):
 
 def of_sets(values, level="same-source"):
     """Effects of ``bleu`` on sets: name -> value."""
-    head = ("content", "preference", level, "bleu", "source", "metric", "", "")
+    head = ("content", "accuracy", level, "bleu", "source", "metric", "", "")
     table = pd.DataFrame({"dataset": [*values], "value": [*values.values()], "se": 0.02})
     return table.assign(**dict(zip(synthesis.HEAD, head, strict=True)))
 
@@ -160,7 +160,7 @@ def of(metric, values, kind="metric", against="", panel="pool", se=0.01):
     """Effects, a set of its own family a value; languages alternate."""
     table = pd.DataFrame({"value": values, "se": se})
     names = [f"{panel}{i}" for i in range(len(table))]
-    head = ("content", "preference", "same-source", metric, "source", kind, against)
+    head = ("content", "accuracy", "same-source", metric, "source", kind, against)
     table = table.assign(**dict(zip(HEAD, (*head, against and "source"), strict=True)))
     table["language"] = np.resize(["en", "ru"], len(table))
     facts = {"dataset": names, "family": names, "panel": panel, "task": "formality"}

@@ -96,7 +96,7 @@ STATISTICS = {
     "spearman": (spearman, correlation, 3, 3),
     "kendall": (kendall, correlation, 2, 3),
     "pairwise-accuracy": (accuracy, quotient, 2, 2),
-    "preference": (preference, quotient, 2, 2),
+    "accuracy": (preference, quotient, 2, 2),
 }
 
 

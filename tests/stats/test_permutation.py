@@ -82,7 +82,7 @@ def test_random_swaps_are_made_at_every_level_for_every_statistic(monkeypatch, n
     monkeypatch.setattr(permutation, "EXACT", 1)
     function = STATISTICS[name]
     random = rng(3)
-    human = random.integers(0, 2 if name == "preference" else 4, (8, 5)).astype(float)
+    human = random.integers(0, 2 if name == "accuracy" else 4, (8, 5)).astype(float)
     metrics = np.round(human + random.normal(size=(2, 8, 5)), 1)
     human[1, 2] = metrics[0, 3, 3] = metrics[1, 3, :4] = NAN
     setting = Setting(function, level, tasks=np.arange(8) % 3, undefined=0.0)

@@ -198,7 +198,7 @@ def test_verdict_accuracy_best_and_worst_sets_are_those_of_the_evidence(name, di
     mean = f"{row['mean']:.2f} [{row['low']:.2f}, {row['high']:.2f}]"
     assert shown["accuracy"] == f"{mean} ({row['families']} families)"
     own = tst.evidence(dimension).query(
-        "metric == @name and basis == @basis and statistic == 'preference' and level != 'system'"
+        "metric == @name and basis == @basis and statistic == 'accuracy' and level != 'system'"
     )
     values = own[own["panel"] == "pool"].set_index("dataset")["value"].dropna().sort_values()
     for label, some in (("worst on", values[:3]), ("best on", values[::-1][:3])):

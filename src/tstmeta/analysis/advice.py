@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from textwrap import fill
 
 import numpy as np
 import pandas as pd
@@ -24,42 +25,72 @@ from .choice import task_of
 from .frame import judged
 from .render import number, with_limits
 from .synthesis import ACCURACY, SAME_SOURCE, against, evidence, panels, separated
-from .verdicts import CHANCE, FAMILIES, ORDER, UNKNOWN, USE, in_language, verdicts
+from .verdicts import (
+    CHANCE,
+    FAMILIES,
+    FORETOLD,
+    ORDER,
+    UNKNOWN,
+    Verdict,
+    beyond,
+    in_language,
+    spread,
+    verdict,
+    verdicts,
+)
 
 DIMENSIONS = ("content", "style", "fluency")
-#: Sources from which ratings say something; rated sets that come nearest; sources from which a
-#: difference counts as one that cannot be shown.
-LEAST, NEAREST, MOST = 30, 5, 100_000
+#: Sources from which ratings say something, and from which a difference counts as one that cannot
+#: be shown.
+LEAST, MOST = 30, 100_000
 #: Columns of :attr:`Advice.frame`, and those that its text has.
 COLUMNS = [
-    *("dimension", "metric", "basis", "verdict", "reason", "accuracy", "predict_low"),
-    *("predict_high", "best", "sources_best", "sentinel", "sources_sentinel", "families", "alike"),
-    *("outputs", "fails"),
+    *("dimension", "metric", "basis", "verdict", "reason", "accuracy", *FORETOLD),
+    *("best", "sources_best", "sentinel", "sources_sentinel", "families", "alike", "outputs"),
+    "fails",
 ]
-LIMITS = ["predict_low", "predict_high"]
-_SHOWN = ["sources_best", "sources_sentinel", "fails", "reason"]
-_LEGEND = """accuracy: on pairs of rewrites of one source, mean of all sets; limits for yours (95 %)
+_LEGEND = """expected: accuracy on pairs of rewrites of one source, with limits for yours (95 %)
 sources_best, _sentinel: rated sources that tell it from the best metric or sentinel (80 % power)"""
+WIDTH = 100
 
 
 @dataclass(frozen=True)
 class Advice:
-    """What :func:`advise` gives; ``str`` has all of it for reading."""
+    """What :func:`advise` gives; ``str`` has all of it for reading, the answer first."""
 
     frame: pd.DataFrame  # a row a metric
     profile: pd.Series  # what the rewrites are like, see :func:`profile`
     sets: pd.DataFrame  # the rated sets of that task and language
     notes: tuple[str, ...]
+    answer: tuple[str, ...]  # a line a dimension, what to rate, what a judge or classifier adds
 
     def __str__(self) -> str:
-        rows, above = self.frame, [self.profile.dropna().to_frame().T, self.sets.loc[:, :"overlap"]]
-        limits = rows[["accuracy", *LIMITS]].itertuples(index=False)
+        rows, facts = self.frame, self.profile.dropna().rename("value").rename_axis("your rewrites")
+        limits = rows[FORETOLD].itertuples(index=False)
         shown = rows[["dimension", "metric", "basis", "verdict"]]
-        shown = shown.assign(accuracy=[with_limits(*row) for row in limits])
-        shown = shown.join(rows[_SHOWN].dropna(axis=1, how="all"))
-        lines = [console.to_text(part) for part in above if part.size > 1]
-        lines += map(console.escaped, self.notes)
-        return "\n".join([*lines, "", _LEGEND, console.to_text(shown)])
+        shown = shown.assign(expected=[with_limits(*row) for row in limits])
+        shown = shown.join(rows[["sources_best", "sources_sentinel"]].dropna(axis=1, how="all"))
+        sets = self.sets[["dataset", "task", "language", "items", "sources"]]
+        tables = [facts.astype(str).reset_index()] * (len(facts) > 1) + [sets] * bool(len(sets))
+        reasons = [
+            f"{', '.join(dict.fromkeys(group['metric']))} ({verdict}): {reason}"
+            for (verdict, reason), group in rows.groupby(["verdict", "reason"], sort=False)
+            if reason
+        ]
+        return "\n\n".join(
+            [
+                *map(_wrapped, [self.answer, self.notes]),
+                *(console.to_text(table).rstrip() for table in tables),
+                f"{_LEGEND}\n{console.to_text(shown).rstrip()}",
+                _wrapped(reasons) + "\n",
+            ]
+        )
+
+
+def _wrapped(lines: Iterable[str]) -> str:
+    """Lines of a width for reading."""
+    lines = map(console.escaped, lines)
+    return "\n".join(fill(line, WIDTH, subsequent_indent="  ") for line in lines)
 
 
 def profile(data: Dataset, task: str = "") -> pd.Series:
@@ -121,9 +152,9 @@ def advise(
 
     Returns:
         ``frame`` has dimension, metric, basis, verdict, reason (see :func:`tstmeta.verdicts`);
-        accuracy (on pairs of rewrites of one source, mean over families of all tasks), predict_low,
-        predict_high (where yours is to be expected, 95 %: wider where the task is new or sources
-        are few, see :func:`tstmeta.stats.predict`; missing where no source has two rewrites); best,
+        accuracy (on pairs of rewrites of one source, mean over families of all tasks), expected,
+        predict_low, predict_high (what yours will show, 95 %: wider for a new task or few sources,
+        see :func:`tstmeta.stats.predict`; missing where no source has two rewrites); best,
         sources_best and sentinel, sources_sentinel (how many rated sources tell the metric from the
         best one and from the best sentinel; missing above 100,000);
         families, alike (those of the task and language), outputs (the newest kind), fails (sets it
@@ -140,19 +171,20 @@ def advise(
     references = dataset is not None and bool(dataset.items["references"].str.len().all())
     left_out, (near, size) = _families(dataset), _sources(dataset)
     rated, parts, mute = _rated()[~_rated()["family"].isin(left_out)], [], dict[str, str]()
+    answers, more = list[Verdict](), list[str]()
     for name in dimensions:
         known = evidence(name, differences=True).merge(rated[["dataset", "rewrites"]])
         known = known[(known["statistic"] == ACCURACY) & (known["level"] != "system")]
+        answers.append(verdict(name, task, language, False, known, rewrites=near, sources=size))
+        more += _more(name, beyond(known, task, language))
         for side in ("source", "reference")[: 1 + references]:
-            table = verdicts(known, name, side == "reference", task, language)
+            table = verdicts(known, name, side == "reference", task, language, near, size)
             table = table.rename(columns={"mean": "accuracy", "own": "alike"})
             reasons = [_refusal(registry.get(m), language, wanted) for m in table["metric"]]
             refused = np.array(reasons, dtype=object) != ""
             mute |= dict(zip(table["metric"][refused], filter(None, reasons), strict=True))
             if len(table := table[~refused]):
-                pool = known[known["panel"] == "pool"]
-                table = _numbers(table, pool, side, near)
-                table[LIMITS] = _foretold(table, pool, task, near, size)
+                table = _numbers(table, known[known["panel"] == "pool"], side, near)
                 parts.append(table.assign(dimension=name))
     frame = pd.concat(parts or [pd.DataFrame()]).reindex(columns=COLUMNS)
     place = [*dimensions, *ORDER].index
@@ -164,7 +196,34 @@ def advise(
     notes += _notes(frame, about, rated, dimensions, " in ".join(filter(None, (task, language))))
     sets = rated[rated["task"].str.contains(task, regex=False)]
     sets = sets[in_language(sets, language)].reset_index(drop=True)
-    return Advice(frame.astype(counts), about, sets, tuple(notes))
+    answer = [f"{found.dimension}: {found}" for found in answers]
+    answer += [*_plan(frame, answers), *["More is possible. " + "; ".join(more) + "."] * bool(more)]
+    return Advice(frame.astype(counts), about, sets, tuple(notes), tuple(answer))
+
+
+def _more(dimension: str, known: pd.DataFrame) -> Iterator[str]:
+    """The judge and the classifier that most families know, with their accuracy."""
+    words = {"judge": "a large judge", "classifier": "a classifier trained for the style"}
+    for row in known[known["kind"].isin(words)].drop_duplicates("kind").itertuples():
+        name = str(row.metric).removeprefix("released:")
+        count = f"{row.families} {'family' if row.families == 1 else 'families'}"
+        yield f"{dimension}, {words[row.kind]} ({name}): {100 * row.mean:.0f} % on {count}"
+
+
+def _plan(frame: pd.DataFrame, answers: Iterable[Verdict]) -> Iterator[str]:
+    """How many sources to rate to tell a recommended metric from the next one and the sentinel."""
+    for found in answers:
+        rows = frame[(frame["dimension"] == found.dimension) & (frame["families"] >= FAMILIES)]
+        row = rows[rows["metric"] == found.metric].dropna(subset="sources_sentinel")[:1]
+        other = rows[rows["metric"] != found.metric].dropna(subset="sources_best")[:1]
+        if len(row):
+            plan = f"{max(LEAST, row['sources_sentinel'].iloc[0]):,.0f} sources to tell"
+            plan += f" {found.metric} from {row['sentinel'].iloc[0]}"
+            if len(other):
+                plan += f", {max(LEAST, other['sources_best'].iloc[0]):,.0f} to tell it from"
+                plan += f" {other['metric'].iloc[0]}"
+            yield f"Rate {found.dimension} of {plan}, with two rewrites of each."
+            return
 
 
 def _refusal(metric: Metric, language: str, wanted: set[str]) -> str:
@@ -217,34 +276,6 @@ def _sources(dataset: Dataset | None) -> tuple[float, float]:
     return max(2.0, rewrites.mean()), float((rewrites > 1).sum())
 
 
-def _foretold(
-    table: pd.DataFrame, known: pd.DataFrame, task: str, near: float, size: float
-) -> pd.DataFrame:
-    """The limits of each metric for a set of that task; all metrics together say what taus are."""
-    known = known[known["against"] == ""].dropna(subset=["value", "se"])
-    tasks = known.drop_duplicates("family").set_index("family")["task"]
-    task = next((name for name in tasks if task and task in name), task)
-    by_metric, effects, new = dict(iter(known.groupby(["metric", "basis"]))), [], []
-    for key in table[["metric", "basis"]].itertuples(index=False, name=None):
-        rows = by_metric.get(key, known[:0])
-        y, v, names = stats.family_means(rows["value"], rows["se"], rows["family"].tolist())
-        effects.append((y, v, tasks[list(names)].tolist()))
-        usual = (rows["se"] ** 2).median() if np.isnan(size) else np.nan
-        new.append(spread(rows, near) / size if size > 0 else usual)
-    votes = [stats.log_likelihood(*e) for e in effects if len(e[0])] or [np.zeros(1)]
-    taus = np.mean(votes, axis=0)
-    limits = [stats.predict(*e, task, v, taus)[1:3] for e, v in zip(effects, new, strict=True)]
-    return pd.DataFrame(limits, table.index, LIMITS).clip(0.0, 1.0)
-
-
-def spread(rows: pd.DataFrame, rewrites: float = 0.0) -> float:
-    """The variance of an effect times its sources: the median of sets, or of those nearest."""
-    if rewrites:
-        far = np.abs(np.log(rows["rewrites"] / rewrites))
-        rows = rows.loc[far.nsmallest(NEAREST).index]
-    return float((rows["se"] ** 2 * rows["sources"]).median())
-
-
 def sources_needed(difference: float, variance: float) -> float:
     """Sources on which a difference of that :func:`spread` shows; NaN above :data:`MOST`."""
     z = float(ndtri(0.975) + ndtri(0.8))
@@ -273,9 +304,6 @@ def _notes(
         rows = frame[frame["dimension"] == name]
         if (rows["verdict"] == UNKNOWN).all():
             lacks.append(name)
-        else:
-            best = ", ".join(rows["metric"][rows["verdict"] == USE])
-            yield f"{name}: " + (f"use {best}." if best else "no metric to use without care.")
     if lacks:
         pool = rated[rated["panel"] == "pool"]
         tasks, codes = (", ".join(sorted(set(pool[name]))) for name in ("task", "language"))

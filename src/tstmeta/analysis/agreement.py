@@ -85,7 +85,7 @@ def correlate(
     Args:
         pairs: see :func:`tstmeta.pairs`.
         statistic: a name of ``tstmeta.stats.STATISTICS``: pearson, spearman, kendall (tau-b),
-            pairwise-accuracy (a tie of both is right), preference (AUC).
+            pairwise-accuracy (a tie of both is right), accuracy (AUC).
         level: pooled (all rewrites), source (within each source, then averaged), same-source (all
             pairs of rewrites of one source; Pearson's r: about the source's means), within-system,
             system (over means of systems), within-task (pooled, standardised within tasks).

@@ -49,7 +49,7 @@ def evaluate(
         scores: a ``scores`` table to take instead of scoring.
         clusters: part metrics that differ; without it the column and the summary are empty.
         statistic, level: see :func:`tstmeta.correlate`.  Without both: accuracy on the pairs of
-            rewrites of one source that people separate (preference, same-source) if there are any,
+            rewrites of one source that people separate (accuracy, same-source) if there are any,
             else Pearson's r over all rewrites.  Without one of them: pearson, or pooled.
         unit, draws, seed: see :func:`tstmeta.bootstrap`.
 
@@ -76,7 +76,7 @@ def evaluate(
     scores = select_dimension(scores, dimension)
     frame = both_ways(pairs(data, scores, dimension))
     if statistic is None and level is None and separated(frame):
-        statistic, level = "preference", "same-source"
+        statistic, level = "accuracy", "same-source"
     corpus = frame["metric"][frame["statistics"].notna()] if "statistics" in frame else []
     remarks += [f"{name}: {NOT_PER_ITEM}" for name in sorted(set(corpus))]
     setting = statistic or "pearson", level or "pooled"

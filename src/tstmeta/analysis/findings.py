@@ -47,7 +47,7 @@ SENTENCES = {
     "observed": "Observed difference between {first} and {second}: {value}.",
 }
 #: The columns of :attr:`Evaluation.levels` after metric and basis.
-LEVELS = "pearson pooled", "pearson source", "preference same-source", "pearson system"
+LEVELS = "pearson pooled", "pearson source", "accuracy same-source", "pearson system"
 #: What tells one evaluation from another.
 KEY = ["dataset", "dimension", "statistic", "level"]
 

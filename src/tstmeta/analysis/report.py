@@ -155,7 +155,7 @@ def _section(result: Evaluation, anchor: str) -> dict[str, Any]:
     levels = result.levels.drop(columns="basis").assign(
         metric=shown["metric"][-len(result.frame) :].to_numpy()
     )
-    heads = [n.replace("pearson", "r,").replace("preference", "accuracy,") for n in levels]
+    heads = [n.replace("pearson", "r,").replace("accuracy", "accuracy,") for n in levels]
     figure = result.frame["value"].notna().any() and render.images(result.plot(), "svg")
     table = shown.drop(columns=["note", "signature"], errors="ignore")
     return {

@@ -22,7 +22,7 @@ from .frame import EITHER_WAY, FLIPPED, METRIC, both_ways, separated
 __all__ = ["EITHER_WAY", "FLIPPED", "against", "effects", "evidence", "panels", "pool", "separated"]
 
 #: The headline statistic and its level.
-ACCURACY, SAME_SOURCE = "preference", "same-source"
+ACCURACY, SAME_SOURCE = "accuracy", "same-source"
 #: What an effect is of; an empty ``against`` is a value, another name a difference.
 HEAD = ["dimension", "statistic", "level", "metric", "basis", "kind", "against", "against_basis"]
 

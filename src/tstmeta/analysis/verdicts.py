@@ -14,8 +14,9 @@ The best sentinel of a dimension is the one with the highest mean on the same si
 references.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 from scipy.special import ndtr
 
@@ -28,6 +29,10 @@ ORDER = (USE, CARE, NEVER, UNKNOWN)
 #: Fewest families for a verdict, and the accuracy of a metric that guesses.
 FAMILIES, CHANCE = 5, 0.5
 ALPHA = 0.05
+#: Rated sets that come nearest to a user's in rewrites a source.
+NEAREST = 5
+#: Columns of what is foretold.
+FORETOLD = ["expected", "predict_low", "predict_high"]
 #: How the reason of a constructed set begins.
 CONSTRUCTED = "constructed"
 #: Sets that a metric orders the other way: significantly, of those that are pooled; at all, of the
@@ -51,6 +56,8 @@ def verdicts(
     references: bool = False,
     task: str = "",
     language: str = "",
+    rewrites: float = 0.0,
+    sources: float = np.nan,
 ) -> pd.DataFrame:
     """The verdict on every metric of a dimension at segment level, best first: by verdict, then
     those whose mean lies above chance by its interval, then by the mean.
@@ -59,12 +66,14 @@ def verdicts(
         effects: evidence with its differences; by default all of the book's.
         references: metrics that compare with references, or those that need none.
         task, language: what it is for; evidence of it must exist.
+        rewrites, sources: of the set to be foretold: rewrites a source, and sources with two; by
+            default a set of the usual size.
 
     Returns:
-        metric, basis, verdict, reason; mean, low, high, predict_low, predict_high of the accuracy;
-        sentinel (the best), difference, difference_low, difference_high to it; families, own
-        (families of the task and language), languages, outputs (the newest kind), fails (sets that
-        it orders the other way).
+        metric, basis, verdict, reason; mean, low, high of the accuracy over families; expected,
+        predict_low, predict_high (what a new set of the task will show, 95 %); sentinel (the best),
+        difference, difference_low, difference_high to it; families, own (families of the task and
+        language), languages, outputs (the newest kind), fails (sets that it orders the other way).
 
     Raises:
         TstmetaError: a dimension of which there is no evidence.
@@ -82,6 +91,7 @@ def verdicts(
     gaps = gaps.set_index(["metric", "basis"])[["mean", "low", "high"]]
     gaps.columns = ["difference", "difference_low", "difference_high"]
     table = pooled[pooled["kind"] == METRIC].join(gaps, on=["metric", "basis"])
+    table[FORETOLD] = foretold(table, effects, task, rewrites, sources)
     by_metric = dict(iter(values.groupby(["metric", "basis"])))
     rows = []
     for row in table.itertuples(index=False):
@@ -95,12 +105,124 @@ def verdicts(
         facts["fails"] = ", ".join([*flips[0], *flips[1]])
         facts["verdict"], facts["reason"] = decide(row, flips, families, task, language)
         rows.append(row._asdict() | facts)
-    columns = ["metric", "basis", "verdict", "reason", "mean", "low", "high", "predict_low"]
-    columns += ["predict_high", "sentinel", *gaps, "families", "own", "languages", "outputs"]
-    table = pd.DataFrame(rows, columns=[*columns, "fails"])
+    columns = ["metric", "basis", "verdict", "reason", "mean", "low", "high", *FORETOLD]
+    columns += ["sentinel", *gaps, "families", "own", "languages", "outputs", "fails"]
+    table = pd.DataFrame(rows, columns=columns)
     order = {"rank": table["verdict"].map(ORDER.index), "sure": table["low"] > CHANCE}
     table = table.assign(**order).sort_values([*order, "mean"], ascending=[True, False, False])
     return table.drop(columns=order).reset_index(drop=True)
+
+
+def foretold(
+    table: pd.DataFrame, known: pd.DataFrame, task: str, rewrites: float, sources: float
+) -> pd.DataFrame:
+    """What each metric is expected to show on a set of that task, and its limits (95 %), see
+    :func:`tstmeta.stats.predict`; all metrics together say how far tasks and families differ.
+    """
+    known = known[(known["against"] == "") & (known["panel"] == "pool")]
+    known = known.dropna(subset=["value", "se"])
+    tasks = known.drop_duplicates("family").set_index("family")["task"]
+    task = next((name for name in tasks if task and task in name), task)
+    by_metric, effects, new = dict(iter(known.groupby(["metric", "basis"]))), [], []
+    for key in table[["metric", "basis"]].itertuples(index=False, name=None):
+        rows = by_metric.get(key, known[:0])
+        y, v, names = stats.family_means(rows["value"], rows["se"], rows["family"].tolist())
+        effects.append((y, v, tasks[list(names)].tolist()))
+        usual = (rows["se"] ** 2).median() if np.isnan(sources) else np.nan
+        new.append(spread(rows, rewrites) / sources if sources > 0 else usual)
+    votes = [stats.log_likelihood(*e) for e in effects if len(e[0])] or [np.zeros(1)]
+    taus = np.mean(votes, axis=0)
+    limits = [stats.predict(*e, task, v, taus)[:3] for e, v in zip(effects, new, strict=True)]
+    return pd.DataFrame(limits, table.index, FORETOLD, dtype=float).clip(0.0, 1.0)
+
+
+def spread(rows: pd.DataFrame, rewrites: float = 0.0) -> float:
+    """The variance of an effect times its sources: the median of sets, or of those nearest."""
+    if rewrites:
+        far = np.abs(np.log(rows["rewrites"] / rewrites))
+        rows = rows.loc[far.nsmallest(NEAREST).index]
+    return float((rows["se"] ** 2 * rows["sources"]).median())
+
+
+class Verdict(NamedTuple):
+    """What to take for a dimension of a task; ``str`` is the sentence that all pages print."""
+
+    dimension: str
+    verdict: str  # use, with care, none or unknown
+    reason: str  # why no better verdict
+    row: dict[str, Any]  # of :func:`verdicts`; empty without a metric
+    here: float = np.nan  # accuracy, over families of the task and language
+
+    @property
+    def metric(self) -> str:
+        return str(self.row.get("metric", ""))
+
+    def __str__(self) -> str:
+        if not self.metric:
+            return f"{self.verdict}: {self.reason}"
+        low, high = (f"{100 * self.row[name]:.0f}" for name in FORETOLD[1:])
+        expected = f"{100 * self.row['expected']:.0f} % ({low} to {high})"
+        return f"{self.verdict} {self.metric}: {expected}"
+
+
+def verdict(
+    dimension: str = "content",
+    task: str = "",
+    language: str = "",
+    references: bool = False,
+    effects: pd.DataFrame | None = None,
+    **size: float,
+) -> Verdict:
+    """The answer to what one should take: the front page, chapters, metrics and advice print it.
+
+    The metric that :func:`verdicts` puts first.  *none* where no metric is above chance by the
+    interval of its mean; *unknown* where no evidence speaks of the task and language.  ``size`` is
+    that of :func:`verdicts`: rewrites, sources.
+    """
+    if effects is None:
+        effects = evidence(dimension, differences=True)
+    rows = verdicts(effects, dimension, references, task, language, **size).to_dict("records")
+    row: dict[str, Any] = rows[0] if rows else {"verdict": NEVER, "reason": "there is no metric"}
+    if row["verdict"] in (NEVER, UNKNOWN):
+        word = "none" if row["verdict"] == NEVER else UNKNOWN
+        return Verdict(dimension, word, row["reason"], {})
+    if row["low"] <= CHANCE:
+        nearest = f"{row['metric']} comes nearest, with {100 * row['mean']:.0f} %"
+        return Verdict(dimension, "none", f"no metric is surely above chance; {nearest}", {})
+    sets = effects[(effects["metric"] == row["metric"]) & (effects["basis"] == row["basis"])]
+    sets = sets[(sets["panel"] == "pool") & (sets["against"] == "") & sets["value"].notna()]
+    sets = sets[(sets["statistic"] == ACCURACY) & (sets["level"] != "system")]
+    sets = sets[sets["task"].str.contains(task, regex=False) & in_language(sets, language)]
+    here = float(sets.groupby("family")["value"].mean().mean())
+    return Verdict(dimension, row["verdict"], row["reason"], row, here)
+
+
+def beyond(effects: pd.DataFrame, task: str = "", language: str = "") -> pd.DataFrame:
+    """Judges and classifiers whose scores came with data sets, and people, on families of a task.
+
+    Args:
+        effects: evidence on one dimension.
+
+    Returns:
+        kind (judge: a large language model that was asked; classifier: trained on the style of the
+        task; people: one rater against the others), metric, mean accuracy over families, families,
+        tasks; of a kind first what most families know.
+    """
+    rows = effects[
+        effects["kind"].isin(["judge", "classifier", "people"]) & (effects["panel"] == "pool")
+    ]
+    rows = rows[(rows["against"] == "") & (rows["statistic"] == ACCURACY)].dropna(subset="value")
+    rows = rows[rows["task"].str.contains(task, regex=False) & in_language(rows, language)]
+    groups = rows.groupby(["kind", "metric", "family"])
+    table = groups.agg(value=("value", "mean"), task=("task", "first")).reset_index("family")
+    about = {"mean": ("value", "mean"), "families": ("family", "size"), "tasks": ("task", _listed)}
+    table = table.groupby(["kind", "metric"]).agg(**about).reset_index()
+    order = ["kind", "families", "mean"]
+    return table.sort_values(order, ascending=[True, False, False]).reset_index(drop=True)
+
+
+def _listed(names: pd.Series) -> str:
+    return ", ".join(sorted(set(names)))
 
 
 def in_language(sets: pd.DataFrame, language: str) -> pd.Series:

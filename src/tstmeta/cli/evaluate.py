@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 # As in tstmeta.stats, which takes long to import: a test holds them against it.
 Statistic = StrEnum(
     "Statistic",
-    "pearson spearman kendall pairwise-accuracy preference",
+    "pearson spearman kendall pairwise-accuracy accuracy",
 )
 Level = StrEnum("Level", "pooled source same-source within-system system within-task")
 Units = Literal["sources", "systems", "both"]
@@ -120,7 +120,7 @@ def evaluate(settings: EvaluateOptions) -> None:
     human style rating offered as if it were a metric.  Ranks count them.  A metric of which lower
     is better is flipped.  What --combine fits on ratings is fitted on other sources than it scores.
     By default a dozen metrics are scored, one an idea, and measured by their accuracy on pairs of
-    rewrites of a source (preference, same-source), or Pearson's r where there are none.  Sentences
+    rewrites of a source (accuracy, same-source), or Pearson's r where there are none.  Sentences
     below the title (with --out and as CSV on stderr) say which leads and which beat the sentinels.
 
     \b

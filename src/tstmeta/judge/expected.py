@@ -34,7 +34,7 @@ _DIMENSION = "|".join(DIMENSIONS)
 
 
 class JudgeSettings(ModelSettings):
-    """A model, a prompt, which of its dimensions is rated (by default its first), the numbers' type.
+    """A model, a prompt, which dimension is rated (by default its first), the type of numbers.
 
     In bfloat16 a processor that has it computes some three times as fast, and ratings from 1 to 5
     move by up to 0.04.

@@ -1,8 +1,8 @@
 """Metrics that are weighted sums of metrics: ``tst-content``.
 
-``weighted.toml`` has the weights, and the families of data sets that they were fitted on; the book's
-chapter on combinations fits them, by a rule that was written first.  The variant ``without-FAMILY``
-has not seen a family: what the book says of that family rests on it.
+``weighted.toml`` has the weights and the families of data sets that they rest on; the chapter of
+the book on combinations computes them.  The variant ``without-FAMILY`` has not seen a family: what
+the book says of that family rests on it.
 """
 
 import hashlib

@@ -150,11 +150,11 @@ def _tau_parts(x: Array, y: Array, weights: Array) -> Parts:
     return kernels.untied(x, weights), kernels.untied(y, weights), agreeing
 
 
-def _preference_parts(x: Array, y: Array, weights: Array) -> Parts:
+def _halved_parts(x: Array, y: Array, weights: Array) -> Parts:
     return kernels.untied(x, weights), kernels.pair_total(np.multiply, x, y, weights)
 
 
-def _preference(untied: Array, agreeing: Array) -> Array:
+def _halved(untied: Array, agreeing: Array) -> Array:
     return 0.5 * (1.0 + ratio(agreeing, untied))
 
 
@@ -167,7 +167,7 @@ def _accuracy(pairs: Array, right: Array) -> Array:
 
 
 #: Pairwise accuracy counts a pair as right when both sides order it alike or both tie it (acc_eq of
-#: Deutsch, Foster and Freitag 2023, Section 4); preference accuracy leaves out what people tie.
+#: Deutsch, Foster and Freitag 2023, Section 4); accuracy leaves out what people tie.
 STATISTICS: dict[str, Statistic] = {
     statistic.name: statistic
     for statistic in (
@@ -193,7 +193,7 @@ STATISTICS: dict[str, Statistic] = {
             has_partial=True,
         ),
         Statistic("pairwise-accuracy", "pairwise accuracy", _accuracy_parts, _accuracy, chance=NAN),
-        Statistic("preference", "preference accuracy", _preference_parts, _preference, chance=0.5),
+        Statistic("accuracy", "accuracy", _halved_parts, _halved, chance=0.5),
     )
 }
 #: p is scipy's and takes items for independent: from the t distribution (Pearson, Spearman), exact
