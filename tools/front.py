@@ -14,17 +14,20 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
 import tstmeta as tst
-from tools.metric_cards import card
+from tools.metric_cards import TASKS, card
 from tstmeta.analysis.synthesis import ACCURACY, FLIPPED, SAME_SOURCE, panels
-from tstmeta.analysis.verdicts import CHANCE, FAMILIES, NEVER, UNKNOWN
+from tstmeta.analysis.verdicts import CHANCE, FAMILIES, FORETOLD, beyond
 from tstmeta.metrics.base import LANGUAGES
 
 Context = dict[str, Any]
 DIMENSIONS = ("content", "style", "fluency")
-#: What readers call a task, in the order of the rows; the table of sets says more of captions.
-TASKS = ("formality", "sentiment", "detoxification", "simplification", "author style", "captions")
 #: The last row: there is no evidence on it, and the rule says what follows.
 OTHER = "any other task or language"
+MORE = {
+    "judge": "a large language model, asked for a rating",
+    "classifier": "a classifier trained for the style of the task",
+    "people": "people: one rater against the others",
+}
 #: Inches of a figure, of which three stand side by side.
 WIDTH, ROW = 2.6, 0.22
 
@@ -40,7 +43,7 @@ def context() -> Context:
     tasks |= {f"{task} in {LANGUAGES[code]}": (task, code) for task, code in known.to_numpy()}
     tasks[OTHER] = (OTHER, "")
     answers = {
-        label: {name: answer(rows, name, *wanted) for name, rows in evidence.items()}
+        label: {name: answer(rows, name, False, *wanted) for name, rows in evidence.items()}
         for label, wanted in tasks.items()
     }
     sides = [(name, references) for name in DIMENSIONS for references in (False, True)]
@@ -48,6 +51,7 @@ def context() -> Context:
     return {
         "answers": answers,
         "needs": needs,
+        "more": [row for name, rows in evidence.items() for row in more(rows, name)],
         "figures": {name: figure(rows, name) for name, rows in evidence.items()},
         "fewest": FAMILIES,
         "families": pool["family"].nunique(),
@@ -55,42 +59,39 @@ def context() -> Context:
     }
 
 
-def first(effects: pd.DataFrame, dimension: str, references: bool, *wanted: str) -> Context:
-    """The metric that the rule puts first, as the page shows it; no metric where none may be named.
-
-    *None* is the answer where no metric is above chance by the interval of its mean.
-    """
-    rows = tst.verdicts(effects, dimension, references, *wanted)
-    verdict = rows["verdict"].iloc[0] if len(rows) else NEVER
-    if verdict in (NEVER, UNKNOWN):
-        reason = rows["reason"].iloc[0] if len(rows) else "there is no such metric here"
-        return {"verdict": "none" if verdict == NEVER else UNKNOWN, "reason": reason}
-    row = rows.iloc[0].to_dict()
-    if row["low"] <= CHANCE:
-        nearest = f"{shown(row['metric'])} comes nearest, with {percent(row['mean'])}"
-        return {"verdict": "none", "reason": f"no metric is surely above chance; {nearest}"}
-    stem = row["metric"].partition(":")[0]
-    row |= {"name": shown(row["metric"]), "stem": stem, "card": card(stem).facts.get("fails", "")}
-    expected = f"{100 * row['predict_low']:.0f} to {100 * row['predict_high']:.0f}"
-    return row | {"accuracy": percent(row["mean"]), "expected": expected}
+def answer(effects: pd.DataFrame, dimension: str, references: bool, *wanted: str) -> Context:
+    """A verdict as the page shows it, and that on the metrics that run on any machine."""
+    choice = tst.verdict(dimension, *(wanted or ("", "")), references, effects)
+    context = _context(choice)
+    if choice.anywhere:
+        context["anywhere"] = _context(choice.anywhere)
+    return context
 
 
-def answer(effects: pd.DataFrame, dimension: str, task: str, language: str) -> Context:
-    """A cell of the first table: the metric to take, and its value on the families of the task."""
-    row = first(effects, dimension, False, task, language)
-    if "metric" not in row:
-        return row
-    rows = effects[(effects["metric"] == row["metric"]) & (effects["basis"] == row["basis"])]
-    rows = rows[(rows["panel"] == "pool") & (rows["against"] == "") & rows["value"].notna()]
-    rows = rows[
-        rows["task"].str.contains(task, regex=False) & rows["language"].str.contains(language)
-    ]
-    return row | {"here": percent(rows.groupby("family")["value"].mean().mean())}
+def _context(choice: Any) -> Context:
+    facts: Context = {"verdict": choice.verdict, "reason": choice.reason}
+    if choice.metric:
+        stem = choice.metric.partition(":")[0]
+        facts |= choice.row | {"name": shown(choice.metric), "stem": stem}
+        facts |= {"expected": choice.expected, "here": percent(choice.here)}
+        facts["card"] = card(stem).facts.get("fails", "")
+    return facts
+
+
+def more(effects: pd.DataFrame, dimension: str) -> list[Context]:
+    """Judges that most families know, a classifier trained for the style, and people."""
+    table, rows = beyond(effects), []
+    for kind, count in (("judge", 2), ("classifier", 1), ("people", 1)):
+        for row in table[table["kind"] == kind].head(count).to_dict("records"):
+            name = str(row["metric"]).removeprefix("released:")
+            facts = {"dimension": dimension, "name": name, "accuracy": percent(row["mean"])}
+            rows.append(row | facts | {"kind": MORE[kind]})
+    return rows
 
 
 def need(effects: pd.DataFrame, dimension: str, references: bool) -> Context:
     """A row of the second table, whatever the task."""
-    row = first(effects, dimension, references)
+    row = answer(effects, dimension, references)
     if "metric" in row:
         limits = (signed(row[name]) for name in ("difference_low", "difference_high"))
         row["gap"] = f"{signed(row['difference'])} ({' to '.join(limits)})"
@@ -148,7 +149,10 @@ def families(values: pd.DataFrame, pooled: pd.DataFrame) -> Axes:
 def figure(effects: pd.DataFrame, dimension: str) -> Context:
     """The figure of a dimension as PNG in base64, and what stands in it in words."""
     values = effects[(effects["against"] == "") & (effects["basis"] != "reference")]
-    pooled = tst.pool(values.assign(level=SAME_SOURCE))
+    pooled = tst.pool(values.assign(level=SAME_SOURCE)).set_index(["metric", "basis"])
+    limits = tst.verdicts(effects, dimension).set_index(["metric", "basis"])[FORETOLD[1:]]
+    pooled.update(limits)  # what is foretold for a set of any task, as in the tables
+    pooled = pooled.reset_index()
     axis = families(values, pooled)
     drawing = axis.get_figure()
     assert isinstance(drawing, Figure)

@@ -14,7 +14,7 @@ import tstmeta as tst
 from tools.tables import number, single_line
 from tstmeta import data, scoring
 from tstmeta.analysis.synthesis import ACCURACY
-from tstmeta.analysis.verdicts import FAMILIES, UNKNOWN
+from tstmeta.analysis.verdicts import FAMILIES, UNKNOWN, Recommendation
 from tstmeta.data import Card, Dataset, paths
 from tstmeta.data.contrast import Span
 from tstmeta.metrics import Metric, catalogue
@@ -98,11 +98,32 @@ def page(about: Card, rows: pd.DataFrame) -> Context:
     context["signatures"] = signatures
     context["missing"] = "" if rows["status"].iloc[0] == "ok" else rows["remedy"].iloc[0]
     context |= {"known": known(about.name), "lacking": lacking(rows)}
+    context["recommended"] = for_tasks(about.name)
     context["combined"] = bool((rows["family"] == catalogue.COMBINED_FAMILY).all())
     if run and not context["combined"]:
         context["source"], context["example"] = rewrites(example())
         context["values"] = values(run)
     return context
+
+
+#: What readers call a task, in the order of the rows; the table of sets says more of captions.
+TASKS = ("formality", "sentiment", "detoxification", "simplification", "author style", "captions")
+
+
+@cache
+def recommended() -> dict[tuple[str, str], Recommendation]:
+    """The verdict by dimension and task, in English."""
+    dimensions = ("content", "style", "fluency")
+    return {(d, task): tst.verdict(d, task, "en") for d in dimensions for task in TASKS}
+
+
+def for_tasks(name: str) -> list[str]:
+    """The verdicts that name a metric or a variant of it, in the words of the front page."""
+    return [
+        f"{dimension}, {task}: {choice}"
+        for (dimension, task), choice in recommended().items()
+        if name in [v.metric.partition(":")[0] for v in (choice, choice.anywhere) if v]
+    ]
 
 
 @cache

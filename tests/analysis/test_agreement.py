@@ -156,7 +156,7 @@ def test_beside_a_value_at_system_level_stands_what_one_system_does_to_it():
 
 
 def test_evaluate_is_correlate_bootstrap_rank_sets_and_partial_in_one():
-    how = {"draws": 100, "seed": 4}
+    how = {"statistic": "pearson", "level": "pooled", "draws": 100, "seed": 4}
     whole = tst.evaluate(DATA, scores=SCORES, **how).frame.set_index("metric")
     limits = tst.bootstrap(PAIRS, **how).set_index("metric").loc[whole.index]
     ranks = tst.rank_sets(PAIRS, **how).set_index("metric").loc[whole.index]

@@ -22,9 +22,10 @@ def test_a_task_alone_gets_a_plain_table_with_sets_and_notes(tstmeta):
     assert (shown.exit_code, shown.stderr) == (0, "")
     assert "\x1b" not in shown.stdout
     assert "strap@formality" in shown.stdout
-    assert "content: " in shown.stdout
-    head = shown.stdout.splitlines()[-4].split()
-    assert head[:5] == ["dimension", "metric", "basis", "verdict", "accuracy"]
+    lines = shown.stdout.splitlines()
+    assert lines[0].startswith("content: ")
+    assert max(map(len, lines)) <= advice.WIDTH
+    assert ["dimension", "metric", "basis", "verdict", "expected"] in [s.split()[:5] for s in lines]
 
 
 def test_a_file_is_described_and_its_references_are_used(tstmeta):
@@ -32,9 +33,9 @@ def test_a_file_is_described_and_its_references_are_used(tstmeta):
     rows = table(tstmeta(*words, "--format", "csv"))
     assert list(rows.columns) == advice.COLUMNS
     assert set(rows["basis"]) == {"source", "reference"}
-    described = tstmeta(*words).stdout.splitlines()
-    assert described[0].split()[:5] == ["task", "language", "items", "sources", "rewrites"]
-    assert described[1].split()[:4] == ["formality", "en", "4", "4"]
+    described = [line.split() for line in tstmeta(*words).stdout.splitlines()]
+    facts = [["task", "formality"], ["language", "en"], ["items", "4"], ["sources", "4"]]
+    assert [line for line in described if line in facts] == facts
 
 
 def test_json_is_rows_alone_and_notes_stand_beside(tstmeta):

@@ -16,6 +16,7 @@ import tstmeta as tst
 from tests.analysis.tiny import HOSTILE
 from tools import front, metric_cards, pages, papers, ship, tables
 from tstmeta import data
+from tstmeta.analysis import verdicts
 from tstmeta.data import Card, paths
 from tstmeta.ledger.cells import PAPERS, cells
 from tstmeta.metrics import Request, catalogue, get, names
@@ -228,34 +229,45 @@ def rows(fragment):
     return {row.th.get_text(): [plain(str(cell)) for cell in row("td")] for row in fragment("tr")}
 
 
-@pytest.mark.parametrize(("task", "language"), [("formality", "en"), ("detoxification", "ru")])
+@pytest.mark.parametrize(
+    ("task", "language"), [*((task, "en") for task in front.TASKS), ("detoxification", "ru")]
+)
 @pytest.mark.parametrize(("place", "dimension"), enumerate(front.DIMENSIONS))
-def test_every_cell_is_the_rule_s_best_metric(fragments, task, language, place, dimension):
-    best = tst.verdicts(None, dimension, task=task, language=language).iloc[0]
+def test_front_page_advice_chapter_and_metric_page_say_the_same(
+    fragments, task, language, place, dimension
+):
+    found = tst.verdict(dimension, task, language)
     cell = rows(fragments[0])[task if language == "en" else f"{task} in Russian"][place]
-    if best["verdict"] in ("use", "with care") and best["low"] <= 0.5:
-        assert cell.startswith("none")
-    elif best["verdict"] in ("use", "with care"):
-        assert cell.startswith(f"{best['verdict']} {best['metric']} ")
-        assert ("*" in cell) == (not best["difference_low"] > 0)
-        assert f": {100 * best['mean']:.0f}" in cell
-        assert f"({100 * best['predict_low']:.0f} to {100 * best['predict_high']:.0f})" in cell
-        assert f", {best['own']} famil" in cell
-    else:
-        assert cell == {"do not use": "none"}.get(best["verdict"], best["verdict"])
+    both = [found, found.anywhere] if found.anywhere else [found]
+    for verdict in both:
+        sentence = str(verdict._replace(anywhere=None))
+        assert sentence in cell.replace("*", "")
+        assert not verdict.metric or f", {verdict.row['own']} famil" in cell
+    advice = tst.advise(task=task, language=language, dimensions=[dimension])
+    assert advice.answer[0] == f"{dimension}: {found}"
+    if language == "en":
+        line = f"{dimension}, {task}: {found}"
+        for stem in {verdict.metric.partition(":")[0] for verdict in both if verdict.metric}:
+            assert line in metric_cards.for_tasks(stem)
+        chapter = ROOT / "book" / "results" / "17_synthesis.ipynb"
+        if dimension == "content" and chapter.is_file():
+            assert line in chapter.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(
-    ("verdict", "wanted"),
-    [("do not use", "none"), ("unknown", "unknown"), ("with care", "with care"), ("use", "use")],
+    ("verdict", "low", "wanted"),
+    [
+        *(("do not use", 0.6, "none"), ("unknown", 0.6, "unknown"), ("with care", 0.5, "none")),
+        *(("with care", 0.6, "with care"), ("use", 0.6, "use")),
+    ],
 )
-def test_no_metric_is_named_where_none_may_be_used(monkeypatch, verdict, wanted):
-    row = {"metric": "bleu", "verdict": verdict, "reason": "<b>", "mean": 0.6}
+def test_no_metric_is_named_where_none_may_be_used(monkeypatch, verdict, low, wanted):
+    row = {"metric": "bleu", "verdict": verdict, "reason": "<b>", "mean": 0.6, "low": low}
     table = tst.verdicts().head(1).assign(**row)
-    monkeypatch.setattr(tst, "verdicts", lambda *_: table)
-    first = front.first(table, "content", False)
+    monkeypatch.setattr(verdicts, "verdicts", lambda *_, **__: table)
+    first = front.answer(tst.evidence("content", differences=True), "content", False)
     assert first["verdict"] == wanted
-    assert ("metric" in first) == (verdict in ("use", "with care"))
+    assert ("metric" in first) == (wanted in ("use", "with care"))
 
 
 # ----------------------------------------------------------------------------------------- ledger

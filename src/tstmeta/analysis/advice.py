@@ -31,7 +31,7 @@ from .verdicts import (
     FORETOLD,
     ORDER,
     UNKNOWN,
-    Verdict,
+    Recommendation,
     beyond,
     in_language,
     spread,
@@ -171,7 +171,7 @@ def advise(
     references = dataset is not None and bool(dataset.items["references"].str.len().all())
     left_out, (near, size) = _families(dataset), _sources(dataset)
     rated, parts, mute = _rated()[~_rated()["family"].isin(left_out)], [], dict[str, str]()
-    answers, more = list[Verdict](), list[str]()
+    answers, more = list[Recommendation](), list[str]()
     for name in dimensions:
         known = evidence(name, differences=True).merge(rated[["dataset", "rewrites"]])
         known = known[(known["statistic"] == ACCURACY) & (known["level"] != "system")]
@@ -186,19 +186,24 @@ def advise(
             if len(table := table[~refused]):
                 table = _numbers(table, known[known["panel"] == "pool"], side, near)
                 parts.append(table.assign(dimension=name))
-    frame = pd.concat(parts or [pd.DataFrame()]).reindex(columns=COLUMNS)
-    place = [*dimensions, *ORDER].index
-    keys = [-frame["accuracy"], frame["verdict"].map(place), frame["dimension"].map(place)]
-    frame = frame.iloc[np.lexsort(keys)].reset_index(drop=True)
-    counts = dict.fromkeys(("sources_best", "sources_sentinel"), "Int64")
+    frame = _ordered(parts, dimensions)
     notes = [f"Evidence left out, of the same sources: {', '.join(left_out)}."] * bool(left_out)
     notes += _unable(mute, frame["metric"].unique())
     notes += _notes(frame, about, rated, dimensions, " in ".join(filter(None, (task, language))))
     sets = rated[rated["task"].str.contains(task, regex=False)]
     sets = sets[in_language(sets, language)].reset_index(drop=True)
-    answer = [f"{found.dimension}: {found}" for found in answers]
+    answer = [f"{choice.dimension}: {choice}" for choice in answers]
     answer += [*_plan(frame, answers), *["More is possible. " + "; ".join(more) + "."] * bool(more)]
-    return Advice(frame.astype(counts), about, sets, tuple(notes), tuple(answer))
+    return Advice(frame, about, sets, tuple(notes), tuple(answer))
+
+
+def _ordered(parts: Sequence[pd.DataFrame], dimensions: Sequence[str]) -> pd.DataFrame:
+    """All rows, by dimension, verdict and accuracy."""
+    frame = pd.concat(parts or [pd.DataFrame()]).reindex(columns=COLUMNS)
+    place = [*dimensions, *ORDER].index
+    keys = [-frame["accuracy"], frame["verdict"].map(place), frame["dimension"].map(place)]
+    frame = frame.iloc[np.lexsort(keys)].reset_index(drop=True)
+    return frame.astype(dict.fromkeys(("sources_best", "sources_sentinel"), "Int64"))
 
 
 def _more(dimension: str, known: pd.DataFrame) -> Iterator[str]:
@@ -210,19 +215,19 @@ def _more(dimension: str, known: pd.DataFrame) -> Iterator[str]:
         yield f"{dimension}, {words[row.kind]} ({name}): {100 * row.mean:.0f} % on {count}"
 
 
-def _plan(frame: pd.DataFrame, answers: Iterable[Verdict]) -> Iterator[str]:
+def _plan(frame: pd.DataFrame, answers: Iterable[Recommendation]) -> Iterator[str]:
     """How many sources to rate to tell a recommended metric from the next one and the sentinel."""
-    for found in answers:
-        rows = frame[(frame["dimension"] == found.dimension) & (frame["families"] >= FAMILIES)]
-        row = rows[rows["metric"] == found.metric].dropna(subset="sources_sentinel")[:1]
-        other = rows[rows["metric"] != found.metric].dropna(subset="sources_best")[:1]
+    for choice in answers:
+        rows = frame[(frame["dimension"] == choice.dimension) & (frame["families"] >= FAMILIES)]
+        row = rows[rows["metric"] == choice.metric].dropna(subset="sources_sentinel")[:1]
+        other = rows[rows["metric"] != choice.metric].dropna(subset="sources_best")[:1]
         if len(row):
             plan = f"{max(LEAST, row['sources_sentinel'].iloc[0]):,.0f} sources to tell"
-            plan += f" {found.metric} from {row['sentinel'].iloc[0]}"
+            plan += f" {choice.metric} from {row['sentinel'].iloc[0]}"
             if len(other):
                 plan += f", {max(LEAST, other['sources_best'].iloc[0]):,.0f} to tell it from"
                 plan += f" {other['metric'].iloc[0]}"
-            yield f"Rate {found.dimension} of {plan}, with two rewrites of each."
+            yield f"Rate {choice.dimension} of {plan}, with two rewrites of each."
             return
 
 

@@ -21,6 +21,7 @@ import pandas as pd
 from scipy.special import ndtr
 
 from .. import stats
+from ..metrics import registry
 from .frame import METRIC, SENTINEL
 from .synthesis import ACCURACY, against, evidence, pool
 
@@ -84,8 +85,7 @@ def verdicts(
     effects = effects[(effects["basis"] == "reference") == references]
     values = effects[effects["against"] == ""]
     pooled = pool(values.assign(level=""))
-    sentinels = pooled[(pooled["kind"] == SENTINEL) & pooled["mean"].notna()]
-    best = sentinels.sort_values("mean").tail(1)
+    best = pooled[pooled["kind"] == SENTINEL].dropna(subset="mean").sort_values("mean").tail(1)
     sentinel, basis = best[["metric", "basis"]].iloc[0] if len(best) else ("", "")
     gaps = pool(against(effects, sentinel, basis).assign(level=""))
     gaps = gaps.set_index(["metric", "basis"])[["mean", "low", "high"]]
@@ -133,7 +133,8 @@ def foretold(
     votes = [stats.log_likelihood(*e) for e in effects if len(e[0])] or [np.zeros(1)]
     taus = np.mean(votes, axis=0)
     limits = [stats.predict(*e, task, v, taus)[:3] for e, v in zip(effects, new, strict=True)]
-    return pd.DataFrame(limits, table.index, FORETOLD, dtype=float).clip(0.0, 1.0)
+    limits = pd.DataFrame(limits, table.index, FORETOLD, dtype=float).clip(0.0, 1.0)
+    return limits.where(limits.notna().all(axis=1))  # without pairs nothing is foretold
 
 
 def spread(rows: pd.DataFrame, rewrites: float = 0.0) -> float:
@@ -144,7 +145,7 @@ def spread(rows: pd.DataFrame, rewrites: float = 0.0) -> float:
     return float((rows["se"] ** 2 * rows["sources"]).median())
 
 
-class Verdict(NamedTuple):
+class Recommendation(NamedTuple):
     """What to take for a dimension of a task; ``str`` is the sentence that all pages print."""
 
     dimension: str
@@ -152,17 +153,24 @@ class Verdict(NamedTuple):
     reason: str  # why no better verdict
     row: dict[str, Any]  # of :func:`verdicts`; empty without a metric
     here: float = np.nan  # accuracy, over families of the task and language
+    anywhere: "Recommendation | None" = None  # of metrics that run anywhere, where it differs
 
     @property
     def metric(self) -> str:
         return str(self.row.get("metric", ""))
 
+    @property
+    def expected(self) -> str:
+        """Accuracy that a new set of the task will show, with limits (95 %)."""
+        value, low, high = (f"{100 * self.row[name]:.0f}" for name in FORETOLD)
+        known = np.isfinite(self.row[FORETOLD[0]])
+        return f"{value} % ({low} to {high})" if known else "nothing can be foretold"
+
     def __str__(self) -> str:
         if not self.metric:
             return f"{self.verdict}: {self.reason}"
-        low, high = (f"{100 * self.row[name]:.0f}" for name in FORETOLD[1:])
-        expected = f"{100 * self.row['expected']:.0f} % ({low} to {high})"
-        return f"{self.verdict} {self.metric}: {expected}"
+        more = f"; on any machine: {self.anywhere}" if self.anywhere else ""
+        return f"{self.verdict} {self.metric}: {self.expected}{more}"
 
 
 def verdict(
@@ -172,29 +180,40 @@ def verdict(
     references: bool = False,
     effects: pd.DataFrame | None = None,
     **size: float,
-) -> Verdict:
+) -> Recommendation:
     """The answer to what one should take: the front page, chapters, metrics and advice print it.
 
-    The metric that :func:`verdicts` puts first.  *none* where no metric is above chance by the
-    interval of its mean; *unknown* where no evidence speaks of the task and language.  ``size`` is
-    that of :func:`verdicts`: rewrites, sources.
+    The metric that :func:`verdicts` puts first, and the first of those that need no model from
+    outside.  *none* where no metric is above chance by the interval of its mean; *unknown* where no
+    evidence speaks of the task and language.  ``size`` is that of :func:`verdicts`: rewrites,
+    sources.
     """
     if effects is None:
         effects = evidence(dimension, differences=True)
-    rows = verdicts(effects, dimension, references, task, language, **size).to_dict("records")
+    table = verdicts(effects, dimension, references, task, language, **size)
+    best = _first(table, effects, dimension, task, language)
+    runs = [registry.get(name).profile == "embedded" for name in table["metric"]]
+    anywhere = _first(table[runs], effects, dimension, task, language)
+    return best if anywhere.metric == best.metric else best._replace(anywhere=anywhere)
+
+
+def _first(
+    table: pd.DataFrame, effects: pd.DataFrame, dimension: str, task: str, language: str
+) -> Recommendation:
+    rows = table[:1].to_dict("records")
     row: dict[str, Any] = rows[0] if rows else {"verdict": NEVER, "reason": "there is no metric"}
     if row["verdict"] in (NEVER, UNKNOWN):
         word = "none" if row["verdict"] == NEVER else UNKNOWN
-        return Verdict(dimension, word, row["reason"], {})
+        return Recommendation(dimension, word, row["reason"], {})
     if row["low"] <= CHANCE:
         nearest = f"{row['metric']} comes nearest, with {100 * row['mean']:.0f} %"
-        return Verdict(dimension, "none", f"no metric is surely above chance; {nearest}", {})
+        return Recommendation(dimension, "none", f"no metric is surely above chance; {nearest}", {})
     sets = effects[(effects["metric"] == row["metric"]) & (effects["basis"] == row["basis"])]
     sets = sets[(sets["panel"] == "pool") & (sets["against"] == "") & sets["value"].notna()]
     sets = sets[(sets["statistic"] == ACCURACY) & (sets["level"] != "system")]
     sets = sets[sets["task"].str.contains(task, regex=False) & in_language(sets, language)]
     here = float(sets.groupby("family")["value"].mean().mean())
-    return Verdict(dimension, row["verdict"], row["reason"], row, here)
+    return Recommendation(dimension, row["verdict"], row["reason"], row, here)
 
 
 def beyond(effects: pd.DataFrame, task: str = "", language: str = "") -> pd.DataFrame:

@@ -34,6 +34,7 @@ class WeightedSum(PairMetric):
 
     bases: tuple[str, ...] = ("source",)
     languages = ("en",)
+    profile = "real"
     accepts_empty = True
     max_tokens: int | None = None
     shard = 2**10
