@@ -43,11 +43,11 @@ def context() -> Context:
     tasks |= {f"{task} in {LANGUAGES[code]}": (task, code) for task, code in known.to_numpy()}
     tasks[OTHER] = (OTHER, "")
     answers = {
-        label: {name: answer(rows, name, False, *wanted) for name, rows in evidence.items()}
+        label: {name: answer(name, False, *wanted) for name in evidence}
         for label, wanted in tasks.items()
     }
     sides = [(name, references) for name in DIMENSIONS for references in (False, True)]
-    needs = [need(evidence[name], name, references) for name, references in sides]
+    needs = [need(name, references) for name, references in sides]
     return {
         "answers": answers,
         "needs": needs,
@@ -59,9 +59,9 @@ def context() -> Context:
     }
 
 
-def answer(effects: pd.DataFrame, dimension: str, references: bool, *wanted: str) -> Context:
+def answer(dimension: str, references: bool, *wanted: str) -> Context:
     """A verdict as the page shows it, and that on the metrics that run on any machine."""
-    choice = tst.verdict(dimension, *(wanted or ("", "")), references, effects)
+    choice = tst.verdict(dimension, *(wanted or ("", "")), references)
     context = _context(choice)
     if choice.anywhere:
         context["anywhere"] = _context(choice.anywhere)
@@ -89,9 +89,9 @@ def more(effects: pd.DataFrame, dimension: str) -> list[Context]:
     return rows
 
 
-def need(effects: pd.DataFrame, dimension: str, references: bool) -> Context:
+def need(dimension: str, references: bool) -> Context:
     """A row of the second table, whatever the task."""
-    row = answer(effects, dimension, references)
+    row = answer(dimension, references)
     if "metric" in row:
         limits = (signed(row[name]) for name in ("difference_low", "difference_high"))
         row["gap"] = f"{signed(row['difference'])} ({' to '.join(limits)})"
@@ -101,7 +101,9 @@ def need(effects: pd.DataFrame, dimension: str, references: bool) -> Context:
 
 
 def shown(metric: str) -> str:
-    return metric.replace(FLIPPED, " ↓")
+    """A name that fits into a figure and a table."""
+    short = metric.replace("qwen2.5-coder-1.5b", "qwen-1.5b").removesuffix("+bfloat16")
+    return short.replace(FLIPPED, " ↓")
 
 
 def percent(share: float) -> str:
@@ -150,7 +152,7 @@ def figure(effects: pd.DataFrame, dimension: str) -> Context:
     """The figure of a dimension as PNG in base64, and what stands in it in words."""
     values = effects[(effects["against"] == "") & (effects["basis"] != "reference")]
     pooled = tst.pool(values.assign(level=SAME_SOURCE)).set_index(["metric", "basis"])
-    limits = tst.verdicts(effects, dimension).set_index(["metric", "basis"])[FORETOLD[1:]]
+    limits = tst.verdicts(None, dimension).set_index(["metric", "basis"])[FORETOLD[1:]]
     pooled.update(limits)  # what is foretold for a set of any task, as in the tables
     pooled = pooled.reset_index()
     axis = families(values, pooled)

@@ -111,7 +111,7 @@ def test_what_cannot_be_pooled_is_refused_with_what_there_is():
         tst.pool(of_sets({"mir": 0.5}, level="system"))
     with pytest.raises(TstmetaError, match="'reml' for tau; known: pm, dl"):
         tst.pool(of_sets({"mir": 0.5}), method="reml")
-    with pytest.raises(TstmetaError, match="there is of content, style, fluency"):
+    with pytest.raises(TstmetaError, match="there is of content, fluency, style"):
         tst.evidence("humour")
     with pytest.raises(TstmetaError, match="no effects"):
         tst.effects(pairs().iloc[:0])
@@ -139,7 +139,7 @@ NONE, BAD = ([], [], True), ([], ["x"], True)
     [
         ({}, NONE, 1, USE, ""),
         ({"families": 4}, NONE, 4, UNKNOWN, "4 families of sets, fewer than 5"),
-        ({"families": 5}, NONE, 0, UNKNOWN, "no rated set of formality in hi"),
+        ({"families": 5}, NONE, 0, UNKNOWN, "tried on no rated set of formality in hi"),
         ({"high": 0.5, "low": 0.3}, NONE, 1, NEVER, "no better than chance"),
         ({"difference_high": -0.01}, NONE, 1, NEVER, "worse than the best sentinel"),
         ({"predict_low": 0.5}, NONE, 1, CARE, "a new set may show less than one half"),

@@ -108,7 +108,7 @@ def evidence(dimension: str = "content", differences: bool = False) -> pd.DataFr
         TstmetaError: a dimension of which there is no evidence.
     """
     table = _frozen()
-    if dimension not in (known := table["dimension"].unique().tolist()):
+    if dimension not in (known := sorted(table["dimension"].unique())):
         raise TstmetaError(f"no evidence on {dimension!r}; there is of {', '.join(known)}")
     rows = (table["dimension"] == dimension) & (differences | (table["against"] == ""))
     return table[rows].reset_index(drop=True)

@@ -14,6 +14,7 @@ The best sentinel of a dimension is the one with the highest mean on the same si
 references.
 """
 
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,6 +35,8 @@ ALPHA = 0.05
 NEAREST = 5
 #: Columns of what is foretold.
 FORETOLD = ["expected", "predict_low", "predict_high"]
+#: Columns of the difference to the best sentinel.
+GAPS = ["difference", "difference_low", "difference_high"]
 #: How the reason of a constructed set begins.
 CONSTRUCTED = "constructed"
 #: Sets that a metric orders the other way: significantly, of those that are pooled; at all, of the
@@ -49,6 +52,42 @@ def other_way(effects: pd.DataFrame) -> Flips:
     stress = effects[(effects["panel"] == "stress") & effects["value"].notna()]
     tried = bool(stress["reason"].str.startswith(CONSTRUCTED).any())
     return low, stress["dataset"][stress["value"] <= CHANCE].tolist(), tried
+
+
+class _Known(NamedTuple):
+    """What does not depend on the task: a row a metric, all values, and the sets of each metric."""
+
+    table: pd.DataFrame
+    values: pd.DataFrame
+    sets: dict[tuple[str, str], pd.DataFrame]
+
+
+def _pooled(effects: pd.DataFrame, references: bool) -> _Known:
+    effects = effects[(effects["statistic"] == ACCURACY) & (effects["level"] != "system")]
+    effects = effects[(effects["basis"] == "reference") == references]
+    values = effects[effects["against"] == ""]
+    pooled = pool(values.assign(level=""))
+    best = pooled[pooled["kind"] == SENTINEL].dropna(subset="mean").sort_values("mean").tail(1)
+    sentinel, basis = best[["metric", "basis"]].iloc[0] if len(best) else ("", "")
+    gaps = pool(against(effects, sentinel, basis).assign(level=""))
+    gaps = gaps.set_index(["metric", "basis"])[["mean", "low", "high"]].set_axis(GAPS, axis=1)
+    table = pooled[pooled["kind"] == METRIC].join(gaps, on=["metric", "basis"])
+    by_metric, facts, sets = dict(iter(values.groupby(["metric", "basis"]))), [], {}
+    for key in table[["metric", "basis"]].itertuples(index=False, name=None):
+        flips, rows = other_way(by_metric[key]), by_metric[key]
+        rows = rows[rows["panel"].eq("pool") & rows["value"].notna()].sort_values("year")
+        fails, sets[key] = ", ".join([*flips[0], *flips[1]]), rows
+        languages = " ".join(sorted(set(rows["language"])))
+        newest = rows["outputs"].iloc[-1] if len(rows) else ""
+        facts.append((sentinel, flips, fails, languages, newest))
+    columns = ["sentinel", "flips", "fails", "languages", "outputs"]
+    facts = pd.DataFrame(facts, table.index, columns, dtype=object)
+    return _Known(table.join(facts), values, sets)
+
+
+@cache
+def _of_the_book(dimension: str, references: bool) -> _Known:
+    return _pooled(evidence(dimension, differences=True), references)
 
 
 def verdicts(
@@ -79,34 +118,18 @@ def verdicts(
     Raises:
         TstmetaError: a dimension of which there is no evidence.
     """
-    if effects is None:
-        effects = evidence(dimension, differences=True)
-    effects = effects[(effects["statistic"] == ACCURACY) & (effects["level"] != "system")]
-    effects = effects[(effects["basis"] == "reference") == references]
-    values = effects[effects["against"] == ""]
-    pooled = pool(values.assign(level=""))
-    best = pooled[pooled["kind"] == SENTINEL].dropna(subset="mean").sort_values("mean").tail(1)
-    sentinel, basis = best[["metric", "basis"]].iloc[0] if len(best) else ("", "")
-    gaps = pool(against(effects, sentinel, basis).assign(level=""))
-    gaps = gaps.set_index(["metric", "basis"])[["mean", "low", "high"]]
-    gaps.columns = ["difference", "difference_low", "difference_high"]
-    table = pooled[pooled["kind"] == METRIC].join(gaps, on=["metric", "basis"])
-    table[FORETOLD] = foretold(table, effects, task, rewrites, sources)
-    by_metric = dict(iter(values.groupby(["metric", "basis"])))
+    known = _of_the_book(dimension, references) if effects is None else _pooled(effects, references)
+    table = known.table.copy()
+    table[FORETOLD] = foretold(table, known.values, task, rewrites, sources)
     rows = []
     for row in table.itertuples(index=False):
-        known = by_metric[row.metric, row.basis]
-        sets = known[known["panel"].eq("pool") & known["value"].notna()]
+        sets = known.sets[row.metric, row.basis]
         fits = sets["task"].str.contains(task, regex=False) & in_language(sets, language)
-        flips, families = other_way(known), sets["family"][fits].nunique()
-        newest = sets.sort_values("year")["outputs"].iloc[-1] if len(sets) else ""
-        facts = {"sentinel": sentinel, "own": families, "outputs": newest}
-        facts["languages"] = " ".join(sorted(set(sets["language"])))
-        facts["fails"] = ", ".join([*flips[0], *flips[1]])
-        facts["verdict"], facts["reason"] = decide(row, flips, families, task, language)
-        rows.append(row._asdict() | facts)
+        families = sets["family"][fits].nunique()
+        verdict, reason = decide(row, row.flips, families, task, language)
+        rows.append(row._asdict() | {"own": families, "verdict": verdict, "reason": reason})
     columns = ["metric", "basis", "verdict", "reason", "mean", "low", "high", *FORETOLD]
-    columns += ["sentinel", *gaps, "families", "own", "languages", "outputs", "fails"]
+    columns += ["sentinel", *GAPS, "families", "own", "languages", "outputs", "fails"]
     table = pd.DataFrame(rows, columns=columns)
     order = {"rank": table["verdict"].map(ORDER.index), "sure": table["low"] > CHANCE}
     table = table.assign(**order).sort_values([*order, "mean"], ascending=[True, False, False])
@@ -188,9 +211,9 @@ def verdict(
     evidence speaks of the task and language.  ``size`` is that of :func:`verdicts`: rewrites,
     sources.
     """
-    if effects is None:
-        effects = evidence(dimension, differences=True)
     table = verdicts(effects, dimension, references, task, language, **size)
+    if effects is None:
+        effects = evidence(dimension)
     best = _first(table, effects, dimension, task, language)
     runs = [registry.get(name).profile == "embedded" for name in table["metric"]]
     anywhere = _first(table[runs], effects, dimension, task, language)
@@ -255,7 +278,7 @@ def decide(row: Any, flips: Flips, families: int, task: str, language: str) -> t
         return UNKNOWN, f"{row.families} families of sets, fewer than {FAMILIES}"
     if not families:
         wanted = " in ".join(filter(None, (task, language)))
-        return UNKNOWN, f"no rated set of {wanted}"
+        return UNKNOWN, f"tried on no rated set of {wanted}"
     if row.high <= CHANCE:
         return NEVER, "no better than chance"
     if row.difference_high < 0:
