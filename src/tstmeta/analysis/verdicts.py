@@ -86,7 +86,7 @@ def _pooled(effects: pd.DataFrame, references: bool) -> _Known:
 
 
 @cache
-def _of_the_book(dimension: str, references: bool) -> _Known:
+def _book_evidence(dimension: str, references: bool) -> _Known:
     return _pooled(evidence(dimension, differences=True), references)
 
 
@@ -118,7 +118,7 @@ def verdicts(
     Raises:
         TstmetaError: a dimension of which there is no evidence.
     """
-    known = _of_the_book(dimension, references) if effects is None else _pooled(effects, references)
+    known = _book_evidence(dimension, references) if effects is None else _pooled(effects, references)
     table = known.table.copy()
     table[FORETOLD] = foretold(table, known.values, task, rewrites, sources)
     rows = []
