@@ -118,7 +118,9 @@ def verdicts(
     Raises:
         TstmetaError: a dimension of which there is no evidence.
     """
-    known = _book_evidence(dimension, references) if effects is None else _pooled(effects, references)
+    known = (
+        _book_evidence(dimension, references) if effects is None else _pooled(effects, references)
+    )
     table = known.table.copy()
     table[FORETOLD] = foretold(table, known.values, task, rewrites, sources)
     rows = []
