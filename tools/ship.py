@@ -220,9 +220,7 @@ def combined(data: Dataset, scores: pd.DataFrame, dimensions: list[str]) -> Iter
     pairs = tst.pairs(read, scores[scores["basis"] == "source"], "content")
     able = {*claiming("content"), JUDGE}
     table = synthesis.effects(pairs[pairs["metric"].isin(able)], "content")
-    yield table[
-        table["metric"].isin(["tst-content", JUDGE]) | table["against"].isin(["tst-content", JUDGE])
-    ]
+    yield table[table[["metric", "against"]].isin(["tst-content", JUDGE]).any(axis=1)]
 
 
 def human_effects(data: Dataset, dimension: str) -> pd.DataFrame:

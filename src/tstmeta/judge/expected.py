@@ -20,7 +20,7 @@ from ..metrics.base import Request, Score, code_of, installed
 from ..metrics.batched import ModelMetric
 from ..metrics.settings import ModelSettings, Short
 from ..models import hub
-from ..models.causal import BACKBONES, DEFAULT, Continuation, LanguageModel
+from ..models.causal import BACKBONES, DEFAULT, Continuation, LanguageModel, described
 from ..models.template import DATE, ControlMark, Template
 from ..models.tokencache import Cached
 from ..schema import DIMENSIONS, Status, TstmetaError
@@ -105,7 +105,8 @@ class Judge(ModelMetric):
         return hub.absent(self.model)
 
     def fields(self) -> dict[str, object]:
-        model = self._language_model.identity
+        dtype = self._options.get("dtype") or hub.dtype_of(self.model)
+        model = described(hub.identity(self.model), dtype)
         return {
             "model": model.replace("|", " "),
             "prompt": f"{self.prompt.name}@{self.prompt.hash}",
@@ -120,7 +121,12 @@ class Judge(ModelMetric):
 
     @property
     def _language_model(self) -> LanguageModel:
-        return hub.loaded(self.model, dtype=self.settings.dtype, rounded=False)
+        return hub.loaded(self.model, **self._options, rounded=False)
+
+    @property
+    def _options(self) -> dict[str, str]:
+        """The type of numbers where one is named: without, other metrics share the loaded model."""
+        return {} if self.settings.dtype == "auto" else {"dtype": self.settings.dtype}
 
     @cached_property
     def _template(self) -> Template:
