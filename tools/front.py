@@ -15,7 +15,8 @@ from matplotlib.ticker import PercentFormatter
 
 import tstmeta as tst
 from tools.metric_cards import TASKS, card
-from tstmeta.analysis.synthesis import ACCURACY, FLIPPED, SAME_SOURCE, panels
+from tstmeta.analysis.frame import FLIPPED
+from tstmeta.analysis.synthesis import ACCURACY, SAME_SOURCE, panels
 from tstmeta.analysis.verdicts import CHANCE, FAMILIES, FORETOLD, beyond
 from tstmeta.metrics.base import LANGUAGES
 
@@ -61,7 +62,7 @@ def context() -> Context:
 
 def answer(dimension: str, references: bool, *wanted: str) -> Context:
     """A verdict as the page shows it, and that on the metrics that run on any machine."""
-    choice = tst.verdict(dimension, *(wanted or ("", "")), references)
+    choice = tst.verdict(dimension, *wanted, references=references)
     context = _context(choice)
     if choice.anywhere:
         context["anywhere"] = _context(choice.anywhere)

@@ -337,3 +337,12 @@ def test_all_that_changes_a_value_is_in_the_signature_and_no_path(root, tmp_path
     assert not any(str(path) in shown for shown in seen for path in (root, tmp_path))
     assert signature(root, "content") == signature(root, "prompt=pauli2025") == seen[-1]
     assert f"|prompt:pauli2025@{prompts.load('pauli2025').hash}|rates:content|" in seen[0]
+
+
+def test_a_signature_loads_nothing_and_the_loaded_model_is_shared(monkeypatch):
+    judge, likelihood = registry.get("judge"), registry.get("likelihood")
+    assert judge._language_model is expected.hub.loaded(likelihood.model, rounded=False)
+    other = registry.get("judge:bfloat16")
+    monkeypatch.setattr(expected.hub, "loaded", lambda *_, **__: pytest.fail("loaded"))
+    assert " float32 " in str(judge.signature("source"))
+    assert " bfloat16 " in str(other.signature("source"))

@@ -22,9 +22,9 @@ from ..metrics.base import code_of, for_language
 from ..schema import USABLE
 from ..scoring import score
 from .choice import task_of
-from .frame import judged
+from .frame import judged, separated
 from .render import number, with_limits
-from .synthesis import ACCURACY, SAME_SOURCE, against, evidence, panels, separated
+from .synthesis import ACCURACY, SAME_SOURCE, against, evidence, panels
 from .verdicts import (
     CHANCE,
     FAMILIES,
@@ -34,8 +34,8 @@ from .verdicts import (
     Recommendation,
     beyond,
     in_language,
+    recommend,
     spread,
-    verdict,
     verdicts,
 )
 
@@ -175,26 +175,26 @@ def advise(
     for name in dimensions:
         known = evidence(name, differences=True).merge(rated[["dataset", "rewrites"]])
         known = known[(known["statistic"] == ACCURACY) & (known["level"] != "system")]
-        answers.append(verdict(name, task, language, False, known, rewrites=near, sources=size))
         more += _more(name, beyond(known, task, language))
         for side in ("source", "reference")[: 1 + references]:
             table = verdicts(known, name, side == "reference", task, language, near, size)
+            if side == "source":
+                answers.append(recommend(table, known, name, task, language))
             table = table.rename(columns={"mean": "accuracy", "own": "alike"})
             reasons = [_refusal(registry.get(m), language, wanted) for m in table["metric"]]
             refused = np.array(reasons, dtype=object) != ""
             mute |= dict(zip(table["metric"][refused], filter(None, reasons), strict=True))
             if len(table := table[~refused]):
-                table = _numbers(table, known[known["panel"] == "pool"], side, near)
-                parts.append(table.assign(dimension=name))
+                pool = known[known["panel"] == "pool"]
+                parts.append(_numbers(table, pool, side, near).assign(dimension=name))
     frame = _ordered(parts, dimensions)
     notes = [f"Evidence left out, of the same sources: {', '.join(left_out)}."] * bool(left_out)
     notes += _unable(mute, frame["metric"].unique())
     notes += _notes(frame, about, rated, dimensions, " in ".join(filter(None, (task, language))))
-    sets = rated[rated["task"].str.contains(task, regex=False)]
-    sets = sets[in_language(sets, language)].reset_index(drop=True)
+    fits = rated["task"].str.contains(task, regex=False) & in_language(rated, language)
     answer = [f"{choice.dimension}: {choice}" for choice in answers]
     answer += [*_plan(frame, answers), *["More is possible. " + "; ".join(more) + "."] * bool(more)]
-    return Advice(frame, about, sets, tuple(notes), tuple(answer))
+    return Advice(frame, about, rated[fits].reset_index(drop=True), tuple(notes), tuple(answer))
 
 
 def _ordered(parts: Sequence[pd.DataFrame], dimensions: Sequence[str]) -> pd.DataFrame:

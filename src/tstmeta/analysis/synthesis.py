@@ -17,9 +17,7 @@ from ..data import paths
 from ..schema import TstmetaError
 from ..stats.pooling import TauMethod
 from .agreement import bootstrap
-from .frame import EITHER_WAY, FLIPPED, METRIC, both_ways, separated
-
-__all__ = ["EITHER_WAY", "FLIPPED", "against", "effects", "evidence", "panels", "pool", "separated"]
+from .frame import METRIC, both_ways, separated
 
 #: The headline statistic and its level.
 ACCURACY, SAME_SOURCE = "accuracy", "same-source"

@@ -199,23 +199,25 @@ class Recommendation(NamedTuple):
 
 
 def verdict(
-    dimension: str = "content",
-    task: str = "",
-    language: str = "",
-    references: bool = False,
-    effects: pd.DataFrame | None = None,
-    **size: float,
+    dimension: str = "content", task: str = "", language: str = "", references: bool = False
 ) -> Recommendation:
     """The answer to what one should take: the front page, chapters, metrics and advice print it.
 
     The metric that :func:`verdicts` puts first, and the first of those that need no model from
     outside.  *none* where no metric is above chance by the interval of its mean; *unknown* where no
-    evidence speaks of the task and language.  ``size`` is that of :func:`verdicts`: rewrites,
-    sources.
+    evidence speaks of the task and language.
+
+    Raises:
+        TstmetaError: a dimension of which there is no evidence.
     """
-    table = verdicts(effects, dimension, references, task, language, **size)
-    if effects is None:
-        effects = evidence(dimension)
+    table = verdicts(None, dimension, references, task, language)
+    return recommend(table, evidence(dimension), dimension, task, language)
+
+
+def recommend(
+    table: pd.DataFrame, effects: pd.DataFrame, dimension: str, task: str, language: str
+) -> Recommendation:
+    """The answer from a table of :func:`verdicts` and the evidence that it is of."""
     best = _first(table, effects, dimension, task, language)
     runs = [registry.get(name).profile == "embedded" for name in table["metric"]]
     anywhere = _first(table[runs], effects, dimension, task, language)
