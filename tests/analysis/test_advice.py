@@ -126,6 +126,15 @@ def test_fewer_sources_widen_what_is_to_be_expected(quick):
     assert wide > narrow
 
 
+def test_how_many_sources_there_are_changes_no_verdict(quick):
+    data = tst.read("mine.csv")
+    few = data.where(data.items["source_id"].isin(data.items["source_id"].unique()[:3]))
+    asked = {"task": "formality", "language": "en", "dimensions": ["content"]}
+    small, task = (tst.advise(each, **asked).frame.set_index("metric") for each in (few, None))
+    assert small["verdict"].to_dict() == task["verdict"].loc[small.index].to_dict()
+    assert (small["predict_high"] > task["predict_high"].loc[small.index]).any()
+
+
 def test_one_rewrite_a_source_without_ratings_is_advised_on(quick):
     items = tst.load("contrast").items.drop_duplicates("source_id")
     items[["source", "output"]].to_csv("one.csv", index=False)

@@ -122,7 +122,7 @@ def verdicts(
         _book_evidence(dimension, references) if effects is None else _pooled(effects, references)
     )
     table = known.table.copy()
-    table[FORETOLD] = foretold(table, known.values, task, rewrites, sources)
+    table[FORETOLD] = foretold(table, known.values, task)
     rows = []
     for row in table.itertuples(index=False):
         sets = known.sets[row.metric, row.basis]
@@ -133,13 +133,19 @@ def verdicts(
     columns = ["metric", "basis", "verdict", "reason", "mean", "low", "high", *FORETOLD]
     columns += ["sentinel", *GAPS, "families", "own", "languages", "outputs", "fails"]
     table = pd.DataFrame(rows, columns=columns)
+    if np.isfinite(sources):  # few sources widen what is foretold; the verdict is on the metric
+        table[FORETOLD] = foretold(table, known.values, task, rewrites, sources)
     order = {"rank": table["verdict"].map(ORDER.index), "sure": table["low"] > CHANCE}
     table = table.assign(**order).sort_values([*order, "mean"], ascending=[True, False, False])
     return table.drop(columns=order).reset_index(drop=True)
 
 
 def foretold(
-    table: pd.DataFrame, known: pd.DataFrame, task: str, rewrites: float, sources: float
+    table: pd.DataFrame,
+    known: pd.DataFrame,
+    task: str,
+    rewrites: float = 0.0,
+    sources: float = np.nan,
 ) -> pd.DataFrame:
     """What each metric is expected to show on a set of that task, and its limits (95 %), see
     :func:`tstmeta.stats.predict`; all metrics together say how far tasks and families differ.
