@@ -24,10 +24,11 @@ Context = dict[str, Any]
 DIMENSIONS = ("content", "style", "fluency")
 #: The last row: there is no evidence on it, and the rule says what follows.
 OTHER = "any other task or language"
+#: What does not run here, and people: kinds of evidence.
 MORE = {
     "judge": "a large language model, asked for a rating",
-    "classifier": "a classifier trained for the style of the task",
-    "people": "people: one rater against the others",
+    "classifier": "a classifier trained for the style",
+    "people": "one rater against the others",
 }
 #: Inches of a figure, of which three stand side by side.
 WIDTH, ROW = 2.6, 0.22
@@ -52,6 +53,7 @@ def context() -> Context:
     return {
         "answers": answers,
         "needs": needs,
+        "kinds": MORE,
         "more": [row for name, rows in evidence.items() for row in more(rows, name)],
         "figures": {name: figure(rows, name) for name, rows in evidence.items()},
         "fewest": FAMILIES,
@@ -80,13 +82,17 @@ def _context(choice: Any) -> Context:
 
 
 def more(effects: pd.DataFrame, dimension: str) -> list[Context]:
-    """Judges that most families know, a classifier trained for the style, and people."""
-    table, rows = beyond(effects), []
-    for kind, count in (("judge", 2), ("classifier", 1), ("people", 1)):
-        for row in table[table["kind"] == kind].head(count).to_dict("records"):
+    """By task, of judges, of classifiers and of people what :func:`beyond` has first."""
+    rows = []
+    for task in TASKS:
+        cells = {}
+        for row in beyond(effects, task, "en").drop_duplicates("kind").to_dict("records"):
             name = str(row["metric"]).removeprefix("released:")
-            facts = {"dimension": dimension, "name": name, "accuracy": percent(row["mean"])}
-            rows.append(row | facts | {"kind": MORE[kind]})
+            count = f"{row['families']} {'family' if row['families'] == 1 else 'families'}"
+            words = count if row["kind"] == "people" else f"{name}, {count}"
+            cells[row["kind"]] = f"{percent(row['mean'])} ({words})"
+        if {*cells} - {"people"}:
+            rows.append({"dimension": dimension, "task": task, **cells})
     return rows
 
 
