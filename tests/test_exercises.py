@@ -50,6 +50,34 @@ def test_a_student_of_lesson_4_gets_right_and_not_yet_where_she_should(dial):
     assert "with its own" not in tst.check("lesson-4-2", 7).hint
 
 
+#: What wrong ideas give: each is a slip that a class has made or will make.
+SLIPS = {
+    "lesson-2-1": ["tau-b", "tau-c", "a tie is wrong", "a tie is half right"],
+    "lesson-2-3": ["second", "both", "neither"],
+    # no alarm at all; the naive way with single rewrites; ties to the number of rewrites
+    "lesson-3-2": [0, 0.01, 0.1, 0.2, 0.36, 0.5, 0.8, 0.95],
+    "lesson-4-1": ["left", "middle"],
+    "lesson-4-2": [1, 0.5, 0, -0.5, -0.9],  # the correlation with error; half; the value at 0.9
+    "lesson-4-3": [
+        ["style-label"],
+        ["length-ratio"],
+        ["style-label", "random"],
+        ["style-label", "length-ratio", "random"],
+        ["style-label", "length-ratio", "pinc"],
+        ["bleu", "chrf", "meteor", "rougeL", "pinc", "copy-rate"],
+        [],
+    ],
+    "lesson-5-1a": [1.41, 2, 3, 8, 16],  # the root; proportional; a cube; the square again
+    "lesson-5-1b": [1.19, 1.29, 1.41, 2, 4],  # ratio of chances; unsquared; its square
+}
+
+
+@pytest.mark.parametrize(("exercise", "answers"), SLIPS.items())
+def test_the_answers_of_wrong_ideas_are_refused(exercise, answers):
+    for answer in answers:
+        assert not tst.check(exercise, answer), answer
+
+
 TRUTHS = st.floats(-1e3, 1e3)
 
 

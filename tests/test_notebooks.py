@@ -34,7 +34,7 @@ def each(paths: list[Path]) -> pytest.MarkDecorator:
 @every_notebook
 def test_its_parameters_have_types_and_stand_first(path):
     cells = [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
-    assert cells[0].metadata["tags"] == ["parameters"]
+    assert cells[0].metadata["tags"] == ["parameters", "hide-input"]  # folded, first
     known = parameters(path)
     assert "seed" in known
     assert check(path, {name: parameter.default for name, parameter in known.items()})

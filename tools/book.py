@@ -156,6 +156,10 @@ def build() -> Path:
     if subprocess.run(command, cwd=ROOT, check=False, stdout=shown).returncode:
         raise TstmetaError("the book was not built: mend what is marked WARNING or ERROR above")
     fresh = ROOT / ".build" / "book" / "_build" / "html"
+    chapters = [path.stem for path in (ROOT / "book" / "results").glob("*.ipynb")]
+    absent = [n for n in chapters if not (fresh / "book" / "results" / f"{n}.html").is_file()]
+    if absent or not (fresh / "index.html").is_file():  # as another version of Jupyter Book does
+        raise TstmetaError(f"the book was built without pages: {', '.join(absent) or 'index'}")
     reveal = package("sphinx-revealjs", "reveal.js").parents[1]
     slides.write(ROOT / "book" / "results", fresh / "slides", reveal)
     front = fresh / "index.html"

@@ -18,6 +18,7 @@ from tstmeta.analysis.verdicts import FAMILIES, UNKNOWN, Recommendation
 from tstmeta.data import Card, Dataset, paths
 from tstmeta.data.contrast import Span
 from tstmeta.metrics import Metric, catalogue
+from tstmeta.models import fetching
 
 Context = dict[str, Any]
 #: The source of the contrast set whose rewrites are the example of every metric's page.
@@ -186,6 +187,16 @@ def example() -> Dataset:
     """Four rewrites of one source of the contrast set: strong or light, with an error or not."""
     dataset = data.load("contrast")
     return dataset.where(dataset.items["source_id"] == EXAMPLE, "example")
+
+
+def score_example(rows: pd.DataFrame) -> None:
+    """Score the example by all that runs here: metrics that share a model follow each other.
+
+    Pages then find the scores in the store, and each model is loaded once.
+    """
+    run = rows[(rows["status"] == "ok") & (rows["family"] != catalogue.COMBINED_FAMILY)]["name"]
+    shared = {name: {*re.split("[:+]", name)} & {*fetching.catalogue()} for name in run}
+    scoring.score(example(), sorted(run, key=lambda name: sorted(shared[name])), progress=False)
 
 
 def parse_span(text: str) -> Span:

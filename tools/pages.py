@@ -42,6 +42,7 @@ def pages() -> Iterator[tuple[str, tuple[str, Context]]]:
     summary = catalogue.summary(pd.concat(groups.values()))
     listed = {"families": metric_cards.families(groups), "summary": summary}
     yield "metrics", ("metrics", listed)
+    metric_cards.score_example(pd.concat(groups.values()))
     for stem, rows in groups.items():
         yield f"metrics/{stem}", ("metric", metric_cards.page(metric_cards.card(stem), rows))
     yield "trained", ("trained", trained())
@@ -49,6 +50,7 @@ def pages() -> Iterator[tuple[str, tuple[str, Context]]]:
     yield "speed", ("speed", {"results": results(lambda name: name not in ELSEWHERE)})
     yield "certainty", ("certainty", {"results": results(SIMULATIONS.__contains__)})
     yield "reviewer", ("reviewer", reviewer())
+    yield "board", ("board", {"examples": board()})
     yield from papers.pages()
 
 
@@ -140,6 +142,24 @@ def trained() -> Context:
     names = {"parameter": "published", "applies_to": "corpus", "value": "value"}
     printed = models[list(names)].rename(columns=names)
     return {"results": shown, "commands": commands, "printed": printed}
+
+
+# ----------------------------------------------------------------------------------- for teachers
+
+
+def board() -> list[Context]:
+    """The first source of each target style of the contrast set, with its four rewrites."""
+    items = data.load("contrast").items
+    first = items.drop_duplicates("style")["source_id"]
+    groups = items[items["source_id"].isin(first)].groupby("source_id", sort=False)
+    columns = {"system": "rewrite", "output": "text"}
+    return [
+        {
+            **{name: rows[name].iloc[0] for name in ("style", "source")},
+            "rewrites": rows[list(columns)].rename(columns=columns),
+        }
+        for _, rows in groups
+    ]
 
 
 # --------------------------------------------------------------------------- what a reviewer asks

@@ -36,12 +36,15 @@ def pages() -> Iterator[tuple[str, tuple[str, Context]]]:
     """Every page: its name without ending, its template, its context."""
     inputs, draws, seed = ledger.Inputs(), 2000, 0
     judged = judged_claims(draws=draws, seed=seed, inputs=inputs)
-    yield "claims", ("claims", claims(judged) | {"draws": f"{draws:,}", "seed": seed})
+    context = claims(judged) | {"draws": f"{draws:,}", "seed": seed}
+    yield "claims", ("claims", context)
+    for paper in context["papers"]:
+        yield f"claims/{paper['key']}", ("claims_paper", paper)
     rows = ledger.reproduce(inputs=inputs)
     yield "departures", ("departures", departures(rows))
     yield "ledger", ("ledger", {"count": f"{len(rows):,}", "counts": ledger.counts(rows)})
-    for paper in PAPERS:
-        yield f"ledger/{paper}", ("ledger_paper", ledger_of(paper, rows[rows["paper"] == paper]))
+    for key in PAPERS:
+        yield f"ledger/{key}", ("ledger_paper", ledger_of(key, rows[rows["paper"] == key]))
 
 
 def claims(judged: Claims) -> Context:
@@ -50,7 +53,7 @@ def claims(judged: Claims) -> Context:
     for key, verdicts_of_paper in judged.verdicts.groupby("paper", sort=False):
         rows = [claim(row, judged.evidence) for row in verdicts_of_paper.to_dict("records")]
         cite, authors = PAPERS[str(key)]
-        papers.append({"cite": cite, "title": authors, "claims": rows})
+        papers.append({"key": key, "cite": cite, "title": authors, "claims": rows})
     listed = [row for paper in papers for row in paper["claims"]]
     first = sorted(listed, key=lambda row: -len(row["families"]))[:FIRST]
     names = {"holds": HOLDS, "fails": FAILS, "open": OPEN}

@@ -145,8 +145,14 @@ NONE, BAD = ([], [], True), ([], ["x"], True)
         ({"predict_low": 0.5}, NONE, 1, CARE, "a new set may show less than one half"),
         ({"difference_low": 0}, NONE, 1, CARE, "not surely better than the best sentinel"),
         ({"difference_low": math.nan, "difference_high": math.nan}, NONE, 1, CARE, "not surely"),
-        ({}, (["mir", "alva"], [], True), 1, CARE, "orders pairs against people on mir, alva"),
-        ({"predict_low": 0.4}, BAD, 1, CARE, "one half; orders pairs against people on the stress"),
+        ({}, (["mir", "alva"], [], True), 1, CARE, "worse rewrite in most pairs of mir, alva"),
+        (
+            {"predict_low": 0.4},
+            BAD,
+            1,
+            CARE,
+            "one half; prefers the worse rewrite in most pairs of",
+        ),
         ({}, ([], [], False), 1, CARE, "no constructed set to try it on"),
     ],
 )

@@ -12,7 +12,7 @@ from . import walk
 
 pytestmark = walk.MARKS
 #: Pixels; a longer page is not read to its end.
-LONGEST = 12_000
+LONGEST = 10_000
 
 
 def test_the_walk_sees_the_chapters(visits: walk.Visits) -> None:

@@ -39,13 +39,14 @@ def sheets(path: Path) -> int:
 @pytest.mark.parametrize(
     "name", [pytest.param(n, marks=() if n == DIAL else pytest.mark.nightly) for n in DECKS]
 )
-def test_slides_advance_with_the_arrow_key_and_everything_fits(
+def test_slides_advance_with_the_arrow_key_fit_the_minutes_and_show_code_on_a_key(
     browser: walk.Browser, address: str, name: str
 ) -> None:
     with walk.opened(browser, (1280, 720)) as tab:
         seen = walk.visit(tab, address, f"slides/{name}.html")
         total = tab.evaluate("deck.getTotalSlides()")
-        assert total > 12
+        assert 10 <= total <= 14
+        assert sum(map(int, re.findall(r"(\d+) min\.", tab.content()))) in range(30, 46)
         for number in range(total):
             place, title, size, over, *wide = tab.evaluate(SLIDE)
             assert (place, bool(title)) == (number, True)
@@ -54,6 +55,12 @@ def test_slides_advance_with_the_arrow_key_and_everything_fits(
             tab.keyboard.press("ArrowRight")
             tab.wait_for_timeout(20)
         assert place == total - 1
+        code = (
+            "getComputedStyle(document.querySelector('.jp-CodeCell .jp-Cell-inputWrapper')).display"
+        )
+        assert tab.evaluate(code) == "none"
+        tab.keyboard.press("c")
+        assert tab.evaluate(code) != "none"
         assert (seen.errors, seen.strangers, seen.failures) == ([], [], [])
 
 

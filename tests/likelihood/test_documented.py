@@ -10,10 +10,9 @@ from tstmeta.likelihood import instructions
 from tstmeta.likelihood.zeroshot import read
 from tstmeta.models.causal import DEFAULT
 
-PAGES = {name: (ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "book/howto.md")}
-HOWTO = (
-    PAGES["book/howto.md"].partition("## Score with the likelihood method")[2].partition("\n## ")[0]
-)
+NAMES = ("README.md", "book/howto_likelihood.md")
+PAGES = {name: (ROOT / name).read_text(encoding="utf-8") for name in NAMES}
+HOWTO = PAGES["book/howto_likelihood.md"]
 PYTHON = re.findall(r"```python\n(.*?)```", HOWTO, re.S)
 
 

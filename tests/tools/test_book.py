@@ -6,6 +6,7 @@ import runpy
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -61,6 +62,15 @@ def test_a_book_with_a_warning_is_not_put_in_place(home, capfd):
         book.build()
     assert "nowhere.md" in capfd.readouterr().err
     assert built.read_text() == "the earlier book"
+
+
+def test_a_book_without_its_chapters_is_not_put_in_place(home, monkeypatch):
+    monkeypatch.setattr(book.subprocess, "run", lambda *_, **__: SimpleNamespace(returncode=0))
+    (home / "book" / "results").mkdir(parents=True)
+    (home / "book" / "results" / "01_lost.ipynb").touch()
+    with pytest.raises(TstmetaError, match="without pages: 01_lost"):
+        book.build()
+    assert not (home / "book" / "_build").exists()
 
 
 def graph(folder: Path, **variables: str) -> dict:

@@ -293,12 +293,12 @@ def decide(row: Any, flips: Flips, families: int, task: str, language: str) -> t
         return NEVER, "no better than chance"
     if row.difference_high < 0:
         return NEVER, "worse than the best sentinel"
-    (pooled, stress, tried), against_people = flips, "orders pairs against people on"
+    (pooled, stress, tried), worse = flips, "prefers the worse rewrite in most pairs of"
     doubts = {
         "a new set may show less than one half": row.predict_low <= CHANCE,
         "not surely better than the best sentinel": not row.difference_low > 0,
-        f"{against_people} {', '.join(pooled)}": bool(pooled),
-        f"{against_people} the stress panel: {', '.join(stress)}": bool(stress),
+        f"{worse} {', '.join(pooled)}": bool(pooled),
+        f"{worse} {', '.join(stress)} (stress panel)": bool(stress),
         "no constructed set to try it on": not tried,
     }
     reasons = [reason for reason, holds in doubts.items() if holds]

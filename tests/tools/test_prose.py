@@ -1,0 +1,84 @@
+"""What a reader of the built book sees: no debug output, no holes, numbered figures, a rewrite first."""
+
+import re
+from functools import cache
+from pathlib import Path
+
+import nbformat
+import pytest
+from lxml import html
+
+from tests.written import ROOT
+
+BOOK = ROOT / "book" / "_build" / "html"
+PAGES = sorted(path for path in BOOK.glob("book/**/*.html")) + [BOOK / "index.html"]
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+#: What no reader should meet, by what it is.
+DEBUG = {
+    "type": r"\bdtype: |\bnp\.(float|int|str|bool)|<class '",
+    "noise": r"\d[eE][-−]1\d",
+    "repr": r"Name: \w+, Length|<pandas\.|<Axes|\bobject at 0x",
+    "address": r"\bADDRESS\b",
+    "typed number": r"\b[Cc]hapters? \d",
+}
+#: A dash, or nothing, where a sentence has a number.
+HOLE = re.compile(
+    r"(?<![\w%)\]])–(?![\w(\[])|\b(nan|NaN|None) (of|in|to|%)|\b(of|in|is|are) (nan|NaN)\b"
+)
+built = pytest.mark.skipif(not (BOOK / "index.html").is_file(), reason="no book (make book)")
+every_page = pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
+every_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+
+
+@cache
+def article(path: Path) -> html.HtmlElement:
+    page = html.fromstring(path.read_bytes().decode())
+    [main] = page.xpath("//article") or [page]
+    for code in main.xpath(".//div[contains(@class, 'cell_input')] | .//script | .//style"):
+        code.drop_tree()
+    return main
+
+
+def faults(texts: list[str]) -> dict[str, str]:
+    """The first text of each kind that should not be there."""
+    kinds = [(kind, re.compile(words)) for kind, words in DEBUG.items()]
+    return {kind: text for text in reversed(texts) for kind, words in kinds if words.search(text)}
+
+
+@built
+@every_page
+def test_no_page_shows_debug_output_a_hole_or_an_empty_section(path):
+    main = article(path)
+    assert faults([" ".join(main.text_content().split())[:200_000]]) == {}
+    prose = [" ".join(one.text_content().split()) for one in main.xpath(".//p | .//li")]
+    assert [text for text in prose if HOLE.search(text)] == []
+    bare = main.xpath(".//section[count(*) = 1 and count(h1 | h2 | h3 | h4) = 1]")
+    assert [section.text_content() for section in bare] == []
+
+
+@built
+@every_notebook
+def test_figures_have_numbers_and_captions_and_a_rewrite_comes_first(path):
+    main = article(BOOK / "book" / "results" / f"{path.stem}.html")
+    pictures = main.xpath(".//div[contains(@class, 'cell_output')]//img")
+    captions = [one.xpath("string(ancestor::figure[1]/figcaption)") for one in pictures]
+    assert [text for text in captions if not re.match(r"\s*Figure [\d.]+ \S", text)] == []
+    [example, *_] = main.xpath(".//table[caption[starts-with(normalize-space(), 'Source:')]]")
+    before = example.xpath("count(preceding::h2)")
+    assert before <= 1, "the rewrite stands on the first screen"
+
+
+@every_notebook
+def test_a_page_begins_folded_and_ends_with_what_to_take_away(path):
+    cells = nbformat.read(path, as_version=4).cells
+    code = [cell for cell in cells if cell.cell_type == "code"]
+    assert all("hide-input" in cell.metadata["tags"] for cell in code[:2])
+    texts = [cell.source for cell in cells if cell.cell_type == "markdown"]
+    [ending] = [text for text in texts if "## What you can take away" in text]
+    assert len(re.findall(r"^- ", ending.partition("take away")[2], re.M)) == 3
+
+
+def test_the_notebooks_have_a_third_fewer_words_than_they_had():
+    read = [nbformat.read(path, as_version=4).cells for path in NOTEBOOKS]
+    texts = [cell.source for cells in read for cell in cells if cell.cell_type == "markdown"]
+    assert len(" ".join(texts).split()) <= 33_000
