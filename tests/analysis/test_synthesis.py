@@ -151,7 +151,7 @@ NONE, BAD = ([], [], True), ([], ["x"], True)
             BAD,
             1,
             CARE,
-            "one half; prefers the worse rewrite in most pairs of",
+            "one half; prefers the worse rewrite in",
         ),
         ({}, ([], [], False), 1, CARE, "no constructed set to try it on"),
     ],

@@ -1,4 +1,4 @@
-"""What a reader of the built book sees: no debug output, no holes, numbered figures, a rewrite first."""
+"""What a reader of the built book sees: no debug output, no hole, numbered figures."""
 
 import re
 from functools import cache
@@ -11,7 +11,7 @@ from lxml import html
 from tests.written import ROOT
 
 BOOK = ROOT / "book" / "_build" / "html"
-PAGES = sorted(path for path in BOOK.glob("book/**/*.html")) + [BOOK / "index.html"]
+PAGES = [*sorted(BOOK.glob("book/**/*.html")), BOOK / "index.html"]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 #: What no reader should meet, by what it is.
 DEBUG = {
