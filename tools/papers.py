@@ -104,7 +104,7 @@ def ledger_of(paper: str, rows: pd.DataFrame) -> Context:
         needs = printed["status"].str.startswith("needs")
         table: Context = {"title": f"Table {name}".replace("Table fig", "Figure ")}
         html = listing(printed[~needs]).to_html() if not needs.all() else ""
-        table["list"] = html and raw(f"<div class='tst-table' tabindex='0'>{html}</div>")
+        table["list"] = html and raw(f"<div class='tst-table tst-long' tabindex='0'>{html}</div>")
         table["missing"] = int(needs.sum())
         table["needed"] = [
             {"status": status, "reason": reason, "cells": cells(part)}

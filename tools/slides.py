@@ -34,7 +34,7 @@ def slide(cell: NotebookNode) -> Iterator[NotebookNode]:
     begins = {"slide_type": "slide", "data": {"title": words["title"]}}
     yield new_markdown_cell(f"## {words['title']}", metadata={"slideshow": begins})
     if cell.cell_type == "code":
-        shown = [one for one in cell.outputs if "scrapbook" not in one.get("metadata", {})]
+        shown = [out for out in cell.outputs if "scrapbook" not in out.get("metadata", {})]
         metadata = {key: value for key, value in cell.metadata.items() if key != "tags"}
         yield NotebookNode({**cell, "outputs": shown, "metadata": NotebookNode(metadata)})
     elif text := words.get("text"):
