@@ -19,6 +19,7 @@ from tstmeta.data import Card, Dataset, paths
 from tstmeta.data.contrast import Span
 from tstmeta.metrics import Metric, catalogue
 from tstmeta.models import fetching
+from tstmeta.models.causal import DEFAULT
 
 Context = dict[str, Any]
 #: The source of the contrast set whose rewrites are the example of every metric's page.
@@ -29,6 +30,9 @@ FACTS = {
     **{"languages": "languages", "better": "better is", "max_tokens": "longest text, in words"},
     "profile": "profile",
 }
+#: Models that `make setup` does not get.
+FETCHED = {*fetching.catalogue()} - {DEFAULT}
+_PARTS = re.compile("[:+]")
 _SPAN = re.compile(r"(?:\[-(?P<removed>.+?)-\])?(?:\{\+(?P<added>.+?)\+\})?", re.DOTALL)
 
 
@@ -103,7 +107,8 @@ def page(about: Card, rows: pd.DataFrame) -> Context:
     context["combined"] = bool((rows["family"] == catalogue.COMBINED_FAMILY).all())
     if run and not context["combined"]:
         context["source"], context["example"] = rewrites(example())
-        context["values"] = values(run)
+        # the same page on every machine: without models that somebody fetched besides
+        context["values"] = values([name for name in run if not FETCHED & {*_PARTS.split(name)}])
     return context
 
 
@@ -187,16 +192,6 @@ def example() -> Dataset:
     """Four rewrites of one source of the contrast set: strong or light, with an error or not."""
     dataset = data.load("contrast")
     return dataset.where(dataset.items["source_id"] == EXAMPLE, "example")
-
-
-def score_example(rows: pd.DataFrame) -> None:
-    """Score the example by all that runs here: metrics that share a model follow each other.
-
-    Pages then find the scores in the store, and each model is loaded once.
-    """
-    run = rows[(rows["status"] == "ok") & (rows["family"] != catalogue.COMBINED_FAMILY)]["name"]
-    shared = {name: {*re.split("[:+]", name)} & {*fetching.catalogue()} for name in run}
-    scoring.score(example(), sorted(run, key=lambda name: sorted(shared[name])), progress=False)
 
 
 def parse_span(text: str) -> Span:

@@ -42,7 +42,6 @@ def pages() -> Iterator[tuple[str, tuple[str, Context]]]:
     summary = catalogue.summary(pd.concat(groups.values()))
     listed = {"families": metric_cards.families(groups), "summary": summary}
     yield "metrics", ("metrics", listed)
-    metric_cards.score_example(pd.concat(groups.values()))
     for stem, rows in groups.items():
         yield f"metrics/{stem}", ("metric", metric_cards.page(metric_cards.card(stem), rows))
     yield "trained", ("trained", trained())
