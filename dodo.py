@@ -43,7 +43,10 @@ SCORED = (
 TRAINED = ("yelp-lm", "yelp-style", "yelp-cnn")
 YELP_SETS = ("mir", "li2018", "dualrl")
 #: The longest notebooks: with one of them last, a core would have nothing to do meanwhile.
-LONGEST = ("05_ablation", "lesson_6_probability", "09_confounds", "08_hybrids")
+LONGEST = (
+    *("05_ablation", "09_confounds", "lesson_7_out_of_its_depth", "17_synthesis", "01_datasets"),
+    *("lesson_9_judges", "08_hybrids", "22_preferences", "lesson_8_in_sample", "18_choosing"),
+)
 #: Which pages were generated is known only once they are: their names and hashes stand here.
 MANIFEST = Path(".build/pages.json")
 
@@ -95,6 +98,13 @@ def raw(name="*"):
     )
 
 
+def waits():
+    """What notebooks and pages wait for.  Without raw files it is nothing, and doit takes tasks in
+    the order in which they are named; those that wait it takes in any.
+    """
+    return ["scores"] if raw() else []
+
+
 def generated():
     """The generated pages with their hashes, as text."""
     pages = files("book/_generated/**/*")
@@ -113,7 +123,7 @@ OURS = files(
             "exercises",
         )
     ),
-    *("data/ratings/**/*", "data/frozen/*.csv"),
+    *("data/ratings/**/*", "data/frozen/*.csv", "data/tokens.parquet"),
 )
 EXPERIMENTS = files("experiments/**/*.py")
 VERSIONS = ["requirements.lock"]
@@ -166,7 +176,7 @@ def task_notebooks():
             "name": name,
             "actions": [executed(name)],
             "file_dep": [source, *EXECUTION, *CODE, *runs, *OURS, *raw(), *reports(), *VERSIONS],
-            "task_dep": ["scores"],
+            "task_dep": waits(),
             "targets": [f"book/results/{name}.ipynb", *frames],
         }
 
@@ -182,7 +192,7 @@ def task_pages():
             *(*CODE, *OURS, *TOOLS, *files("book/templates/*", "benchmarks/results/*.json")),
             *(*raw(), *VERSIONS),
         ],
-        "task_dep": ["scores"],
+        "task_dep": waits(),
         "uptodate": [lambda: MANIFEST.is_file() and MANIFEST.read_text() == generated()],
         "targets": [str(MANIFEST)],
     }
@@ -202,7 +212,7 @@ def task_book():
             *VERSIONS,
         ],
         # what is named here runs first, in this order; all others in any
-        "task_dep": ["scores", "pages", *(f"notebooks:{name}" for name in LONGEST)],
+        "task_dep": [*waits(), "pages", *(f"notebooks:{name}" for name in LONGEST)],
         "targets": ["book/_build/html/index.html"],
     }
 

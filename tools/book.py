@@ -45,6 +45,8 @@ CHOICES = tuple(
 )
 #: What of MathJax a page with TeX loads, its fonts and extensions included.
 MATHJAX = ("input/tex", "output/chtml")
+#: What language models gave for texts of ours; ``tools.ship tokens`` writes it.
+TOKENS = ROOT / "data" / "tokens.parquet"
 #: The page that sends readers on names no icon, and browsers then ask for one that is not there.
 NO_ICON = '<link rel="icon" href="data:,">\n'
 
@@ -106,6 +108,24 @@ def idf() -> Path:
     return path
 
 
+def recall() -> None:
+    """Put the log-probabilities that are passed on into the store: nobody has to wait for them.
+
+    A row is found by the signature of a model and the hash of a text, so that what changes is
+    computed.  Scores are not passed on: metrics make them of the tokens on every machine.
+    """
+    import pandas as pd
+
+    from tstmeta.data import paths
+    from tstmeta.store import Rows
+
+    if TOKENS.is_file():
+        for signature, rows in pd.read_parquet(TOKENS).groupby("signature"):
+            store = Rows(paths.scores(), "tokens", str(signature))
+            store.add(rows[["key", "logprobs"]].itertuples(index=False, name=None))
+            store.commit()
+
+
 def runnable(wanted: list[str]) -> list[str]:
     """The metrics of these names and families that can run here; says what the others lack."""
     from tstmeta.metrics import get, resolve
@@ -139,6 +159,7 @@ def pages() -> Path:
     """Write the pages that are made from data into ``book/_generated``; return that folder."""
     from tools import pages as writer
 
+    recall()
     fresh = empty(ROOT / ".build" / "pages")
     writer.write(fresh)
     return swap(fresh, ROOT / "book" / "_generated")

@@ -17,7 +17,7 @@ from typing import Any
 import nbformat
 from jupyter_client.provisioning import KernelProvisionerFactory, LocalProvisioner
 
-from tools.book import ROOT
+from tools.book import ROOT, recall
 from tstmeta.console import note
 from tstmeta.notebook import run_notebook
 from tstmeta.schema import TstmetaError
@@ -122,6 +122,7 @@ def main() -> None:
         factory = KernelProvisionerFactory.instance()
         factory.provisioners["copied"] = SimpleNamespace(load=lambda: Copied)
         factory.default_provisioner_name = "copied"
+    recall()
     for name in sys.stdin:
         try:
             notebook(name.strip())

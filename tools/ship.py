@@ -6,11 +6,13 @@
     frozen NAME ...     data/frozen/NAME.csv: the main frame of notebook NAME of the last book;
                         ``claims``, ``effects`` and ``sets`` are computed now, and
                         ``judges`` is ``independence`` of chapter 20
+    tokens              data/tokens.parquet: what language models gave for texts of ours, from the
+                        store of a book that was built without raw files, and without this file
     weights             the weights of ``tst-content``, of chapter 27
     exercises           the hashes of data/exercises/answers.csv
 
-The first two need the raw files of the sets, and the models of Yelp.  The answers of exercises are
-computed by the lessons: a hidden solution ends with ``tst.check(exercise, answer)``.
+``ratings`` and ``frozen`` need the raw files of the sets, and the models of Yelp.  The answers of
+exercises are computed by the lessons: a hidden solution ends with ``tst.check(exercise, answer)``.
 """
 
 import contextlib
@@ -18,6 +20,7 @@ import io
 import re
 import secrets
 import shutil
+import sqlite3
 import sys
 import warnings
 from collections.abc import Iterator
@@ -30,7 +33,7 @@ import pandas as pd
 
 import tstmeta as tst
 from experiments.judged import JUDGE, SAMPLED, sample_of
-from tools.book import CHOICES, CONTENT, MODELS, ROOT, SHOWN, YELP, runnable
+from tools.book import CHOICES, CONTENT, MODELS, ROOT, SHOWN, TOKENS, YELP, runnable
 from tools.claims import Claims
 from tools.claims import claims as judged_claims
 from tstmeta import exercises, scoring
@@ -42,6 +45,10 @@ from tstmeta.data import Card, Dataset, paths, shipped
 from tstmeta.metrics import catalogue
 from tstmeta.metrics.weighted import TstContent
 from tstmeta.schema import MissingData, Status, TstmetaError, failures
+from tstmeta.store import FILE
+
+#: How tables are written.
+SMALL: dict[str, Any] = {"compression": "zstd", "compression_level": 19}
 
 # -------------------------------------------------------------------------- ratings and scores
 
@@ -98,7 +105,7 @@ def write(data: Dataset, scores: pd.DataFrame, target: Path) -> None:
     for table, frame in tables.items():
         if len(frame):
             frame.drop(columns="dataset").reset_index(drop=True).to_parquet(
-                target / f"{table}.parquet", index=False, compression="zstd", compression_level=19
+                target / f"{table}.parquet", index=False, **SMALL
             )
 
 
@@ -156,6 +163,16 @@ def claiming(dimension: str) -> set[str]:
     claimed = catalogue.overview().set_index("name")["dimension"]
     able = {metric for metric, text in claimed.items() if dimension in text.split()}
     return able | {name for name in MPNET if name.partition(":")[0] in able}
+
+
+def tokens() -> None:
+    """Write the log-probabilities that the store has."""
+    query = (
+        "SELECT s.signature, key, logprobs FROM tokens JOIN signatures s ON id = tokens.signature"
+    )
+    with contextlib.closing(sqlite3.connect(paths.scores() / FILE)) as store:
+        rows = pd.read_sql(f"{query} ORDER BY s.signature, key", store)
+    rows.to_parquet(TOKENS, index=False, **SMALL)
 
 
 def weights() -> None:
@@ -301,6 +318,8 @@ def main(what: str = "", *names: str) -> None:
             ratings(*names)
         case "frozen":
             frozen(*names)
+        case "tokens":
+            tokens()
         case "weights":
             weights()
         case "exercises":

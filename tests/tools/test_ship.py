@@ -7,10 +7,12 @@ import pandas as pd
 import pytest
 
 from tests import written
-from tools import ship
+from tests.notebooks import cells
+from tools import book, ship
 from tstmeta import data
-from tstmeta.data import shipped
+from tstmeta.data import paths, shipped
 from tstmeta.metrics import registry
+from tstmeta.store import Rows
 
 KEYS = ["item_id", "metric", "basis", "signature", "sample"]
 
@@ -40,6 +42,39 @@ def test_every_score_that_is_passed_on_comes_out_again(name, tmp_path):
     was, now = (np.log(both[v].where(shown)).fillna(both[v]) for v in ("value", "value_fresh"))
     near = np.isclose(was, now, rtol=digits, atol=digits, equal_nan=True)
     assert near.all(), both[~near].head()
+
+
+@pytest.mark.nightly
+@pytest.mark.timeout(3600)
+def test_log_probabilities_that_are_passed_on_come_out_again(tmp_path, monkeypatch):
+    monkeypatch.delenv("TSTMETA_DATA", raising=False)
+    monkeypatch.setattr(paths, "scores", lambda: tmp_path)
+    for name in ("05_ablation", "09_confounds", "lesson_7_out_of_its_depth"):
+        cells.run(name)
+    monkeypatch.setattr(ship, "TOKENS", tmp_path / "tokens.parquet")
+    ship.tokens()
+    fresh, old = pd.read_parquet(ship.TOKENS), pd.read_parquet(book.TOKENS)
+    both = old.merge(fresh, on=["signature", "key"], suffixes=("", "_fresh"))
+    assert len(both) > 1000
+    assert (both["logprobs"].map(len) == both["logprobs_fresh"].map(len)).all()
+    was, now = (np.frombuffer(b"".join(both[n]), "<f4") for n in ("logprobs", "logprobs_fresh"))
+    np.testing.assert_allclose(was, now, atol=1e-3)
+
+
+def test_log_probabilities_that_are_passed_on_are_put_into_the_store(tmp_path, monkeypatch):
+    monkeypatch.setattr(paths, "scores", lambda: tmp_path)
+    monkeypatch.setattr(book, "TOKENS", tmp_path / "tokens.parquet")
+    book.recall()  # without a file there is nothing to do
+    rows = pd.DataFrame(
+        {"signature": ["m", "n"], "key": ["a", "b"], "logprobs": [b"1234", b"5678"]}
+    )
+    rows.to_parquet(book.TOKENS)
+    book.recall()
+    book.recall()
+    assert Rows(tmp_path, "tokens", "n").read(["a", "b"]) == [("b", b"5678")]
+    monkeypatch.setattr(ship, "TOKENS", tmp_path / "again.parquet")
+    ship.tokens()
+    pd.testing.assert_frame_equal(pd.read_parquet(ship.TOKENS), rows)
 
 
 def test_the_wheel_has_the_numbers_but_for_sets_whose_licence_asks_for_more_than_a_credit():
