@@ -55,11 +55,12 @@ def outside(ratings: pd.DataFrame, scale: dict[str, tuple[float, float]]) -> lis
     [
         pytest.param(name, marks=needs(name))
         for name in NAMES
-        if name != "contrast" and not getattr(data._module(name), "CORPUS", False)
+        if not getattr(data._module(name), "CORPUS", False)
     ],
 )
-def test_the_scale_covers_all_ratings_and_names_no_other_dimension(name):
+def test_the_card_has_the_number_of_items_and_scales_that_cover_all_ratings(name):
     dataset = data.load(name)
+    assert dataset.card.facts["items"] == len(dataset.items)
     assert not outside(dataset.ratings, dataset.card.scale)
     if not dataset.ratings.empty:
         assert set(dataset.card.scale) == set(dataset.dimensions)

@@ -1,4 +1,3 @@
-import pandas as pd
 import pytest
 
 from tstmeta.data import catalogue, names, paths
@@ -16,8 +15,8 @@ def bare(tmp_path, monkeypatch):
 def test_every_data_set_has_a_row_even_where_nothing_is_here(bare):
     frame = catalogue.datasets().set_index("name")
     assert frame.index.tolist() == names()
-    assert pd.isna(frame.loc["mir", "items"])
-    assert frame.loc["mir", "dimensions"] == "content, style, fluency"  # from the card
+    assert frame.loc["mir", "items"] == 2928  # from the card, as the next
+    assert frame.loc["mir", "dimensions"] == "content, style, fluency"
     assert frame.loc["pauli", ["dimensions", "here"]].tolist() == ["content, style", "numbers"]
 
 
@@ -26,9 +25,9 @@ def test_a_data_set_that_cannot_be_loaded_does_not_hide_the_others(bare, monkeyp
         raise {"lai": ImportError("no module"), "mir": TstmetaError("spoilt")}[name]
 
     monkeypatch.setattr(catalogue, "names", lambda: ["lai", "mir"])
-    monkeypatch.setattr(catalogue, "here", lambda name: "yes")
+    monkeypatch.setattr(catalogue.manifest, "manifest", lambda: ())
     monkeypatch.setattr(catalogue, "load", broken)
-    assert catalogue.datasets()["items"].isna().all()
+    assert (catalogue.datasets()["here"] == "no").all()
     assert "lai cannot be loaded: ImportError: no module" in capsys.readouterr().err
 
 

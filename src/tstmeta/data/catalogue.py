@@ -8,7 +8,7 @@ import pandas as pd
 from .. import plugins
 from ..console import note
 from ..schema import DataError, MissingData, TstmetaError
-from . import UnknownDataset, _module, load, manifest, names, shipped
+from . import UnknownDataset, load, manifest, names, shipped
 from .base import Card, Dataset
 
 
@@ -22,27 +22,23 @@ class Description(NamedTuple):
 
 
 def datasets() -> pd.DataFrame:
-    """One row a data set: name, title, task, items, dimensions, access, here.
+    """One row a data set: name, title, task, items, dimensions, access (from its card), here.
 
-    ``items`` are counted where the data set is here; ``here`` is yes, partly (files are missing),
-    numbers (ratings and scores without texts) or no.
+    ``here`` is yes, partly (files are missing), numbers (ratings and scores without texts) or no.
     """
     return pd.DataFrame([_row(name) for name in names()]).astype({"items": "Int64"})
 
 
 def _row(name: str) -> dict[str, object]:
-    card, place = Card.read(name), here(name)
-    is_rated = place != "no" and not getattr(_module(name), "CORPUS", False)
-    dataset = _loaded(name) if is_rated else None
-    rated = (dataset.dimensions if dataset else []) or list(card.scale)
+    card = Card.read(name)
     return {
         "name": name,
         "title": card.title,
         "task": str(card.facts.get("task", "")),
-        "items": len(dataset.items) if dataset else None,
-        "dimensions": ", ".join(rated) or "-",
+        "items": card.facts.get("items"),
+        "dimensions": ", ".join(card.scale) or "-",
         "access": str(card.facts.get("access", "")),
-        "here": place,
+        "here": here(name),
     }
 
 

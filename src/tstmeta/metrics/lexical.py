@@ -6,7 +6,7 @@ are spelt in one way first.  What each variant is for stands in its card, ``data
 
 import tomllib
 from collections.abc import Sequence
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
@@ -122,11 +122,7 @@ class Meteor(_Lexical):
     languages: tuple[str, ...] = ("en",)
 
     def __init__(self, variant: str = ""):
-        from nltk.tokenize import TreebankWordTokenizer
-        from nltk.translate.meteor_score import single_meteor_score
-
         super().__init__(variant)
-        self._score, self._treebank = single_meteor_score, TreebankWordTokenizer().tokenize
         nothing = SimpleNamespace(synsets=lambda word: ())
         self._dictionary = nothing if variant else wordnet
         self._stemmer = SimpleNamespace(stem=str) if variant == "exact" else Stemmer()
@@ -137,9 +133,20 @@ class Meteor(_Lexical):
         facts = super().fields()
         return facts if self.variant else {**facts, "synonyms": wordnet.VERSION}
 
+    @cached_property
+    def _score(self) -> Any:
+        from nltk.translate.meteor_score import single_meteor_score  # takes long to import
+
+        return partial(single_meteor_score, stemmer=self._stemmer, wordnet=self._dictionary)
+
+    @cached_property
+    def _treebank(self) -> Any:
+        from nltk.tokenize import TreebankWordTokenizer
+
+        return TreebankWordTokenizer().tokenize
+
     def pair(self, text: str, output: str) -> float:
-        sides = self.tokens(text), self.tokens(output)
-        return self._score(*sides, stemmer=self._stemmer, wordnet=self._dictionary)
+        return self._score(self.tokens(text), self.tokens(output))
 
     def tokens(self, text: str) -> list[str]:
         """Penn Treebank tokens, sentence by sentence, so that every final period is a token."""
@@ -180,13 +187,16 @@ class Rouge1(_Lexical):
     VARIANTS: ClassVar[tuple[str, ...]] = ("stem", "ascii", "lai2023")
 
     def __init__(self, variant: str = ""):
-        from rouge_score.rouge_scorer import RougeScorer
-
         super().__init__(variant)
         self._kind = type(self).name
-        words = UnicodeWords(Stemmer() if variant == "stem" else None)
-        self._rouge = RougeScorer([self._kind], tokenizer=None if variant == "ascii" else words)
         self.languages = ("en",) if variant else ()
+
+    @cached_property
+    def _rouge(self) -> Any:
+        from rouge_score.rouge_scorer import RougeScorer
+
+        words = UnicodeWords(Stemmer() if self.variant == "stem" else None)
+        return RougeScorer([self._kind], tokenizer=None if self.variant == "ascii" else words)
 
     def pair(self, text: str, output: str) -> float:
         if self.variant != "lai2023":

@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Callable
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 
 import regex  # type: ignore[import-untyped]
 
@@ -83,10 +83,11 @@ def _tokenizer13a() -> Callable[[str], str]:
 class Stemmer:
     """NLTK's Porter stemmer with a memory."""
 
-    def __init__(self) -> None:
-        from nltk.stem.porter import PorterStemmer
+    @cached_property
+    def stem(self) -> Callable[[str], str]:
+        from nltk.stem.porter import PorterStemmer  # takes long to import
 
-        self.stem: Callable[[str], str] = lru_cache(maxsize=2**16)(PorterStemmer().stem)
+        return lru_cache(maxsize=2**16)(PorterStemmer().stem)
 
 
 class UnicodeWords:

@@ -13,7 +13,6 @@ from typing import Any, Literal, NamedTuple, Self
 import numpy as np
 import regex  # type: ignore[import-untyped]
 from pydantic import TypeAdapter
-from scipy.special import softmax
 
 from ..extras import lacking
 from ..schema import TstmetaError
@@ -96,6 +95,8 @@ class StyleModel:
 
     def probabilities(self, texts: Sequence[str], task: int) -> Estimates:
         """Calibrated probabilities [n, k] of the styles of a task; rows sum to 1."""
+        from scipy.special import softmax
+
         if len(self.about.tasks[task].styles) < 2:
             raise MissingModel("the model has one label and tells no styles apart; name another")
         values, cut = self.logits(texts, task)
