@@ -82,7 +82,10 @@ def score(
     stored = partial(_stored_scores, store=folder, progress=progress)
     rewrites = cache(partial(requests, data))  # metrics share those of a basis
     tables = [schema.empty("scores")]
-    for metric in _resolve(data, [metrics] if isinstance(metrics, str) else metrics, profile):
+    named = [*_resolve(data, [metrics] if isinstance(metrics, str) else metrics, profile)]
+    hidden = None if progress and len(named) > 1 else True
+    what = " ".join([data.name.partition("@")[0], *(bases or ())])
+    for metric in tqdm(named, what, unit="metric", leave=False, disable=hidden):
         if metric == HUMAN_STYLE:
             tables.append(human_style(data))
         elif isinstance(metric, str):
@@ -142,10 +145,11 @@ def score_basis(
     data: Dataset, metric: Metric, basis: str, rewrites: list[Rewrite], compute: Compute
 ) -> pd.DataFrame:
     """Scores in the order of the items; languages that a metric is not for are refused."""
+    languages = {request.language for _, request in rewrites}
+    form_of = {language: for_language(metric, language) for language in languages}
     forms: dict[Any, list[Rewrite]] = {}
     for item, request in rewrites:
-        form = for_language(metric, request.language)
-        forms.setdefault(form, []).append((item, request))
+        forms.setdefault(form_of[request.language], []).append((item, request))
     tables = []
     for form, members in (forms or {metric: []}).items():
         if isinstance(form, str):  # rows without a value, which the store does not keep
@@ -340,6 +344,9 @@ def answers(metric: Metric, blocks: Iterable[list[Request]]) -> Iterator[Score]:
 
 def _sound(score: Score) -> Score:
     """A score as the protocol wants it: a value that is no number has status ``invalid``."""
+    if type(score.value) is float and score.status is Status.OK and not score.detail:
+        if math.isfinite(score.value):  # as nearly all are
+            return score
     value, status = float(score.value), Status(score.status)
     detail = str(score.detail).encode("utf-8", "replace").decode()  # no file takes half a character
     if status.has_value and not math.isfinite(value):

@@ -26,6 +26,7 @@ class _Lexical(PairMetric):
 
     max_tokens: int | None = None
     counts_words = True
+    shard = 2**6
     #: Its table in that file; the name by default.
     table: ClassVar[str] = ""
     #: The variant that stands for the plain metric outside English.
