@@ -126,19 +126,18 @@ def _released(data: Dataset, name: str) -> list[str]:
 def requests(dataset: Dataset, basis: str) -> list[Rewrite]:
     """The rewrites of a data set that are scored on a basis."""
     items = dataset.with_texts("by a metric") if dataset.has_texts else dataset.items.iloc[:0]
-    rewrites = ((item.item_id, _request(item, basis)) for item in items.itertuples(index=False))
-    return [(item, request) for item, request in rewrites if request]
-
-
-def _request(item: Any, basis: str) -> Request | None:
-    """What a metric is asked of an item; None where it has no reference to be compared with."""
-    against: tuple[str, ...] = (item.source,) if basis == "source" else ()
-    if basis == "reference":
-        itself = item.output if item.is_reference else None
-        against = tuple(text for text in item.references if text != itself)
-        if not against:
-            return None
-    return Request(item.output, against, item.source, item.style, item.language)
+    names = ["item_id", "output", "source", "style", "language", "references", "is_reference"]
+    rewrites = []
+    for item, output, source, style, language, references, itself in zip(
+        *(items[name].tolist() for name in names), strict=True
+    ):
+        against: tuple[str, ...] = (source,) if basis == "source" else ()
+        if basis == "reference":
+            against = tuple(text for text in references if not itself or text != output)
+            if not against:
+                continue
+        rewrites.append((item, Request(output, against, source, style, language)))
+    return rewrites
 
 
 def score_basis(

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cache, partial
 from hashlib import sha256
 from io import BytesIO
 from typing import Any, NamedTuple
@@ -121,11 +122,11 @@ def score_chunk(job: Job, chunk: Chunk, metrics: Sequence[tuple[Metric, str]]) -
         replace(data, items=data.items.iloc[start : start + BLOCK])
         for start in range(0, len(data.items), BLOCK)
     ]
-    tables = [
-        score_basis(block, metric, basis, requests(block, basis), compute)
-        for metric, basis in metrics
-        for block in blocks
-    ]
+    tables = []
+    for block in blocks:
+        rewrites = cache(partial(requests, block))  # metrics share those of a basis
+        for metric, basis in metrics:
+            tables.append(score_basis(block, metric, basis, rewrites(basis), compute))
     table = schema.together(*tables).assign(dataset=job.name)
     place = pd.Index(data.items["item_id"]).get_indexer(table["item_id"])
     table = table.iloc[np.argsort(place, kind="stable")]
