@@ -343,9 +343,9 @@ def answers(metric: Metric, blocks: Iterable[list[Request]]) -> Iterator[Score]:
 
 def _sound(score: Score) -> Score:
     """A score as the protocol wants it: a value that is no number has status ``invalid``."""
-    if type(score.value) is float and score.status is Status.OK and not score.detail:
-        if math.isfinite(score.value):  # as nearly all are
-            return score
+    is_plain = score.status is Status.OK and type(score.value) is float and not score.detail
+    if is_plain and math.isfinite(score.value):  # as nearly all are
+        return score
     value, status = float(score.value), Status(score.status)
     detail = str(score.detail).encode("utf-8", "replace").decode()  # no file takes half a character
     if status.has_value and not math.isfinite(value):
