@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
+from sklearn.isotonic import IsotonicRegression
 
 from tests.stats.oracles import rng
 from tstmeta.stats.alternative import alternative_annotator_test, on_scale
@@ -74,6 +75,8 @@ def test_the_test_is_its_definition_in_loops():
             assert bool(row.reason) == (want is None)
             if want is not None:
                 assert row[:6] == pytest.approx(want)
+        small = judge(1e-6 * cube, 1e-6 * metric, epsilon=epsilon, mapping="none")
+        assert small.rho == pytest.approx(result.rho, nan_ok=True)
         tested = [want for want in wanted if want]
         if tested:
             assert result.omega == pytest.approx(np.mean([want[5] for want in tested]))
@@ -137,6 +140,23 @@ def test_a_source_is_never_mapped_by_its_own_ratings():
         assert (np.abs(after - before) > 1).any()
 
 
+def test_two_sources_map_each_other_and_a_rating_of_many_counts_for_many():
+    cube, scores = rng(9).integers(1, 6, (2, 8, 3)).astype(float), rng(9).normal(size=(2, 8))
+    cube[:, 2:, 1] = cube[:, 5:, 2] = NAN
+    people, count = np.nanmean(cube, axis=2), np.isfinite(cube).sum(axis=2)
+    mapped, _ = on_scale(cube, scores, rng(0))
+    for one, other in ((0, 1), (1, 0)):
+        fit = IsotonicRegression(out_of_bounds="clip")
+        fit.fit(scores[one], people[one], sample_weight=count[one])
+        assert mapped[other] == pytest.approx(fit.predict(scores[other]))
+    rising, falling = np.tile(np.arange(8.0), (2, 1)), np.arange(8.0)[::-1]
+    for order in (1, -1):  # flat in one fold is not flat
+        people = np.stack([rising[0], falling])[::order, :, None]
+        assert not on_scale(people, rising, rng(0))[1]
+    for equal in (0 * people, 1e6 + 1e-5 * people):
+        assert on_scale(equal, rising, rng(0))[1]
+
+
 MANY = np.ones((40, 2, 1))
 #: cube, metric, part of the reason
 NOBODY = {
@@ -151,7 +171,7 @@ def test_where_no_rater_can_be_tested_the_reason_is_given(cube, metric, reason):
     result = judge(cube, metric)
     assert math.isnan(result.omega)
     assert math.isnan(result.rho)
-    assert not result.passed
+    assert (result.passed, result.n) == (False, 0)
     assert reason in result.reason
 
 
@@ -161,6 +181,7 @@ def test_raters_with_few_items_are_left_out_with_the_reason():
     result = judge(cube, truth)
     reasons = ["", "", "", "20 items, fewer than 30", "no items to compare on"]
     assert [row.reason for row in result.raters] == reasons
+    assert [row.n for row in result.raters[3:]] == [20, 0]
     assert result.omega == 1
 
 
@@ -170,3 +191,5 @@ def test_without_spread_p_is_that_of_a_sign_test_or_one():
     assert [row.p for row in result.raters] == [0.5**80] * 3
     row = judge(np.zeros((40, 2, 3)), np.ones((40, 2)), mapping="none").raters[0]
     assert (row.metric, row.person, row.p) == (0, 1, 1)
+    equal = judge(np.ones((40, 2, 3)), np.ones((40, 2)), mapping="none", epsilon=0.0)
+    assert [row.p for row in equal.raters] == [1] * 3

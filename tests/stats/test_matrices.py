@@ -69,6 +69,25 @@ def test_draws_are_repeated_rows_and_columns(monkeypatch, name, level, few):
     assert defined > 30
 
 
+@pytest.mark.parametrize("few", [128, 0], ids=["all pairs", "blocks"])
+@pytest.mark.parametrize("draws", [1, 2, 3])
+def test_sums_over_pairs_and_standings_are_loops_for_values_of_each_draw(monkeypatch, few, draws):
+    monkeypatch.setattr(kernels, "FEW", few)
+    monkeypatch.setattr(kernels, "_BLOCK", 12)
+    rng, n = np.random.default_rng(draws), 7
+    x, y = rng.integers(0, 4, (draws, n)), rng.integers(0, 4, (draws, n))
+    for weights in (rng.integers(0, 3, (3, n)), rng.random((3, n))):  # counts, and no counts
+        weights = weights[: 3 if draws == 1 else draws].astype(float)
+        agreeing = kernels.pair_total(np.multiply, x, y, weights)
+        for d, w in enumerate(weights):
+            a, b = (side[d % draws] for side in (x, y))
+            gaps = np.sign(np.subtract.outer(a, a)), np.sign(np.subtract.outer(b, b))
+            both = np.outer(w, w) / 2
+            assert agreeing[d] == pytest.approx((both * gaps[0] * gaps[1]).sum(), abs=1e-12)
+            assert kernels.untied(x, weights)[d] == pytest.approx((both * gaps[0] ** 2).sum())
+            assert kernels.standings(x, weights)[d] == pytest.approx(gaps[0] @ w)
+
+
 @everywhere
 def test_the_order_of_sources_and_of_systems_does_not_matter(name, level):
     for human, metric, tasks, rng in tables(5, 60, sources=8, systems=5):
@@ -87,6 +106,7 @@ def test_scale_and_shift_of_either_side_do_not_matter(name, level):
         result = correlate(human, metric, setting).value
         assert correlate(human, 4 * metric - 8, setting).value == near(result)
         assert correlate(0.5 * human + 2, metric, setting).value == near(result)
+        assert correlate(human, metric * 2.0**-70, setting).value == near(result)
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e-3, 1e12], ids=str)

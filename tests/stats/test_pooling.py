@@ -29,7 +29,9 @@ def test_equal_variances_give_what_the_formulas_of_equal_weights_give(method):
     expected = (y.mean(), half, math.sqrt(tau2), ahead)
     ours = (result.mean, result.high - result.mean, result.tau, result.predict_high - result.mean)
     assert ours == pytest.approx(expected, abs=1e-6)
-    assert (result.low + result.high) / 2 == pytest.approx(y.mean())
+    for low, high in ((result.low, result.high), (result.predict_low, result.predict_high)):
+        assert (low + high) / 2 == pytest.approx(y.mean())
+    assert result.k == 5
 
 
 @pytest.mark.parametrize("method", ["pm", "dl"])
@@ -69,12 +71,16 @@ def test_values_whose_squares_overflow_end_without_a_mean_rather_than_never():
 def test_fewer_than_three_values_are_not_pooled():
     result = stats.pool([0.5, 0.6], [0.1, 0.1])
     assert math.isnan(result.mean)
+    one = stats.predict([0.5], [0.1], ["a"], "a", 0.0)
+    assert (result.k, one.k, math.isnan(one.mean)) == (2, 1, True)
+    three = stats.predict([0.5, 0.6, 0.7], [0.1] * 3, ["a"] * 3, "a", 0.0)
+    assert (three.k, three.mean) == (3, pytest.approx(0.6))
     assert result.reason == "2 of at least 3 values to pool"
 
 
 @pytest.mark.parametrize(("v", "y"), [([0.1], [0.1, 0.2]), ([-1, 1], [0, 0]), ([1, 1], [0, NAN])])
 def test_what_cannot_be_pooled_is_refused(v, y):
-    with pytest.raises(ValueError, match="none missing or negative"):
+    with pytest.raises(ValueError, match=r"none missing or negative, are needed$"):
         stats.pool(y, v)
 
 
@@ -108,12 +114,21 @@ def test_a_known_task_draws_towards_its_values_and_a_new_one_is_wider():
     assert stats.predict(y, v, tasks, "a", 0.01).low < low.low
 
 
-def test_averages_over_taus_go_by_the_likelihood_of_other_metrics_too():
-    y, v, tasks = [0.5, 0.52, 0.8, 0.81, 0.6, 0.62], [0.0002] * 6, [*"aabbcc"]
-    taus = np.array([[0.0, 0.05], [0.1, 0.05]])
-    only = [stats.predict(y, v, tasks, "a", 0.0, taus=taus[[i]]) for i in (0, 1)]
-    for i in (0, 1):
-        sure = np.array([0.0, -1e3])[[i, 1 - i]]
-        assert stats.predict(y, v, tasks, "a", 0.0, sure, taus) == pytest.approx(only[i])
-    assert stats.log_likelihood(y, v, tasks, taus).argmax() == 1
-    assert math.isnan(stats.predict([0.5], [0.1], ["a"], "a", 0.0).mean)
+def test_an_average_over_taus_has_the_mean_and_the_variance_of_a_mixture():
+    y, v, tasks = np.array([0.5, 0.62, 0.8, 0.71]), np.array([1, 2, 3, 4]) / 1000, [*"aabb"]
+    taus, of_others, logs = np.array([[0.02, 0.1], [0.1, 0.05], [0.2, 0.1]]), [0.3, -0.4, 0.2], []
+    for between, within in taus:
+        covariance = np.kron(np.eye(2), np.full((2, 2), between**2)) + np.diag(v + within**2)
+        inverse = np.linalg.inv(covariance)
+        far = y - (inverse @ y).sum() / inverse.sum()
+        fit = math.log(np.linalg.det(covariance)) + math.log(inverse.sum()) + far @ inverse @ far
+        logs.append(-fit / 2)
+    assert stats.log_likelihood(y, v, tasks, taus) == pytest.approx(logs)
+    shares = scipy_stats.norm.pdf(taus, scale=0.1).prod(axis=1) * np.exp(np.add(logs, of_others))
+    shares /= shares.sum()
+    alone = [stats.predict(y, v, tasks, "a", 0.001, taus=pair[None])[:2] for pair in taus]
+    means, lows = np.transpose(alone)
+    mean, z = shares @ means, scipy_stats.norm.ppf(0.975)
+    half = z * math.sqrt(shares @ (((means - lows) / z) ** 2 + means**2) - mean**2)
+    result = stats.predict(y, v, tasks, "a", 0.001, of_others, taus)
+    assert result == pytest.approx((mean, mean - half, mean + half, 4))

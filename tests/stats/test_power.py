@@ -7,16 +7,29 @@ import pytest
 from scipy import optimize, stats
 
 from tests.stats.oracles import noisy, rng
-from tstmeta.stats import ResamplingPlan, Setting, draw, estimate, resampled
+from tstmeta.stats import ResamplingPlan, Setting, draw, estimate, resample
 from tstmeta.stats.power import detectable_difference, tilted
 
+NAN = math.nan
 
-@pytest.mark.parametrize("level", ["pooled", "source"])
-def test_four_of_five_draws_of_the_tilted_scores_lie_beyond_the_reach_of_the_test(level):
-    human, metrics = noisy(1, (60, 4), (1.0, 1.5, 3.0))
-    setting, plan = Setting("pearson", level), ResamplingPlan(n=400)
+
+#: setting, units, cells; limits over single items are not widened
+CASES = [
+    (Setting("pearson", "source"), "sources", (60, 4)),
+    (Setting(), "both", (20, 12)),
+    (Setting("spearman"), "sources", (200, 1)),
+    (Setting(), "sources", (7, 60)),
+]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_four_of_five_draws_of_the_tilted_scores_lie_beyond_the_reach_of_the_test(case):
+    setting, units, shape = case
+    human, metrics = noisy(1, shape, (1.0, 1.5, 3.0))
+    human[0, 0] = metrics[:, -1, 0] = NAN
+    plan = ResamplingPlan(units, n=400)
     result = detectable_difference(human, metrics[0], metrics[1:], setting, plan, rng(2))
-    draws, n = draw(plan, human.shape, rng(2)), len(human)
+    draws, n = draw(plan, human.shape, rng(2)), shape[1] if units == "both" else shape[0]
     for place, other in enumerate(metrics[1:]):
         size = result[place]
 
@@ -25,9 +38,12 @@ def test_four_of_five_draws_of_the_tilted_scores_lie_beyond_the_reach_of_the_tes
             return np.subtract(*estimate(human, pair, setting)) - size
 
         worse = tilted(human, other, optimize.brentq(off, -1.57, 1.57))
-        gaps = np.subtract(*resampled(human, [metrics[0], worse], setting, draws))
-        reach = stats.t.ppf(0.975, n - 1) * math.sqrt(n / (n - 1)) * gaps.std(ddof=1)
-        assert np.mean(gaps > reach) == pytest.approx(0.8, abs=0.01)
+        drawn = resample(human, [metrics[0], worse], setting, plan, draws)
+        gaps, reach = drawn.pairs.resampled[0], stats.norm.ppf(0.975)
+        if drawn.widened:
+            reach = stats.t.ppf(0.975, n - 1) * math.sqrt(n / (n - 1))
+        reach *= gaps.std(ddof=1)
+        assert np.mean(gaps > reach) == pytest.approx(0.8, abs=0.011)
 
 
 def test_a_tilt_ends_at_people_and_at_their_opposite_and_passes_the_scores():
@@ -48,6 +64,9 @@ def test_what_cannot_be_detected_or_has_no_value_says_so():
     few = [side[:1] for side in (human, metrics[0])]
     result = detectable_difference(*few, metrics[:1, :1], Setting(), ResamplingPlan(n=9), rng())
     assert np.isnan(result).all()  # one source: there is nothing to draw
+    few = [side[:2] for side in (human, metrics[0])]
+    result = detectable_difference(*few, metrics[:1, :2], Setting(), ResamplingPlan(n=99), rng())
+    assert result == math.inf  # two: one degree of freedom reaches too far
 
 
 @pytest.mark.parametrize("statistic", ["pearson", "pairwise-accuracy"])

@@ -85,6 +85,10 @@ def test_everything_faces_the_cells_that_all_metrics_scored():
     assert result.metrics[:2] == pytest.approx(alone.metrics)
     assert math.isnan(result.metrics[2])
     assert result.n == alone.n
+    every = averaged([w[::2] for w in ceiling_by_hand(cube, metric, "pearson", "pooled")])
+    assert ceiling(cube, Setting()).value == pytest.approx(every)
+    scored = np.where(np.isfinite(cube).sum(axis=2) > 1, NAN, metric)
+    assert ceiling(cube, Setting(), [scored]).reason == "no cell with two ratings has scores"
 
 
 def cube_of(*layers):
@@ -143,6 +147,8 @@ def test_alpha_agrees_with_the_package_krippendorff(level):
             compared += 1
             expected = krippendorff.alpha(reliability_data=matrix.T, level_of_measurement=level)
             assert result.value == pytest.approx(expected, abs=1e-12)
+            assert result.raters == np.isfinite(paired).any(axis=0).sum()
+            assert level == "interval" or alpha(matrix) == result
     assert compared > 250
 
 

@@ -45,9 +45,10 @@ def test_clusters_are_drawn_whole_and_strata_keep_their_number_of_clusters(label
     [
         (ResamplingPlan("rows"), "unknown unit 'rows'; known: sources, systems, both"),  # type: ignore[arg-type]
         (ResamplingPlan(clusters=[1, 2]), "clusters must be 3 labels"),
-        (ResamplingPlan(clusters=[1, 1, 2], strata=[1, 2, 2]), "in more than one stratum"),
+        (ResamplingPlan(clusters=[1, 1, 2], strata=[1, 2, 2]), "^a cluster lies in more than one"),
         (ResamplingPlan(clusters=[1, math.nan, 2]), "clusters must be 3 labels"),
         (ResamplingPlan(strata=["a", None, "b"]), "strata must be 3 labels"),
+        (ResamplingPlan("both", columns=[1]), "^columns must be 2 labels"),
     ],
 )
 def test_plans_that_cannot_be_are_refused(plan, message):
@@ -55,10 +56,22 @@ def test_plans_that_cannot_be_are_refused(plan, message):
         draw(plan, (3, 2), rng())
 
 
+def test_columns_of_one_label_are_one_system():
+    plan = ResamplingPlan("systems", 50, columns=["b", "a", "b", "c"])
+    counts = draw(plan, (2, 4), rng()).systems
+    assert (counts[:, 0] == counts[:, 2]).all()
+    assert (counts[:, [0, 1, 3]].sum(axis=1) == 3).all()
+    left_out = jackknife(plan, (2, 4))[0].draws.systems
+    assert left_out.tolist() == [[1, 0, 1, 1], [0, 1, 0, 1], [1, 1, 1, 0]]
+    assert (draw(ResamplingPlan("both", 50), (2, 1), rng()).systems == 1).all()
+    assert jackknife(ResamplingPlan("both"), (3, 1))[1].draws.systems.tolist() == [[0]]
+
+
 def test_clusters_are_left_out_whole():
     (result,) = jackknife(ResamplingPlan("sources", clusters=list("aba")), (3, 2))
     assert result.draws.sources.tolist() == [[0, 1, 0], [1, 0, 1]]
     assert (result.draws.systems == 1).all()
+    assert result.kind == "clusters"
 
 
 def test_of_very_many_clusters_none_is_left_out_and_limits_hardly_move(monkeypatch):
@@ -72,3 +85,5 @@ def test_of_very_many_clusters_none_is_left_out_and_limits_hardly_move(monkeypat
     assert second == pytest.approx(first, abs=0.01)
     counts = [result.metrics.counts["sources"].tolist() for result in results]
     assert counts[0] == counts[1]
+    gaps = [np.isnan(result.metrics.jackknives[0]).all() for result in results]
+    assert gaps == [False, True]
