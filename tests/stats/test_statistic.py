@@ -11,6 +11,7 @@ from sklearn.metrics import roc_auc_score
 
 from tests.stats.oracles import PLACES
 from tstmeta.stats import STATISTICS, ResamplingPlan, Setting, correlate, draw, estimate, resampled
+from tstmeta.stats.matrices import with_value
 
 NAN, INF = math.nan, math.inf
 SCIPY = {
@@ -166,6 +167,7 @@ def test_any_table_gives_a_value_or_a_reason_and_no_warning(name, case):
             assert not np.isinf(values).any()
 
 
+EQUAL = "fewer than 3 items with both values, or all ratings or all scores are equal"
 #: people, metric, statistic, level, n and reason
 REASONS = [
     (NORMAL, ZERO, "pearson", "pooled", 20, "all scores are equal"),
@@ -174,7 +176,9 @@ REASONS = [
         *(NORMAL[:, :1], NORMAL[:, :1], "pairwise-accuracy", "system", 1),
         "fewer than 2 systems with both values",
     ),
-    (NORMAL, ZERO, "pearson", "source", 0, "no source has a value: fewer than 3 items with both"),
+    (NORMAL, ZERO, "pearson", "source", 0, f"no source has a value: {EQUAL}"),
+    (NORMAL, ZERO, "pearson", "same-source", 0, f"no source has a value: {EQUAL}"),
+    (NORMAL, ZERO, "pearson", "within-system", 0, f"no system has a value: {EQUAL}"),
     (
         *(NORMAL, ZERO, "pearson", "within-task", 0),
         "fewer than 3 items with both values, in tasks where both vary",
@@ -185,7 +189,14 @@ REASONS = [
 @pytest.mark.parametrize(("human", "metric", "name", "level", "n", "reason"), REASONS)
 def test_reasons_are_specific(human, metric, name, level, n, reason):
     result = correlate(human, metric, Setting(name, level, np.arange(len(human)) % 2))
-    assert (result.n, result.reason[: len(reason)]) == (n, reason)
+    assert (result.n, result.reason) == (n, reason)
+
+
+def test_n_counts_cells_of_tasks_and_only_levels_of_groups_have_groups():
+    result = correlate(NORMAL, HALF, Setting("pearson", "within-task", np.arange(5) % 2))
+    assert (result.n, math.isnan(result.p)) == (8, True)
+    for level, groups in (("pooled", 0), ("system", 0), ("source", 5), ("within-system", 4)):
+        assert with_value(NORMAL, NORMAL[None], Setting("pearson", level)).shape == (1, groups)
 
 
 @pytest.mark.parametrize(
