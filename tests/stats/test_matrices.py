@@ -138,3 +138,8 @@ def test_draws_in_slices_give_the_same_as_all_at_once(monkeypatch, name, level):
     full = resampled(human, metrics, setting, draws)
     monkeypatch.setattr("tstmeta.stats.matrices._ROOM", 5 * metrics.size)
     assert resampled(human, metrics, setting, draws) == pytest.approx(full, abs=1e-12, nan_ok=True)
+
+
+def test_means_of_nothing_but_rounding_are_zero():
+    columns = np.array([[0.1, 0.1, 1e-9], [0.2, 0.6, 2e-9], [-0.3, -0.7, -3e-9]])[None]
+    assert not np.any(kernels.column_means(columns, columns[None], np.ones((1, 3))))
