@@ -86,7 +86,7 @@ def main() -> None:
         measure.check("evaluate, content: processor seconds", content, "<", 60),
     ]
     notes = ["imports: milliseconds by package, under -X importtime, which slows them a little"]
-    measure.finish("interactive", given, LIBRARIES, load_before, rows, checks, notes)
+    measure.finish("interactive", given, LIBRARIES, load_before, rows, checks, notes, rounds=1)
 
 
 if __name__ == "__main__":
