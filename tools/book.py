@@ -157,6 +157,7 @@ def package(distribution: str, name: str) -> Path:
 
 def pages() -> Path:
     """Write the pages that are made from data into ``book/_generated``; return that folder."""
+    import tools.warm  # noqa: F401
     from tools import pages as writer
 
     recall()

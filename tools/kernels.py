@@ -33,8 +33,8 @@ IMPORTED = [
     *("ipykernel.ipkernel", "IPython.display", "numpy", "pandas", "scipy.stats", "pandera.pandas"),
     *("matplotlib.pyplot", "seaborn", "myst_nb"),
     *("pyarrow.parquet", "rouge_score.rouge_scorer", "sacrebleu.metrics", "sklearn.linear_model"),
-    *("torch", "transformers.models.llama.modeling_llama", "hypothesis"),
-    *("tools.book", "tstmeta.analysis", "tstmeta.ledger", "tstmeta.scoring"),
+    *("torch", "transformers.models.llama.modeling_llama", "sentence_transformers", "hypothesis"),
+    *("tools.book", "tstmeta.analysis", "tstmeta.ledger", "tstmeta.scoring", "tools.warm"),
 ]  # not tstmeta.plot: the drawing of figures is set up where it is first imported
 
 
@@ -48,7 +48,7 @@ def notebook(name: str) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     copy, executed = sources / f"{name}.ipynb", notebooks / f"{name}.ipynb"
     lines = [f"{kind}.to_parquet({str(frames / f'{name}.{kind}.parquet')!r})" for kind in FRAMES]
-    for second in ("independence", "weighted"):  # a second frame, which chapters 20 and 27 have
+    for second in ("judged_more", "independence", "weighted"):  # of chapters 14, 20 and 27
         file = frames / f"{name}.{second}.parquet"
         lines += [f"if {second!r} in globals():", f"    {second}.to_parquet({str(file)!r})"]
     source = nbformat.read(ROOT / "notebooks" / f"{name}.ipynb", as_version=4)

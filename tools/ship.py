@@ -5,7 +5,7 @@
     ratings [SET ...]   data/ratings/SET: items without texts, ratings, all scores, the licence
     frozen NAME ...     data/frozen/NAME.csv: the main frame of notebook NAME of the last book;
                         ``claims``, ``effects`` and ``sets`` are computed now, and
-                        ``judges`` is ``independence`` of chapter 20
+                        ``judges`` is ``independence`` of chapter 20, ``judged_more`` of 14
     tokens              data/tokens.parquet: what language models gave for texts of ours, from the
                         store of a book that was built without raw files, and without this file
     weights             the weights of ``tst-content``, of chapter 27
@@ -128,6 +128,11 @@ def scored(name: str, store: Path) -> pd.DataFrame:
 
 #: What is frozen beside the headline statistic: statistic and level.
 SECOND = (("pearson", "same-source"), ("kendall", "same-source"), ("accuracy", "system"))
+#: Frames of a chapter beside its headline, and where its execution leaves them.
+SECONDS = {
+    "judges": "20_released_judges.independence",
+    "judged_more": "14_judges.judged_more",
+}
 
 
 def frozen(*names: str) -> None:
@@ -139,9 +144,8 @@ def frozen(*names: str) -> None:
         elif name == "sets":
             profiles = [advice.profile(tst.load(row.dataset)) for row in sets]
             table = pd.DataFrame(profiles).rename_axis("dataset").reset_index()
-        elif name == "judges":
-            file = ROOT / ".build" / "frames" / "20_released_judges.independence.parquet"
-            table = pd.read_parquet(file)
+        elif name in SECONDS:
+            table = pd.read_parquet(ROOT / ".build" / "frames" / f"{SECONDS[name]}.parquet")
         elif name == "claims":
             table = claims(judged_claims())
         else:

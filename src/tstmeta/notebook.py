@@ -147,6 +147,7 @@ def run_notebook(source: Path, values: Mapping[str, Any], out: Path) -> Path:
             kernel_name="python3",
             language="python",
             progress_bar={"desc": source.stem, "leave": False} if sys.stderr.isatty() else False,
+            request_save_on_cell_execute=False,  # it takes as long as many cells; a fault is saved
             kernel_manager_class=_this_python(),
             # on a busy machine a kernel needs its time, and a late picture must not be lost
             start_timeout=180,
