@@ -21,7 +21,7 @@ NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 RESULTS = FOLDER.parent / "book" / "results"
 every_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 #: Run as a whole by every run of the tests; the others nightly.
-QUICK = {"01_datasets", "02_content_preservation"}
+QUICK = {"01_datasets"}
 
 
 def each(paths: list[Path]) -> pytest.MarkDecorator:

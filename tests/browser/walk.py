@@ -126,10 +126,10 @@ def pages(book: Path = BOOK) -> list[str]:
 
 @cache
 def kinds() -> frozenset[str]:
-    """Every page, but of those that one template makes the first three."""
+    """Every page, but of those that one template makes the first two."""
     written = [page for page in pages() if page not in MACHINERY]
     alike = ("book/_generated/metrics/", "book/_generated/cards/")
-    many = {page for folder in alike for page in [p for p in written if p.startswith(folder)][3:]}
+    many = {page for folder in alike for page in [p for p in written if p.startswith(folder)][2:]}
     return frozenset(written) - many
 
 
@@ -168,8 +168,15 @@ Visits = dict[str, Visit]
 
 
 class _Quiet(SimpleHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"  # a connection serves all of a page
+
     def log_message(self, format: str, *arguments: object) -> None:
         pass
+
+    def end_headers(self) -> None:
+        if self.path.startswith("/_static/"):  # asked for once, not by each page
+            self.send_header("Cache-Control", "max-age=3600")
+        super().end_headers()
 
 
 @contextmanager

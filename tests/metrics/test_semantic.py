@@ -10,8 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 from scipy.spatial.distance import cdist
-from sentence_transformers import SentenceTransformer
-from sentence_transformers.util import pairwise_cos_sim
 
 from tests.metrics import metric, needs_encoder, scored, values
 from tests.models import tiny_encoder
@@ -36,6 +34,8 @@ def folder(tmp_path_factory):
 
 
 def upstream(where, pairs):
+    from sentence_transformers import SentenceTransformer  # takes seconds
+
     model = SentenceTransformer(str(where), device="cpu")
     return [model.encode(list(side), show_progress_bar=False) for side in zip(*pairs, strict=True)]
 
@@ -54,6 +54,8 @@ def test_texts_that_are_alike_to_the_encoder_tie_whatever_stands_in_their_batch(
 
 @pytest.mark.parametrize("name", ["tiny", pytest.param("embedded", marks=needs_encoder)])
 def test_cosine_is_that_of_sentence_transformers(folder, name):
+    from sentence_transformers.util import pairwise_cos_sim
+
     where = MINILM.where if name == "embedded" else folder
     metric = Cosine("" if name == "embedded" else str(folder))
     wanted = pairwise_cos_sim(*upstream(where, PAIRS)).numpy()

@@ -3,7 +3,6 @@
 import itertools
 import math
 import re
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -152,13 +151,9 @@ def test_a_claim_on_existing_sets_is_judged_on_all_that_are_rated_and_not_on_our
 # --------------------------------------------------------------------------------- the frozen
 
 
-#: Claims that take three times as long as all others, without the raw files.
-LONG = ("pauli2025.source-basis", "lai2023.learned")
-
-
-def hold(given: Claims, left_out: Sequence[str] = ()) -> None:
+def hold(given: Claims) -> None:
     """Verdicts are equal, values to 1e-9, limits to .03 or .35 of the width (other draws)."""
-    old = read_frozen("claims").query("claim not in @left_out")
+    old = read_frozen("claims")
     before = old.drop_duplicates("claim").set_index("claim")["verdict"]
     pd.testing.assert_series_equal(given.verdicts.set_index("claim")["verdict"], before)
     assert given.verdicts["lean"].tolist() == [
@@ -185,16 +180,12 @@ def test_with_the_ratings_verdicts_and_numbers_are_the_frozen_ones():
     hold(claims())
 
 
-@pytest.mark.parametrize("left_out", [LONG, pytest.param((), marks=pytest.mark.nightly)])
-def test_without_the_raw_files_verdicts_and_numbers_are_computed_or_frozen(
-    left_out, monkeypatch, tmp_path
-):
+@pytest.mark.nightly
+def test_without_the_raw_files_verdicts_and_numbers_are_computed_or_frozen(monkeypatch, tmp_path):
     monkeypatch.setenv("TSTMETA_DATA", str(tmp_path / "none"))
     monkeypatch.setattr(paths, "external", lambda: tmp_path / "none")
-    texts = [text for text in rules.texts() if text["claim"] not in left_out]
-    monkeypatch.setattr(rules, "texts", lambda: texts)
     bare = claims(draws=500)
-    hold(bare, left_out)
+    hold(bare)
     why = bare.verdicts.set_index("claim")["why"]
     frozen = why.str.startswith("Frozen: computed where all its data were (")
     assert 5 < frozen.sum() < len(why) - 5

@@ -160,9 +160,11 @@ def seeded(
     for dataset in data:
         if not (rows := at & (frame["dataset"] == dataset.name)).any():
             continue
-        scores = scoring.score(dataset, SEEDS, ["source"], store=store, progress=False)
-        values = correlate(pairs(dataset, scores, dimension), statistic, level)["value"]
-        mean, sd = values.agg(["mean", "std"])
+        values = []
+        for name in SEEDS:  # one after the other: ten would be most of what is in memory
+            scores = scoring.score(dataset, name, ["source"], store=store, progress=False)
+            values += [*correlate(pairs(dataset, scores, dimension), statistic, level)["value"]]
+        mean, sd = pd.Series(values).agg(["mean", "std"])
         limits = np.clip([mean - 2 * sd, mean + 2 * sd], *STATISTICS[statistic].bounds)
         known = {"value": mean, "low": limits[0], "high": limits[1]}
         known |= dict.fromkeys(WITHOUT)

@@ -87,7 +87,7 @@ def test_a_model_takes_its_steps_and_changes_nothing_outside(tmp_path, name):
         train(tmp_path, name, seed=1)
 
 
-@pytest.mark.parametrize("name", ["M0", "M7"])
+@pytest.mark.parametrize("name", [pytest.param("M0", marks=pytest.mark.nightly), "M7"])
 def test_a_run_that_dies_ends_with_the_same_bytes(tmp_path, name):
     train(tmp_path / "whole", name)
     for at in (1, 3, 5):
@@ -116,6 +116,7 @@ def test_all_models_of_a_seed_begin_with_the_same_reconstruction(tmp_path):
         trainer.train(tmp_path / "short", "M0", CORPUS, short)
 
 
+@pytest.mark.nightly
 def test_learning_makes_sentences_likelier(tmp_path):
     options = QUICK.options.model_copy(update={"steps": 60, "rate": 1e-2})
     changed = QUICK.model_copy(update={"options": options})
