@@ -1,7 +1,7 @@
 # The front door.  Works with GNU Make 3.81; needs Python 3.11 to 3.13, make and git, nothing
 # else.  `make book` and `make test` install the whole lock file into .venv first, once.
 
-.PHONY: help setup data book print test nightly serve lint clean distclean
+.PHONY: help setup data book print pyodide test nightly serve lint clean distclean
 .NOTPARALLEL:
 
 PYTHON ?=
@@ -89,6 +89,9 @@ book: setup ## Build the book into book/_build/html: from raw files where they a
 
 print: book ## Print the lessons and their slides to PDF, into book/_build/print (needs Chromium)
 	@"$(PY)" -m tools.print
+
+pyodide: setup ## Make lesson 4's code run in the reader's browser (once; needs npm; then make book)
+	@"$(PY)" -m tools.book pyodide
 
 test: setup ## Build the book of a machine without raw files, check style and types, run all tests
 	@"$(PY)" -m ruff check .

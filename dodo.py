@@ -209,6 +209,7 @@ def task_book():
             *CODE,  # the page on the API is made of its docstrings
             *TOOLS,
             "book/templates/slides.html.j2",
+            *files(".build/pyodide/*"),
             *VERSIONS,
         ],
         # what is named here runs first, in this order; all others in any

@@ -1,4 +1,4 @@
-"""Build the book: ``python -m tools.book train NAME | scores NAME | pages | build``.
+"""Build the book: ``python -m tools.book train NAME | scores NAME | pages | build | pyodide``.
 
 ``dodo.py`` calls the steps in order, and only where something changed.  What a step writes appears
 whole or not at all.  MathJax and Plotly are copied from their packages: no other host is asked.
@@ -9,6 +9,8 @@ import os
 import shutil
 import subprocess
 import sys
+import tarfile
+from hashlib import sha256
 from importlib.metadata import files
 from pathlib import Path
 
@@ -45,6 +47,12 @@ CHOICES = tuple(
 )
 #: What of MathJax a page with TeX loads, its fonts and extensions included.
 MATHJAX = ("input/tex", "output/chtml")
+#: Python for the browser: the version of its npm package, its SHA-256, and what a page loads of it.
+PYODIDE = "0.28.3", "bc3accb122c2c5d840b26ce56b100a21ab94aea4fe387a5b5c072ec6a88b7a62"
+PYODIDE_FILES = (
+    *("pyodide.js", "pyodide.asm.js", "pyodide.asm.wasm"),
+    *("python_stdlib.zip", "pyodide-lock.json"),
+)
 #: What language models gave for texts of ours; ``tools.ship tokens`` writes it.
 TOKENS = ROOT / "data" / "tokens.parquet"
 #: The page that sends readers on names no icon, and browsers then ask for one that is not there.
@@ -138,13 +146,38 @@ def runnable(wanted: list[str]) -> list[str]:
 
 
 def assets() -> None:
-    """Copy MathJax and Plotly out of their packages into ``book/_static/vendor``."""
+    """Copy MathJax, Plotly, and Pyodide where it was fetched, into ``book/_static/vendor``."""
     vendor = empty(ROOT / "book" / "_static" / "vendor")
     mathjax = package("sphinx-mathjax-offline", "tex-chtml.js")
     for name in MATHJAX:
         shutil.copytree(mathjax.parent / name, vendor / "mathjax" / name)
     shutil.copy(mathjax, vendor / "mathjax")
     shutil.copy(package("plotly", "plotly.min.js"), vendor)
+    if (fetched := ROOT / ".build" / "pyodide").is_dir():
+        shutil.copytree(fetched, vendor / "pyodide")
+
+
+def pyodide() -> Path:
+    """Get Python for the browser (14 MB) with npm; `make book` puts it beside the pages."""
+    version, digest = PYODIDE
+    npm = shutil.which("npm")
+    if npm is None:
+        raise TstmetaError(
+            "npm is not here, and Pyodide is a package of npm: install Node.js"
+        )
+    fresh = empty(ROOT / ".build" / "pyodide.part")
+    command = [npm, "pack", f"pyodide@{version}", "--silent"]
+    done = subprocess.run(command, cwd=fresh, check=False, stdout=subprocess.DEVNULL)
+    archive = fresh / f"pyodide-{version}.tgz"
+    if done.returncode or not archive.is_file():
+        raise TstmetaError(f"npm could not get pyodide {version}; see above, and try again")
+    if sha256(archive.read_bytes()).hexdigest() != digest:
+        raise TstmetaError(f"pyodide {version} is not the package that this project knows")
+    with tarfile.open(archive) as members:
+        for name in PYODIDE_FILES:
+            (fresh / name).write_bytes(members.extractfile(f"package/{name}").read())
+    archive.unlink()
+    return swap(fresh, ROOT / ".build" / "pyodide")
 
 
 def package(distribution: str, name: str) -> Path:
@@ -157,9 +190,11 @@ def package(distribution: str, name: str) -> Path:
 
 def pages() -> Path:
     """Write the pages that are made from data into ``book/_generated``; return that folder."""
-    import tools.warm  # noqa: F401
+    import pandas as pd
+
     from tools import pages as writer
 
+    pd.set_option("mode.string_storage", "python")  # as kernels have it: tools/warm.py
     recall()
     fresh = empty(ROOT / ".build" / "pages")
     writer.write(fresh)
@@ -207,7 +242,7 @@ def main() -> int:
     """Run a step; a fault becomes a message and exit code 2."""
     parser = argparse.ArgumentParser(description="The steps that build the book.")
     steps = parser.add_subparsers(required=True)
-    for step in (train, scores, pages, build):
+    for step in (train, scores, pages, build, pyodide):
         words = steps.add_parser(step.__name__)
         words.set_defaults(step=step)
         if step in (train, scores):

@@ -56,10 +56,12 @@ def address(_app: Sphinx, config: Config) -> None:
 
 
 def content(app: Sphinx, page: str, _template: str, context: dict[str, Any], _tree: Any) -> None:
-    """Load Plotly (5 MB) on the pages that draw with it, and on no other; write tables as CSV."""
+    """Load Plotly (5 MB) and code to try on the pages that have them; write tables as CSV."""
     if body := context.get("body"):
         if "Plotly.newPlot" in body:
             app.add_js_file("vendor/plotly.min.js")
+        if "tst-try" in body and (ROOT / "book/_static/vendor/pyodide").is_dir():
+            app.add_js_file("try.js", loading_method="defer")
         linked = partial(_linked, Path(app.outdir), Path(page), itertools.count(1))
         context["body"] = _TABLE.sub(linked, body)
 

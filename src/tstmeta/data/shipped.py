@@ -51,7 +51,7 @@ def scores(data: Dataset, metric: str, basis: str, signature: str = "") -> pd.Da
     Where an item's texts are here, they must be those that were scored.
     """
     name, stem = data.name.partition("@")[0], metric.partition(":")[0]
-    if stem == "released" or (table := by_metric(name, stem).get((metric, basis))) is None:
+    if stem == "released" or (table := _by_metric(name, stem).get((metric, basis))) is None:
         return pd.DataFrame()
     if signature:
         table = table[table["signature"] == signature]
@@ -68,8 +68,7 @@ def _digests(name: str) -> pd.Series:
 
 
 @lru_cache(maxsize=256)
-def by_metric(name: str, stem: str) -> dict[tuple[str, str], pd.DataFrame]:
-    """The scores of a file of a data set, by metric and basis."""
+def _by_metric(name: str, stem: str) -> dict[tuple[str, str], pd.DataFrame]:
     table = _read(name, f"scores/{stem}")
     return {} if table is None else dict(iter(table.groupby(["metric", "basis"], sort=False)))
 
