@@ -1,8 +1,5 @@
 """Nine languages: the form on made-up files, the sums of the upstream report on the real ones."""
 
-from itertools import combinations
-
-import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import zscore
@@ -137,16 +134,10 @@ def test_what_chapter_20_says_of_three_judges_is_frozen_as_their_answers_give_it
 
 @needs("textdetox2024")
 def test_what_chapter_14_says_of_judges_of_two_languages_is_frozen_as_their_answers_give_it():
-    keys = ["dataset", "judge", "dimension"]
-    frozen = read_frozen("judged_more").set_index(keys)
-    for language, judge, metric in (("en", "OpenAI", "openai"), ("zh", "Qwen", "qwen")):
-        loaded = data.load(f"textdetox2024@{language}")
-        scores = loaded.scores.query("dimension == 'content'")
-        scores = scores[scores["metric"] == f"released:{metric}-unknown-zero-shot"]
+    r = read_frozen("judged_more").set_index(["dataset", "judge"])["r"]
+    for language, judge in (("en", "OpenAI"), ("zh", "Qwen")):
+        loaded, name = data.load(f"textdetox2024@{language}"), f"{judge.lower()}-unknown-zero-shot"
+        scores = loaded.scores.query(f"dimension == 'content' and metric == 'released:{name}'")
         values = scores.groupby("item_id")["value"].mean()
-        row = frozen.loc[(loaded.name, f"{judge}, unknown version", "content")]
-        assert row["r"] == pytest.approx(values.corr(loaded.means["content"][values.index]))
-        source = loaded.items.set_index("item_id")["source_id"][values.index]
-        groups = values.groupby(source.to_numpy())
-        pairs = [(a, b) for _, part in groups for a, b in combinations(part, 2)]
-        assert row["ties_judge"] == pytest.approx(np.mean([a == b for a, b in pairs]))
+        wanted = values.corr(loaded.means["content"][values.index])
+        assert r[loaded.name, f"{judge}, unknown version"] == pytest.approx(wanted)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import runpy
 import shutil
+import tarfile
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -49,6 +51,22 @@ def test_pages_appear_whole_or_not_at_all(home, monkeypatch):
     monkeypatch.setattr(pages, "write", lambda folder: (folder / "new.md").touch())
     book.pages()
     assert [path.name for path in old.parent.iterdir()] == ["new.md"]
+
+
+def test_pyodide_is_taken_out_of_the_package_that_is_known(home, monkeypatch):
+    with tarfile.open(home / "made.tgz", "w:gz") as made:
+        for name in book.PYODIDE_FILES:
+            made.addfile(tarfile.TarInfo(f"package/{name}"))
+    npm = home / "npm"
+    npm.write_text(f"#!/bin/sh\ncp {home}/made.tgz pyodide-1.tgz\n")
+    npm.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{home}:/usr/bin:/bin")
+    monkeypatch.setattr(book, "PYODIDE", ("1", "another"))
+    with pytest.raises(TstmetaError, match="not the package that this project knows"):
+        book.pyodide()
+    digest = sha256((home / "made.tgz").read_bytes()).hexdigest()
+    monkeypatch.setattr(book, "PYODIDE", ("1", digest))
+    assert {path.name for path in book.pyodide().iterdir()} == {*book.PYODIDE_FILES}
 
 
 def test_a_book_with_a_warning_is_not_put_in_place(home, capfd):
