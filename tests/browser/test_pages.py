@@ -83,6 +83,8 @@ def test_no_file_of_the_book_names_a_folder_of_this_machine(place: Path) -> None
     named = [
         path.relative_to(walk.BOOK).as_posix()
         for path in walk.BOOK.rglob("*")
-        if path.is_file() and f"{place}/".encode() in path.read_bytes()
+        if path.is_file()
+        and path.suffix != ".wasm"  # Pyodide was made in a /root
+        and f"{place}/".encode() in path.read_bytes()
     ]
     assert named == []
