@@ -17,8 +17,9 @@ from tests.attack.jobs import JOBS, PACE, Job, end, until_kept, written
 from tstmeta.storage import locked
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="forks and limits of Linux")
-#: Jobs whose program loads no large model.
-QUICK = ("scores", "answers of a judge", "a built test set", "a style classifier")
+#: Jobs of every run of the tests; with the next two, those whose program loads no large model.
+QUICK = ("scores", "answers of a judge")
+LIGHT = (*QUICK, "a built test set", "a style classifier")
 NIGHTLY = pytest.mark.nightly
 
 
@@ -77,7 +78,7 @@ def goes_on(attacked: Attacked, place: Path, before: int, record) -> None:
     record("survived", 1)
 
 
-MANY = [pytest.param(name, 10, marks=NIGHTLY) for name in QUICK]
+MANY = [pytest.param(name, 10, marks=NIGHTLY) for name in LIGHT]
 
 
 @pytest.mark.parametrize(("name", "kills"), [*on(*((name, 2) for name in JOBS)), *MANY])
