@@ -162,9 +162,7 @@ def pyodide() -> Path:
     version, digest = PYODIDE
     npm = shutil.which("npm")
     if npm is None:
-        raise TstmetaError(
-            "npm is not here, and Pyodide is a package of npm: install Node.js"
-        )
+        raise TstmetaError("npm is not here, and Pyodide is a package of npm: install Node.js")
     fresh = empty(ROOT / ".build" / "pyodide.part")
     command = [npm, "pack", f"pyodide@{version}", "--silent"]
     done = subprocess.run(command, cwd=fresh, check=False, stdout=subprocess.DEVNULL)
