@@ -10,8 +10,8 @@ from tstmeta.analysis.committed import read_frozen
 from . import walk
 
 HERE = (walk.BOOK / "_static" / "vendor" / "pyodide").is_dir()
-pytestmark = [
-    *walk.MARKS,
+pytestmark = [  # no `browser`: where a book has to have a browser, it need not have this
+    walk.MARKS[1],
     pytest.mark.skipif(not HERE, reason="the book has no Pyodide (make pyodide book)"),
 ]
 
