@@ -192,10 +192,10 @@ def pages() -> Path:
 
     from tools import pages as writer
 
-    pd.set_option("mode.string_storage", "python")  # as kernels have it: tools/warm.py
     recall()
     fresh = empty(ROOT / ".build" / "pages")
-    writer.write(fresh)
+    with pd.option_context("mode.string_storage", "python"):  # as kernels have it: tools/warm.py
+        writer.write(fresh)
     return swap(fresh, ROOT / "book" / "_generated")
 
 
