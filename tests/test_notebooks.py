@@ -48,8 +48,7 @@ def test_its_parameters_have_types_and_stand_first(path):
 LIBRARIES = {
     *("numpy", "pandas", "scipy", "seaborn", "matplotlib", "plotly", "sklearn", "IPython"),
     *("myst_nb", "tqdm", "warnings", "itertools", "functools", "math", "fractions", "typing"),
-    *("collections", "dataclasses", "difflib", "html", "json", "statsmodels"),
-    *("tstmeta", "experiments"),
+    *("collections", "dataclasses", "difflib", "statsmodels", "tstmeta", "experiments"),
 }
 
 

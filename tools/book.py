@@ -158,7 +158,7 @@ def assets() -> None:
 
 
 def pyodide() -> Path:
-    """Get Python for the browser (14 MB) with npm; `make book` puts it beside the pages."""
+    """Get Python for the browser (12 MB) with npm; `make book` puts it beside the pages."""
     version, digest = PYODIDE
     npm = shutil.which("npm")
     if npm is None:

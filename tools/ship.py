@@ -129,7 +129,7 @@ def scored(name: str, store: Path) -> pd.DataFrame:
 #: What is frozen beside the headline statistic: statistic and level.
 SECOND = (("pearson", "same-source"), ("kendall", "same-source"), ("accuracy", "system"))
 #: Frames of a chapter beside its headline, and where its execution leaves them.
-SECONDS = {
+BESIDE = {
     "judges": "20_released_judges.independence",
     "judged_more": "14_judges.judged_more",
 }
@@ -144,8 +144,8 @@ def frozen(*names: str) -> None:
         elif name == "sets":
             profiles = [advice.profile(tst.load(row.dataset)) for row in sets]
             table = pd.DataFrame(profiles).rename_axis("dataset").reset_index()
-        elif name in SECONDS:
-            table = pd.read_parquet(ROOT / ".build" / "frames" / f"{SECONDS[name]}.parquet")
+        elif name in BESIDE:
+            table = pd.read_parquet(ROOT / ".build" / "frames" / f"{BESIDE[name]}.parquet")
         elif name == "claims":
             table = claims(judged_claims())
         else:

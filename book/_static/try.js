@@ -10,8 +10,9 @@ if (typeof document === "undefined") { // the worker
       const names = python.toPy(data.values); // fresh ones for each run
       python.runPython(data.code, { globals: names });
       const curve = names.get("curve")?.toJs?.();
-      if (!Array.isArray(curve) || !curve.flat().every(Number.isFinite))
-        throw new Error("The cells leave no `curve`, a list of pairs of numbers.");
+      const isPair = (pair) => pair?.length === 2 && pair.every(Number.isFinite);
+      if (!Array.isArray(curve) || !curve.every(isPair))
+        throw new Error("The cells leave no curve: a list of pairs of numbers.");
       self.postMessage({ curve });
     } catch (error) {
       self.postMessage({ fault: error.message.trim().split("\n").pop() });
@@ -39,13 +40,16 @@ if (typeof document === "undefined") { // the worker
     const started = () => {
       const fresh = new Worker(script);
       fresh.onmessage = ({ data }) => (data.curve ? draw(data.curve) : end(data.fault));
-      fresh.onerror = () => end("Python could not be loaded.");
+      fresh.onerror = () => {
+        worker = null; // the next click tries again
+        end("Python could not be loaded.");
+      };
       return fresh;
     };
     run.onclick = () => {
       run.disabled = true;
       stop.disabled = false;
-      said.textContent = worker ? "Running …" : "Loading Python (6 MB) …";
+      said.textContent = worker ? "Running …" : "Loading Python (12 MB) …";
       const cells = [...box.querySelectorAll("textarea")].map((cell) => cell.value);
       try {
         worker ??= started();

@@ -17,7 +17,7 @@ from tests.attack.jobs import JOBS, PACE, Job, end, until_kept, written
 from tstmeta.storage import locked
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="forks and limits of Linux")
-#: Jobs of every run of the tests; with the next two, those whose program loads no large model.
+#: Jobs that every run of the tests attacks, and those whose program loads no large model.
 QUICK = ("scores", "answers of a judge")
 LIGHT = (*QUICK, "a built test set", "a style classifier")
 NIGHTLY = pytest.mark.nightly

@@ -173,11 +173,6 @@ class _Quiet(SimpleHTTPRequestHandler):
     def log_message(self, format: str, *arguments: object) -> None:
         pass
 
-    def end_headers(self) -> None:
-        if self.path.startswith("/_static/"):  # asked for once, not by each page
-            self.send_header("Cache-Control", "max-age=3600")
-        super().end_headers()
-
 
 @contextmanager
 def served(book: Path = BOOK) -> Iterator[str]:

@@ -15,6 +15,8 @@ import pytest
 
 from tests.helpers import needs
 from tests.notebooks.cells import NOTEBOOKS, cells, run
+from tools.ship import BESIDE
+from tstmeta.analysis.committed import read_frozen
 from tstmeta.data import names, paths, shipped
 from tstmeta.metrics import get
 
@@ -131,3 +133,12 @@ def test_the_raw_files_give_every_frozen_row(name, monkeypatch):
     if frames is None or len(frames[0]) < len(frozen(name, frames[0])):  # the book of make test
         frames = computed(name)
     agree(name, *frames, whole=True)
+
+
+@pytest.mark.parametrize("name", BESIDE)
+def test_a_frame_beside_the_headline_is_the_frozen_one(name):
+    file = FRAMES / f"{BESIDE[name]}.parquet"
+    if not file.is_file():
+        pytest.skip("no book (make book)")
+    built = pd.read_parquet(file)
+    pd.testing.assert_frame_equal(built, read_frozen(name), check_dtype=False, rtol=1e-9)

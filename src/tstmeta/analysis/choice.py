@@ -161,8 +161,8 @@ def seeded(
         if not (rows := at & (frame["dataset"] == dataset.name)).any():
             continue
         values = []
-        for name in SEEDS:  # one after the other: ten would be most of what is in memory
-            scores = scoring.score(dataset, name, ["source"], store=store, progress=False)
+        for seed in SEEDS:  # one after the other: ten would be most of what is in memory
+            scores = scoring.score(dataset, seed, ["source"], store=store, progress=False)
             values += [*correlate(pairs(dataset, scores, dimension), statistic, level)["value"]]
         mean, sd = pd.Series(values).agg(["mean", "std"])
         limits = np.clip([mean - 2 * sd, mean + 2 * sd], *STATISTICS[statistic].bounds)

@@ -116,6 +116,14 @@ def test_all_models_of_a_seed_begin_with_the_same_reconstruction(tmp_path):
         trainer.train(tmp_path / "short", "M0", CORPUS, short)
 
 
+@pytest.mark.nightly
+def test_learning_makes_sentences_likelier(tmp_path):
+    options = QUICK.options.model_copy(update={"steps": 60, "rate": 1e-2})
+    changed = QUICK.model_copy(update={"options": options})
+    first, *_, last = trainer.train(tmp_path, "M0", CORPUS, changed)["losses"]
+    assert last < 0.7 * first
+
+
 def test_a_sentence_is_in_one_part_and_excluded_ones_in_none():
     never = ["THE soup is n't  lovely in town number 0", "the shop is n't rude in street number 3"]
     corpus = select(TABLE, QUICK.options, PAPER.paraphrases, never)
