@@ -94,7 +94,10 @@ def score(
         else:
             for basis in [name for name in metric.bases if bases is None or name in bases]:
                 tables.append(score_basis(data, metric, basis, rewrites(basis), stored))
-    return schema.validate(schema.together(*tables), "scores", data.name)
+    table = schema.together(*tables)
+    if all(isinstance(metric, str) for metric in metrics):
+        return table
+    return schema.validate(table, "scores", data.name)  # objects may be a metric twice
 
 
 def _resolve(data: Dataset, wanted: Sequence[str | Metric], profile: str) -> Iterable[Metric | str]:
@@ -230,6 +233,7 @@ def _stored_scores(
         table = _table(data, metric, basis, rewrites, rows)
     else:
         table = compute(data, metric, basis, rewrites)
+    table = schema.validate(table, "scores", data.name)
     return schema.together(table, known)  # of two empty ones the first, which has columns
 
 

@@ -237,12 +237,14 @@ def visit(tab: Page, address: str, page: str, schemes: Sequence[str] | None = No
 def look_on(tab: Page, seen: Visit, schemes: Sequence[str]) -> None:
     """Hold the texts of an open page against what is behind them, and make a phone of the desk."""
     for scheme in schemes if seen.page in kinds() else ():
-        tab.emulate_media(color_scheme=scheme)
+        if scheme != "light":  # as it was opened
+            tab.emulate_media(color_scheme=scheme)
         tab.wait_for_selector(f"html[data-theme={scheme}]", state="attached")
         seen.faint[scheme] = tab.evaluate(FAINT)
     tab.set_viewport_size({"width": PHONE[0], "height": PHONE[1]})
     tab.wait_for_timeout(150 if seen.facts["charts"] else 20)  # charts are drawn anew after 100 ms
     seen.phone = tab.evaluate(_FACTS)
+    tab.goto("about:blank")  # nothing is laid out again
     tab.set_viewport_size({"width": DESKTOP[0], "height": DESKTOP[1]})
     tab.emulate_media(color_scheme="light")
 

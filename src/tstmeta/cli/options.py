@@ -35,8 +35,12 @@ def takes(model: type) -> Callable[[Callable[[Any], None]], Callable[..., None]]
 
 class Command(TyperCommand):
     def invoke(self, ctx: Any) -> Any:
+        import pandas as pd
+
         check_outputs(ctx)
-        return super().invoke(ctx)
+        # A text that many rows share is in memory once, and frames are cut up faster.
+        with pd.option_context("mode.string_storage", "python"):
+            return super().invoke(ctx)
 
 
 def check_outputs(context: Any) -> None:

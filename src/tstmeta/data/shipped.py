@@ -10,11 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from pyarrow.parquet import read_table
 
+from .. import schema
 from . import paths
 from .base import LENGTHS, Card, Dataset
 
 _KNOWN = [*LENGTHS, "digest"]
+#: Columns of scores with few different texts, which are read once each.
+_ALIKE = ["metric", "dimension", "basis", "signature", "status", "detail"]
 #: Labels that are passed on: words of ours or of the raters' form, never texts.
 LABELS = (
     *("ambiguous", "collection", "construction", "corpus", "domain", "error", "intention"),
@@ -69,8 +73,13 @@ def _digests(name: str) -> pd.Series:
 
 @lru_cache(maxsize=256)
 def _by_metric(name: str, stem: str) -> dict[tuple[str, str], pd.DataFrame]:
-    table = _read(name, f"scores/{stem}")
-    return {} if table is None else dict(iter(table.groupby(["metric", "basis"], sort=False)))
+    file = folder(name) / "scores" / f"{stem}.parquet"
+    if not file.is_file():
+        return {}
+    table = read_table(file, read_dictionary=_ALIKE).to_pandas().assign(dataset=name)
+    places = table.groupby(["metric", "basis"], sort=False, observed=True).indices
+    table = table[schema.columns("scores")].astype(dict.fromkeys(_ALIKE, "str"))
+    return {key: table.take(rows) for key, rows in places.items()}
 
 
 def _read(name: str, table: str) -> Any:
