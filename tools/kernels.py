@@ -30,11 +30,11 @@ FRAMES = ("headline", "fast")
 COPIES = multiprocessing.get_context("forkserver")
 #: What a kernel has when it starts.
 IMPORTED = [
-    *("ipykernel.ipkernel", "IPython.display", "numpy", "pandas", "scipy.stats", "pandera.pandas"),
+    *("tools.warm", "ipykernel.ipkernel", "IPython.display", "numpy", "pandas", "scipy.stats"),
     *("matplotlib.pyplot", "seaborn", "myst_nb"),
     *("pyarrow.parquet", "rouge_score.rouge_scorer", "sacrebleu.metrics", "sklearn.linear_model"),
     *("torch", "transformers.models.llama.modeling_llama", "sentence_transformers", "hypothesis"),
-    *("tools.book", "tstmeta.analysis", "tstmeta.ledger", "tstmeta.scoring", "tools.warm"),
+    *("tools.book", "tstmeta.analysis", "tstmeta.ledger", "tstmeta.scoring"),
 ]  # not tstmeta.plot: the drawing of figures is set up where it is first imported
 
 

@@ -5,11 +5,12 @@ Imported once by the process that kernels are copies of, see :mod:`tools.kernels
 
 import pandas as pd
 
-from tstmeta import data
-from tstmeta.data import shipped
-
-# Frames with many columns of long texts are cut up in a third less time.
+# Frames with many columns of long texts are cut up in a third less time.  The schemas of tstmeta
+# take what is set when they are imported.
 pd.set_option("mode.string_storage", "python")
+
+from tstmeta import data  # noqa: E402
+from tstmeta.data import shipped  # noqa: E402
 
 for name in data.names():
     if shipped.available(name) and not data.has_texts(name):

@@ -95,9 +95,8 @@ def score(
             for basis in [name for name in metric.bases if bases is None or name in bases]:
                 tables.append(score_basis(data, metric, basis, rewrites(basis), stored))
     table = schema.together(*tables)
-    if all(isinstance(metric, str) for metric in metrics):
-        return table
-    return schema.validate(table, "scores", data.name)  # objects may be a metric twice
+    objects = any(not isinstance(metric, str) for metric in metrics)  # may be a metric twice
+    return schema.validate(table, "scores", data.name) if objects else table
 
 
 def _resolve(data: Dataset, wanted: Sequence[str | Metric], profile: str) -> Iterable[Metric | str]:

@@ -97,11 +97,11 @@ def select_dimension(scores: pd.DataFrame, dimension: str) -> pd.DataFrame:
 
 def judged(data: Dataset, dimension: str) -> pd.DataFrame:
     """The columns of :func:`pairs` with a row an item: people alone, without any metric."""
-    ids = data.items[["item_id", "source_id", "system", "direction"]].astype(str)
+    ids = data.items[["item_id", "source_id", "system", "direction"]].copy()
     ids.insert(0, "dataset", data.name)
     table = ids.assign(
-        task=data.label("task").to_numpy(str),
-        rater_group=data.label("survey").to_numpy(str),
+        task=data.label("task").array,
+        rater_group=data.label("survey").array,
         **{"metric": "", "basis": "", "kind": "", "score": np.nan, "flipped": False},
         human=data.human(dimension).to_numpy(float),
         against=data.against(dimension),

@@ -267,14 +267,11 @@ def beyond(effects: pd.DataFrame, task: str = "", language: str = "") -> pd.Data
     rows = rows[rows["task"].str.contains(task, regex=False) & in_language(rows, language)]
     groups = rows.groupby(["kind", "metric", "family"])
     table = groups.agg(value=("value", "mean"), task=("task", "first")).reset_index("family")
-    about = {"mean": ("value", "mean"), "families": ("family", "size"), "tasks": ("task", _listed)}
+    about: dict[str, Any] = {"mean": ("value", "mean"), "families": ("family", "size")}
+    about["tasks"] = ("task", lambda tasks: ", ".join(sorted(set(tasks))))
     table = table.groupby(["kind", "metric"]).agg(**about).reset_index()
     order = ["kind", "families", "mean"]
     return table.sort_values(order, ascending=[True, False, False]).reset_index(drop=True)
-
-
-def _listed(names: pd.Series) -> str:
-    return ", ".join(sorted(set(names)))
 
 
 def in_language(sets: pd.DataFrame, language: str) -> pd.Series:

@@ -74,6 +74,7 @@ class Dataset:
     card: Card
     #: Where the texts are not here: :data:`LENGTHS` and digest of each item, index item_id.
     known: pd.DataFrame | None = None
+    _labels: dict[str, pd.Series] = field(default_factory=dict, init=False, repr=False)
 
     @classmethod
     def of(
@@ -173,8 +174,10 @@ class Dataset:
 
     def label(self, name: str) -> pd.Series:
         """A label as a Series over item_id in item order; missing ones are empty texts."""
-        rows = self.labels[self.labels["name"] == name].set_index("item_id")["value"]
-        return rows.reindex(self.items["item_id"]).fillna("")
+        if name not in self._labels:
+            rows = self.labels[self.labels["name"] == name].set_index("item_id")["value"]
+            self._labels[name] = rows.reindex(self.items["item_id"]).fillna("")
+        return self._labels[name].copy()
 
     def raters(self, dimension: str) -> pd.DataFrame:
         """Ratings as a matrix [items in item order, raters], NaN where an item was not rated."""
@@ -199,7 +202,7 @@ class Dataset:
         kind = RATING if dimension in self.means else CONSTRUCTION
         return kind if self.human(dimension).notna().any() else ""
 
-    @property
+    @cached_property
     def judged(self) -> list[str]:
         """Dimensions that a metric can be held against, by ratings or by labels."""
         return [dimension for dimension in schema.DIMENSIONS if self.against(dimension)]

@@ -134,7 +134,8 @@ class Slor(Perplexity):
     def __init__(self, variant: str = ""):
         super().__init__(variant)
         self.limits = (-math.log(WORST["token"]), math.inf)
-        self._file = lm.unigrams_of(self.model)
+        shipped, trained = lm.SHIPPED / f"{self.model.name}.csv", self.model.folder / lm.UNIGRAMS
+        self._file = shipped if self.model.fetched else trained
         if not (self._file.is_file() or self.model.course):  # or it is yet to be trained
             raise TstmetaError(
                 f"{self.name} needs token frequencies, which come with {DEFAULT}, or stand in a "

@@ -6,6 +6,8 @@ row is a prefix tree: a token sees its ancestors and nothing else, and its posit
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
+from operator import eq
 
 import numpy as np
 
@@ -52,7 +54,7 @@ def plan(
     nodes: list[int] = []  # of the path before
     for place in sorted(range(len(paths)), key=lambda place: paths[place]):
         path = paths[place]
-        shared = _common(before, path)
+        shared = sum(takewhile(bool, map(eq, before, path)))  # tokens that both begin with
         if not rows or not reuse or rows[-1].size + len(path) - shared > row_tokens:
             rows.append(Row())
             shared = 0
@@ -64,12 +66,6 @@ def plan(
         row.members.append((place, nodes[len(requests[place].context) - 1 :]))
         before = path
     return sorted(rows, key=lambda row: -row.size)
-
-
-def _common(first: tuple[int, ...], second: tuple[int, ...]) -> int:
-    """How many tokens both begin with."""
-    pairs = enumerate(zip(first, second, strict=False))
-    return next((n for n, (a, b) in pairs if a != b), min(len(first), len(second)))
 
 
 def batches(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:

@@ -76,11 +76,6 @@ def loaded(model: Backbone, identity: str, device: str, dtype: str) -> LanguageM
     return hub.Lazy(model, device, dtype, reuse=False)
 
 
-def unigrams_of(model: Backbone) -> Path:
-    """Where the token frequencies of a model are, if they are anywhere."""
-    return SHIPPED / f"{model.name}.csv" if model.fetched else model.folder / UNIGRAMS
-
-
 def read_unigrams(path: Path, vocabulary: int) -> np.ndarray:
     """Token probabilities without context, with add-one smoothing: natural logs [vocabulary]."""
     columns = {"id": numeric(0, vocabulary - 1, integer=True), "count": numeric(1, integer=True)}
