@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[1]
 BENCHMARKS = ROOT / "benchmarks"
 #: Pairs, or draws, that show the form, not the speed.
 SIZES = {"judge": 40, "lexical": 12, "likelihood": 1, "metrics": 9, "scoring": 60, "stats": 4}
-SIZES |= {"scale": 3000, "interactive": 12}
+SIZES |= {"scale": 3000, "interactive": 12, "teaching": 1}
 #: A model that is made in no time; one thread, for others run tests at the same time.
 OPTIONS = {"likelihood": ["--shape", "tiny", "--threads", "1"]}
 

@@ -128,7 +128,7 @@ def pages(book: Path = BOOK) -> list[str]:
 def kinds() -> frozenset[str]:
     """Every page, but of those that one template makes the first two."""
     written = [page for page in pages() if page not in MACHINERY]
-    alike = ("book/_generated/metrics/", "book/_generated/cards/")
+    alike = [f"book/_generated/{folder}/" for folder in ("metrics", "cards", "claims", "ledger")]
     many = {page for folder in alike for page in [p for p in written if p.startswith(folder)][2:]}
     return frozenset(written) - many
 

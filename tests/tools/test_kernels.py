@@ -28,9 +28,8 @@ def test_a_copied_kernel_draws_and_prints_as_any_other_and_a_fault_does_not_stop
         cells = [new_code_cell("seed: int = 1", metadata={"tags": ["parameters"]})]
         page = new_notebook(cells=[*cells, new_code_cell(code)], metadata=PYTHON)
         nbformat.write(page, tmp_path / "notebooks" / f"{name}.ipynb")
-    code = "import sys, pathlib; from tools import kernels; "
-    code += "kernels.ROOT = pathlib.Path(sys.argv[1]); "
-    code += "kernels.IMPORTED[:] = kernels.IMPORTED[1:9]; kernels.main()"  # no data, no models
+    code = "import sys, pathlib as p; from tools import kernels; kernels.ROOT = p.Path(sys.argv[1])"
+    code += "; kernels.IMPORTED[:] = kernels.IMPORTED[1:9]; kernels.main()"  # no data, no models
     command = [sys.executable, "-c", code, str(tmp_path)]
     how = {"capture_output": True, "text": True, "timeout": 300}
     done = subprocess.run(command, input="broken\nwhole\n", cwd=ROOT, **how)

@@ -22,10 +22,14 @@ from .agreement import WITHOUT, correlate
 from .frame import METRIC, ORACLES, SENTINELS, kind_of, pairs, select_dimension
 
 #: Dimension -> basis -> metrics: one an idea (n-grams, characters, subsequences, matched words,
-#: edits, vectors of tokens, of sentences, moved words; classifiers, distances, likelihoods).
+#: edits, vectors of tokens, of sentences, moved words; classifiers, distances, likelihoods), and
+#: what the book recommends.
 DEFAULTS: dict[str, dict[str, tuple[str, ...]]] = {
     "content": {
-        "source": ("bleu", "chrf", "rougeL", "meteor", "ter", "bertscore", "cosine", "wmd"),
+        "source": (
+            *("bleu", "chrf", "rougeL", "meteor", "ter", "bertscore", "cosine", "wmd"),
+            "tst-content",
+        ),
         "reference": ("bleu", "chrf", "bertscore", "cosine"),
     },
     "style": {

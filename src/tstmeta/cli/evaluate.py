@@ -119,8 +119,9 @@ def evaluate(settings: EvaluateOptions) -> None:
     Sentinels, which know nothing of quality, stand below a line in every table, and with them the
     human style rating offered as if it were a metric.  Ranks count them.  A metric of which lower
     is better is flipped.  What --combine fits on ratings is fitted on other sources than it scores.
-    By default a dozen metrics are scored, one an idea, and measured by their accuracy on pairs of
-    rewrites of a source (accuracy, same-source), or Pearson's r where there are none.  Sentences
+    By default a dozen metrics are scored, one an idea, and tst-content where its models were
+    fetched (seconds a rewrite), and measured by their accuracy on pairs of rewrites of a source
+    (accuracy, same-source), or Pearson's r where there are none.  Sentences
     below the title (with --out and as CSV on stderr) say which leads and which beat the sentinels.
 
     \b
