@@ -35,12 +35,12 @@ def minutes(words: str, folder: Path) -> float:
     """How long a command takes."""
     start = time.perf_counter()
     command = [sys.executable, "-m", "tstmeta", *words.split()]
-    subprocess.run(command, check=True, capture_output=True, cwd=folder)
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, cwd=folder)
     return (time.perf_counter() - start) / 60
 
 
 def answer(folder: Path) -> None:
-    """Three filled-in copies of the sheet, and the line that goes with the table of the class."""
+    """Three filled-in copies of the sheet."""
     with (folder / "form" / "comparisons.csv").open(encoding="utf-8-sig", newline="") as file:
         sheet = list(csv.DictReader(file))
     draw = random.Random(measure.SEED)
@@ -56,7 +56,6 @@ def answer(folder: Path) -> None:
             written = csv.DictWriter(file, list(sheet[0]))
             written.writeheader()
             written.writerows(votes)
-    (folder / "class.csv.toml").write_text('preferences = "preferences.csv"\n', encoding="utf-8")
 
 
 def main() -> None:
@@ -68,6 +67,8 @@ def main() -> None:
         for words, room in list(LAB.items())[: -1 if given.quick else None]:
             if "import" in words:
                 answer(folder)
+            if words.startswith("run"):
+                (folder / "class.csv.toml").write_text('preferences = "preferences.csv"\n')
             rows.append({"metric": words, "minutes": minutes(words, folder), "room": room})
         for path in sorted(NOTEBOOKS.glob("lesson_*"))[: given.size]:
             words = f"run {path} --out lesson.ipynb"
