@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from pyarrow.parquet import read_table
 
 from .. import schema
 from . import paths
@@ -76,7 +75,7 @@ def _by_metric(name: str, stem: str) -> dict[tuple[str, str], pd.DataFrame]:
     file = folder(name) / "scores" / f"{stem}.parquet"
     if not file.is_file():
         return {}
-    table = read_table(file, read_dictionary=_ALIKE).to_pandas().assign(dataset=name)
+    table = pd.read_parquet(file, read_dictionary=_ALIKE).assign(dataset=name)
     places = table.groupby(["metric", "basis"], sort=False, observed=True).indices
     table = table[schema.columns("scores")].astype(dict.fromkeys(_ALIKE, "str"))
     return {key: table.take(rows) for key, rows in places.items()}
