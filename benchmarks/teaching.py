@@ -19,8 +19,8 @@ import measure
 
 LIBRARIES = ("tstmeta", "pandas", "papermill", "matplotlib")
 NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
-#: What precedes the lab, and its two steps: the command, and the minutes that the plan leaves.
 STRONG_OR_WRONG = "--where system=strong --where system=light-error"
+#: The commands of the lab, the first two before it, and the minutes that the plan leaves for them.
 LAB = {
     "data export contrast --table items --out class.csv": 2,
     f"data form class.csv --pairwise {STRONG_OR_WRONG} --limit 24 --out form": 2,
@@ -47,8 +47,8 @@ def answer(folder: Path) -> None:
     for name in ("one", "two", "three"):
         votes = [
             {
-                k: draw.choice(["A", "B", "tie"]) if k.startswith("better_") else v
-                for k, v in row.items()
+                column: draw.choice(["A", "B", "tie"]) if column.startswith("better_") else cell
+                for column, cell in row.items()
             }
             for row in sheet
         ]
@@ -62,6 +62,7 @@ def main() -> None:
     given = measure.arguments(__doc__, len(list(NOTEBOOKS.glob("lesson_*"))), 1, "lessons")
     load_before = measure.load_average()
     rows: list[dict[str, Any]] = []
+    lessons = sorted(NOTEBOOKS.glob("lesson_*"))[: given.size]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for words, room in list(LAB.items())[: -1 if given.quick else None]:
@@ -70,21 +71,16 @@ def main() -> None:
             if words.startswith("run"):
                 (folder / "class.csv.toml").write_text('preferences = "preferences.csv"\n')
             rows.append({"metric": words, "minutes": minutes(words, folder), "room": room})
-        for path in sorted(NOTEBOOKS.glob("lesson_*"))[: given.size]:
+        for path in lessons:
             words = f"run {path} --out lesson.ipynb"
             took = minutes(words, folder)
             rows.append({"metric": f"run {path.stem}", "minutes": took, "room": EXERCISES})
-    used = {
-        kind: max(
-            row["minutes"] / row["room"] for row in rows if ("lesson" in row["metric"]) == kind
-        )
-        for kind in (False, True)
-    }
+    waiting = [row["minutes"] / row["room"] for row in rows]
+    lab = len(rows) - len(lessons)
+    parts = {"lab: of a step": waiting[:lab], "lessons: of the exercises": waiting[lab:]}
     checks = [
-        measure.check("lab: largest part of a step that is waiting", used[False], "<", 0.25),
-        measure.check(
-            "lessons: largest part of the exercises that is waiting", used[True], "<", 0.25
-        ),
+        measure.check(f"{what}, largest part that is waiting", max(part), "<", 0.25)
+        for what, part in parts.items()
     ]
     notes = ["room: minutes that the plan leaves for the step"]
     measure.finish("teaching", given, LIBRARIES, load_before, rows, checks, notes, rounds=1)
