@@ -67,6 +67,7 @@ def lemmas(synsets) -> list[list[str]]:
     return sorted([each.name() for each in synset.lemmas()] for synset in synsets)
 
 
+@pytest.mark.nightly
 @pytest.mark.wordnet
 @needs_files
 @pytest.mark.filterwarnings("ignore:The multilingual functions")

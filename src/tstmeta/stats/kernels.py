@@ -168,7 +168,7 @@ def _groups(x: Array, weights: Array) -> tuple[Array, Array, Array]:
     first[1:] = x[order][1:] != x[order][:-1]
     starts = np.flatnonzero(first)
     sizes = np.diff(starts, append=len(x))
-    return order, sizes, np.add.reduceat(weights[:, order], starts, axis=1)
+    return order, sizes, np.add.reduceat(weights.take(order, axis=1), starts, axis=1)
 
 
 def column_means(x: Array, y: Array, sources: Array) -> tuple[Array, Array]:
