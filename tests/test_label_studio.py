@@ -38,13 +38,9 @@ def save(tmp_path):
     return write
 
 
-def parsed(form):
-    return ElementTree.parse(paths.project("contrast", form.file)).getroot()
-
-
 @pytest.mark.parametrize("form", [RATING, PAIRWISE], ids=["ratings", "preferences"])
 def test_a_form_asks_what_the_importer_reads_and_shows_a_task_as_plain_text(form):
-    root, asked = parsed(form), {}
+    root, asked = ElementTree.parse(paths.project("contrast", form.file)).getroot(), {}
     for question in root.iter("Choices"):
         asked[question.get("name")] = [choice.get("alias") for choice in question]
         words = [(c.get("value").lower(), c.get("alias").lower()) for c in question]

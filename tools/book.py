@@ -186,6 +186,16 @@ def package(distribution: str, name: str) -> Path:
     raise TstmetaError(f"{distribution} has no file {name}; repair the packages: make setup")
 
 
+#: Its command, which has no option for processes; two a core, for pages differ in length.
+_JUPYTER_BOOK = f"""
+from functools import partial
+from jupyter_book import sphinx
+from jupyter_book.cli.main import main
+sphinx.build_sphinx = partial(sphinx.build_sphinx, jobs={2 * (os.cpu_count() or 1)})
+main()
+"""
+
+
 def pages() -> Path:
     """Write the pages that are made from data into ``book/_generated``; return that folder."""
     import pandas as pd
@@ -204,7 +214,7 @@ def build() -> Path:
     from tools import slides
 
     assets()
-    command = [sys.executable, "-c", "from jupyter_book.cli.main import main; main()", "build", "."]
+    command = [sys.executable, "-c", _JUPYTER_BOOK, "build", "."]
     command += ["--path-output", ".build/book", "-W", "-n", "--keep-going", "--all"]
     shown = None if sys.stderr.isatty() else subprocess.DEVNULL  # warnings are always shown
     empty(ROOT / ".build" / "book")

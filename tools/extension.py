@@ -37,9 +37,17 @@ _NUMBER = re.compile(r"[−-]?\d{1,3}(,\d{3})+(\.\d+)?|−\d+(\.\d+)?(e[−+]?\d
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register with Sphinx; see ``_config.yml``."""
     app.connect("config-inited", address)
+    app.connect("builder-inited", side_by_side)
     app.connect("html-page-context", content)
     app.connect("html-page-context", buttons, priority=502)  # after the theme's own
     return {"parallel_read_safe": True, "parallel_write_safe": True}
+
+
+def side_by_side(app: Sphinx) -> None:
+    """Let two processes read pages: extensions that say nothing of it work when all were read."""
+    for extension in app.extensions.values():
+        if extension.parallel_read_safe is None:
+            extension.parallel_read_safe = True
 
 
 def address(_app: Sphinx, config: Config) -> None:

@@ -146,13 +146,7 @@ NONE, BAD = ([], [], True), ([], ["x"], True)
         ({"difference_low": 0}, NONE, 1, CARE, "not surely better than the best sentinel"),
         ({"difference_low": math.nan, "difference_high": math.nan}, NONE, 1, CARE, "not surely"),
         ({}, (["mir", "alva"], [], True), 1, CARE, "worse rewrite in most pairs of mir, alva"),
-        (
-            {"predict_low": 0.4},
-            BAD,
-            1,
-            CARE,
-            "one half; prefers the worse rewrite in",
-        ),
+        ({"predict_low": 0.4}, BAD, 1, CARE, "one half; prefers the worse rewrite in"),
         ({}, ([], [], False), 1, CARE, "no constructed set to try it on"),
     ],
 )

@@ -218,13 +218,9 @@ def judging() -> Iterator[Job]:
         yield Job(words, kept, lambda place: server.requests, CONCURRENCY, MINE)
 
 
-def obliged(asked: scripted.Asked) -> scripted.Act:
-    return scripted.says(author.write(asked.prompt), latency=0.04)
-
-
 @contextmanager
 def constructing() -> Iterator[Job]:
-    with scripted.serving(obliged) as server:
+    with scripted.serving(lambda a: scripted.says(author.write(a.prompt), latency=0.04)) as server:
         words = ["construct", "--style", "more formal", "--seed", "3"]
         words += ["--sources", "texts.txt", "--out", "set", "--model", "tiny"]
         words += ["--server", server.url, "--concurrency", str(CONCURRENCY)]

@@ -33,7 +33,9 @@ def test_every_data_set_with_rated_rewrites_is_in_the_table():
 @needs(*sorted({*BASES[JUDGED.index]}))
 def test_sets_that_share_more_than_a_hundredth_of_their_sources_are_one_family():
     family = JUDGED.set_index("set")["family"]
-    sources = {name: normalised(data.load(name).items["source"]) for name in family.index}
+    # in lower case, letters and digits alone, so that tokenisation does not tell
+    texts = {name: data.load(name).items["source"].str.lower() for name in family.index}
+    sources = {k: {*v.str.replace(r"\W", "", regex=True)} - {""} for k, v in texts.items()}
     shared = {
         (a, b): share
         for a, b in permutations(sources, 2)
@@ -41,8 +43,3 @@ def test_sets_that_share_more_than_a_hundredth_of_their_sources_are_one_family()
         and (share := len(sources[a] & sources[b]) / len(sources[a])) > 0.01
     }
     assert not shared
-
-
-def normalised(texts: pd.Series) -> set[str]:
-    """Texts in lower case, letters and digits alone, so that tokenisation does not tell."""
-    return {*texts.str.lower().str.replace(r"\W", "", regex=True)} - {""}

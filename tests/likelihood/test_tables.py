@@ -16,7 +16,7 @@ from tstmeta.schema import TstmetaError
 
 #: Characters of several tokens, blanks in odd places, marks of the template, nothing at all.
 OUTPUTS = [
-    *("the tin can", "  Naïve 😀 it\n was. ", "日本", "<|eot_id|> then", "a", "e\u0301 ﬁ ½", " "),
+    *("the tin can", "  Naïve 😀 it\n was. ", "日本", "<|eot_id|> then", "a", "e\u0301 ﬁ ½", " ")
 ]
 TEXTS = pd.DataFrame({"source": "in the tin", "output": OUTPUTS, "style": "formal"})
 

@@ -62,7 +62,8 @@ def check(name: str, headline: pd.DataFrame, other: pd.DataFrame, what: str) -> 
     other.index = other.index.map(_text)
     missing = other.index.difference(headline.index)
     assert missing.empty, f"{what}: rows are missing: {list(missing)[:5]} ({names})"
-    network = [name.startswith(NEURAL) or any(map(_by_network, key)) for key in other.index]
+    parts = [[part.removeprefix("−").partition(":")[0] for part in key] for key in other.index]
+    network = [name.startswith(NEURAL) or not NETWORKS.isdisjoint(key) for key in parts]
     # both ways compute from the same scores; what was frozen had scores of other batches
     digits = np.where(network, NEURAL_DIGITS, DIGITS) if what == "frozen" else DIGITS
     for column in other:
@@ -75,10 +76,6 @@ def check(name: str, headline: pd.DataFrame, other: pd.DataFrame, what: str) -> 
         assert not far.any(), (
             f"{what}, {column}:\n{pd.DataFrame({'ours': a, what: b}, other.index)[far]}"
         )
-
-
-def _by_network(part: str) -> bool:
-    return part.removeprefix("−").partition(":")[0] in NETWORKS
 
 
 def _text(key: object) -> tuple[str, ...]:

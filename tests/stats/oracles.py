@@ -33,10 +33,6 @@ def noisy(seed, shape, noise):
     return human, np.stack([human + sd * random.normal(size=shape) for sd in noise])
 
 
-def average_ranks(values):
-    return [sum(b < a for b in values) + (sum(b == a for b in values) + 1) / 2 for a in values]
-
-
 def moment_sums(x, y):
     """Sums of squares of both sides and of products, about the means."""
     mx, my = math.fsum(x) / len(x), math.fsum(y) / len(y)
@@ -59,7 +55,9 @@ def pearson(items):
 
 
 def spearman(items):
-    return moment_sums(*(average_ranks([item[side] for item in items]) for side in (1, 2)))
+    sides = ([item[side] for item in items] for side in (1, 2))
+    ranks = [[sum(b < a for b in x) + (sum(b == a for b in x) + 1) / 2 for a in x] for x in sides]
+    return moment_sums(*ranks)
 
 
 def kendall(items):

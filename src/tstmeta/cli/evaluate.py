@@ -20,10 +20,7 @@ if TYPE_CHECKING:
     from ..data import Dataset
 
 # As in tstmeta.stats, which takes long to import: a test holds them against it.
-Statistic = StrEnum(
-    "Statistic",
-    "pearson spearman kendall pairwise-accuracy accuracy",
-)
+Statistic = StrEnum("Statistic", "pearson spearman kendall pairwise-accuracy accuracy")
 Level = StrEnum("Level", "pooled source same-source within-system system within-task")
 Units = Literal["sources", "systems", "both"]
 Table = Literal["values", "differences"]

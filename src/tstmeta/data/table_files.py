@@ -68,7 +68,7 @@ _CHECKS: dict[str, Any] = {
     **dict.fromkeys(("source", "item_id", "source_id"), FILLED),
     **dict.fromkeys(("system", "style", "direction"), _TEXT),
     "output": _is_text(
-        'write a text, in quotes ("" if the system returned nothing), or drop the row',
+        'write a text, in quotes ("" if the system returned nothing), or drop the row'
     ),
     "language": cell_check(
         lambda code: code == "" or bool(isinstance(code, str) and _LANGUAGE.fullmatch(code)),

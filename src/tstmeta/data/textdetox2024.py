@@ -21,11 +21,7 @@ NAME = "textdetox2024"
 LANGUAGES = ("am", "ar", "de", "en", "es", "hi", "ru", "uk", "zh")
 SUBSETS = by_label("language", LANGUAGES)
 FILE = "human_evaluation_results"
-HUMAN = {
-    "content": "content_score",
-    "style": "toxic_pairwise_score",
-    "fluency": "neutral_fluency",
-}
+HUMAN = {"content": "content_score", "style": "toxic_pairwise_score", "fluency": "neutral_fluency"}
 #: Folders beside that of the human ratings, and what lies in them, at any depth.
 REFERENCES = ("textdetox2024_refs_llm", "2024_with_answers/*_test.csv")
 UNKNOWN = ("textdetox2024_refs_llm", "derived/llm_scores.csv")

@@ -37,11 +37,7 @@ def estimate(questions: Sequence[Question], chat: Served, cache: Path) -> str:
 
 
 def run(
-    questions: Sequence[Question],
-    chat: Served,
-    *,
-    cache: Path,
-    concurrency: int = 16,
+    questions: Sequence[Question], chat: Served, *, cache: Path, concurrency: int = 16
 ) -> list[Reply]:
     """Ask what is not kept, equal questions once, and give one reply a question, in order.
 

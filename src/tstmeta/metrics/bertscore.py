@@ -43,8 +43,7 @@ class BertScoreSettings(ModelSettings):
 
     part: Literal["p", "r", "f1"] = "f1"
     idf: Annotated[
-        Path | None,
-        *(Short("idf", "yes"), BeforeValidator(_counts), Field(description="yes|FILE")),
+        Path | None, *(Short("idf", "yes"), BeforeValidator(_counts), Field(description="yes|FILE"))
     ] = None
     layer: Annotated[
         int | None, Short("layer([0-9]{1,3})", r"\1"), Field(description="N", ge=0, lt=1000)

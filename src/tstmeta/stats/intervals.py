@@ -75,11 +75,7 @@ class Resample(NamedTuple):
 
 
 def resample(
-    human: ArrayLike,
-    metrics: ArrayLike,
-    setting: Setting,
-    plan: ResamplingPlan,
-    draws: Draws,
+    human: ArrayLike, metrics: ArrayLike, setting: Setting, plan: ResamplingPlan, draws: Draws
 ) -> Resample:
     """All metrics ``[M, S, K]`` against people ``[S, K]`` in the draws of a plan."""
     x, y = np.asarray(human, dtype=float), np.asarray(metrics, dtype=float)

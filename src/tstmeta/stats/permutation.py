@@ -148,11 +148,7 @@ class _Swaps(NamedTuple):
 
 
 def _swaps(
-    counted: Array,
-    units: str,
-    clusters: ArrayLike | None,
-    n: int,
-    rng: np.random.Generator,
+    counted: Array, units: str, clusters: ArrayLike | None, n: int, rng: np.random.Generator
 ) -> _Swaps:
     """Random swaps, or all if these are few, of units with a cell that is ``counted [S, K]``."""
     row, column = (np.arange(size) for size in counted.shape)
