@@ -47,17 +47,10 @@ _NAMES = {
     "classifier": "style-|[cr]-(gyafc|pt16)|cls-",
     "sentinel": "constant|copy-rate|length-ratio|output-only|random|source-only",
 }
+COLOURS = ["#3D4C9F", "#B07A00", "#4F7F1F", "#C2418A", "#1F8A93", "#8C5A6B", "#5E5E8A"]
+_STROKES = ("-", "--", "-.", ":", "-", "--", "-.")
 #: Whatever is no kind of metric: a colour, a marker and a stroke each.
-LINES = (
-    ("#3D4C9F", "o", "-"),
-    ("#B07A00", "s", "--"),
-    ("#4F7F1F", "^", "-."),
-    ("#C2418A", "v", ":"),
-    ("#1F8A93", "P", "-"),
-    ("#8C5A6B", "X", "--"),
-    ("#5E5E8A", "D", "-."),
-)
-COLOURS = [colour for colour, *_ in LINES]
+LINES = tuple(zip(COLOURS, "os^vPXD", _STROKES, strict=True))
 #: Disagrees, nothing, agrees.
 DIVERGING = LinearSegmentedColormap.from_list("orange to blue", [ORANGE, "#FFFFFF", BLUE])
 _STYLE: dict[Any, Any] = {
@@ -233,8 +226,7 @@ def bump(frame: pd.DataFrame) -> Axes:
     sentinel = known["sentinel"]
     change = ranks[~sentinel].diff(axis=1).abs().sum(axis=1)
     moved = change[change > 0].nlargest(len(LINES)).index
-    strokes = [stroke for *_, stroke in LINES]
-    looks = dict(zip([name for name in ranks.index if name in moved], strokes, strict=False))
+    looks = dict(zip([name for name in ranks.index if name in moved], _STROKES, strict=False))
     longest = max(map(len, ranks.index))
     size = (min(WIDTH, 0.8 + 1.35 * ranks.shape[1] + 0.15 * longest), 0.8 + 0.24 * len(ranks))
     axis = plt.subplots(figsize=size, layout="constrained")[1]

@@ -67,15 +67,7 @@ def _row(name: str, family: str) -> dict[str, str]:
 
 
 def _combined(name: str) -> dict[str, str]:
-    return {
-        "name": name,
-        "family": COMBINED_FAMILY,
-        "profile": "embedded",
-        "dimension": COMBINED[name]["dimension"],
-        "unit": "item",
-        "bases": "as its parts",
-        "languages": "as its parts",
-        "better": "higher",
-        "status": "ok",
-        "remedy": how(name),
-    }
+    facts = {"family": COMBINED_FAMILY, "profile": "embedded", "unit": "item", "better": "higher"}
+    facts |= dict.fromkeys(("bases", "languages"), "as its parts")
+    facts |= {"dimension": COMBINED[name]["dimension"], "status": "ok", "remedy": how(name)}
+    return {"name": name, **facts}

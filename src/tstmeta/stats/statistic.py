@@ -159,11 +159,7 @@ def _halved(untied: Array, agreeing: Array) -> Array:
 
 
 def _accuracy_parts(x: Array, y: Array, weights: Array) -> Parts:
-    return kernels.pairs(weights), kernels.pair_total(np.equal, x, y, weights)
-
-
-def _accuracy(pairs: Array, right: Array) -> Array:
-    return ratio(right, pairs)
+    return kernels.pair_total(np.equal, x, y, weights), kernels.pairs(weights)
 
 
 #: Pairwise accuracy counts a pair as right when both sides order it alike or both tie it (acc_eq of
@@ -192,7 +188,7 @@ STATISTICS: dict[str, Statistic] = {
             peer=kendalltau,
             has_partial=True,
         ),
-        Statistic("pairwise-accuracy", "pairwise accuracy", _accuracy_parts, _accuracy, chance=NAN),
+        Statistic("pairwise-accuracy", "pairwise accuracy", _accuracy_parts, ratio, chance=NAN),
         Statistic("accuracy", "accuracy", _halved_parts, _halved, chance=0.5),
     )
 }
