@@ -113,7 +113,7 @@ def generated():
 
 CODE = files("src/tstmeta/**/*")
 #: What executes notebooks, and what makes the pages of data and the book.
-EXECUTION = files("tools/book.py", "tools/kernels.py", "tools/warm.py")
+EXECUTION = files("tools/book.py", "tools/kernels.py", "tools/tables.py", "tools/warm.py")
 TOOLS = files("tools/*.py")
 OURS = files(
     *(

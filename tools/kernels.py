@@ -18,6 +18,7 @@ import nbformat
 from jupyter_client.provisioning import KernelProvisionerFactory, LocalProvisioner
 
 from tools.book import ROOT, recall
+from tools.tables import caption
 from tstmeta.console import note
 from tstmeta.notebook import run_notebook
 from tstmeta.schema import TstmetaError
@@ -56,6 +57,8 @@ def notebook(name: str) -> None:
     nbformat.write(source, copy)
     result = nbformat.read(run_notebook(copy, {}, executed), as_version=4)
     del result.cells[-1]
+    for cell in result.cells:
+        caption(cell)
     with replacing(ROOT / "book" / "results" / executed.name) as fresh:
         nbformat.write(result, fresh)
 

@@ -8,6 +8,8 @@ from typing import Any
 import pandas as pd
 from pandas.io.formats.style import Styler
 
+_BARE = re.compile(r"(<table\b[^>]*>)(?!\s*<caption)")
+
 
 def raw(html: str) -> str:
     return f"```{{raw}} html\n{html}\n```\n"
@@ -26,6 +28,15 @@ def table(frame: pd.DataFrame) -> str:
     html = re.sub(r"<td >(?=(–|−?\d[\d.,]*(e[−+]\d+)?)</td>)", "<td class='num'>", html)
     html = re.sub(r"<td >(?=[^<]{40})", "<td class='long'>", html)
     return raw(f"<div class='tst-table' tabindex='0'>{html}</div>")
+
+
+def caption(cell: Any) -> None:
+    """Put the caption that a cell's metadata has into each table of its output that has none."""
+    if words := cell.metadata.get("caption"):
+        head = f'<caption class="tst-said">{escape(words)}</caption>'
+        for output in cell.outputs:
+            if page := output.get("data", {}).get("text/html"):
+                output["data"]["text/html"] = _BARE.sub(lambda table: table[1] + head, page)
 
 
 def formatter(column: pd.Series) -> Any:
