@@ -120,6 +120,7 @@ def test_what_is_passed_on_gives_in_the_open_by_the_api_and_as_frozen_the_same(n
 
 
 @pytest.mark.nightly
+@pytest.mark.timeout(3600)  # where nothing was scored before
 @needs("pauli", "lai", "mir", "alva", "lens", "li2018")
 @every_notebook
 def test_the_raw_files_give_every_frozen_row(name, monkeypatch):

@@ -62,8 +62,7 @@ def test_figures_have_numbers_and_captions_and_a_rewrite_comes_first(path):
     pictures = main.xpath(".//div[contains(@class, 'cell_output')]//img")
     captions = [picture.xpath("string(ancestor::figure[1]/figcaption)") for picture in pictures]
     assert [text for text in captions if not re.match(r"\s*Figure [\d.]+ \S", text)] == []
-    tables = main.xpath(".//div[contains(@class, 'cell_output')]//table[not(caption)]")
-    assert [" ".join(table.text_content().split())[:80] for table in tables] == []
+    assert main.xpath("string(.//div[contains(@class, 'cell_output')]//table[not(caption)])") == ""
     [example, *_] = main.xpath(".//table[caption[starts-with(normalize-space(), 'Source:')]]")
     assert example.xpath("count(preceding::h2)") <= 1, "the rewrite stands on the first screen"
 
