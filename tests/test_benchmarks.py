@@ -60,7 +60,7 @@ def test_a_quick_run_writes_the_schema_and_the_goals_of_the_committed_report(nam
     goals = [(check["name"], check["goal"]) for check in report["checks"]]
     assert [(check["name"], check["goal"]) for check in committed(name)["checks"]] == goals
     exact = [check for check in report["checks"] if "difference" in check["name"]]
-    assert exact
+    assert exact or name in ("interactive", "scale", "teaching")  # which compare no values
     assert all(check["holds"] is not False for check in exact)
     if name == "scoring":
         held = {check["name"]: check["holds"] for check in report["checks"]}
