@@ -99,6 +99,8 @@ def test_a_metric_that_sees_the_truth_passes_and_noise_does_not():
     assert not noise.passed
     assert line.omega == 0
     assert good.rho > 0.6 > line.rho
+    with pytest.raises(ValueError, match="unknown mapping 'linear'; known: isotonic, none"):
+        judge(cube, truth, mapping="linear")
 
 
 def test_a_metric_against_people_becomes_a_flat_line_and_fails():

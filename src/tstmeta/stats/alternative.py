@@ -81,9 +81,9 @@ def alternative_annotator_test(
             "ratings [sources, systems, raters] and a metric [sources, systems] are needed,"
             f" got {ratings.shape} and {scores.shape}"
         )
-    flat = False
-    if mapping == "isotonic":
-        scores, flat = on_scale(ratings, scores, rng)
+    if mapping not in ("isotonic", "none"):
+        raise ValueError(f"unknown mapping {mapping!r}; known: isotonic, none")
+    scores, flat = on_scale(ratings, scores, rng) if mapping == "isotonic" else (scores, False)
     rows = [_against(ratings, scores, rater, epsilon) for rater in range(ratings.shape[-1])]
     places = [place for place, row in enumerate(rows) if not row.reason]
     if not places:
