@@ -42,10 +42,10 @@ def test_every_embedded_metric_gives_a_score(tmp_path: Path):
     assert len(scored) == len(wanted)
     assert set(scored) == {len(data.items)}
     assert table.loc[table["status"] == Status.OK, "metric"].nunique() == len(wanted)
-    assert off(table).empty
+    assert differing(table).empty
 
 
-def off(table: pd.DataFrame) -> pd.DataFrame:
+def differing(table: pd.DataFrame) -> pd.DataFrame:
     """The scores that are not those that come with the project."""
     contrast, key = load("contrast"), ["item_id", "metric", "basis", "signature"]
     asked = table[["metric", "basis"]].drop_duplicates().itertuples(index=False)

@@ -186,12 +186,13 @@ def package(distribution: str, name: str) -> Path:
     raise TstmetaError(f"{distribution} has no file {name}; repair the packages: make setup")
 
 
-#: Its command, which has no option for processes; two a core, for pages differ in length.
+#: The command of Jupyter Book, which has no option for Sphinx's processes: two a core, for pages
+#: differ in length, and eight at most.
 _JUPYTER_BOOK = f"""
 from functools import partial
 from jupyter_book import sphinx
 from jupyter_book.cli.main import main
-sphinx.build_sphinx = partial(sphinx.build_sphinx, jobs={2 * (os.cpu_count() or 1)})
+sphinx.build_sphinx = partial(sphinx.build_sphinx, jobs={min(8, 2 * (os.cpu_count() or 1))})
 main()
 """
 

@@ -23,6 +23,8 @@ from tstmeta import console
 ROOT = Path(__file__).resolve().parents[1]
 #: Where the pages of notebooks lie; the notebooks themselves lie in ``notebooks``.
 RESULTS = "book/results/"
+#: Extensions that work when all pages were read, and do not say that these may be read in parallel.
+AFTER_READING = ("sphinx_multitoc_numbering", "sphinx_jupyterbook_latex")
 #: Boxes that scroll: the link stands before them, or it would scroll away.
 _CLASS = r"\bclass=[\"'][^\"']*\b(?:tst-|output|cell_output|pst-)"
 _BOX = rf"<div(?:(?![^>]*\bclass=)|[^>]*{_CLASS})[^>]*>"
@@ -44,10 +46,9 @@ def setup(app: Sphinx) -> dict[str, bool]:
 
 
 def side_by_side(app: Sphinx) -> None:
-    """Let two processes read pages: extensions that say nothing of it work when all were read."""
-    for extension in app.extensions.values():
-        if extension.parallel_read_safe is None:
-            extension.parallel_read_safe = True
+    """Let several processes read pages, which Sphinx does only where every extension allows it."""
+    for name in AFTER_READING:
+        app.extensions[name].parallel_read_safe = True
 
 
 def address(_app: Sphinx, config: Config) -> None:
