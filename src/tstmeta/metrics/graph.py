@@ -5,7 +5,6 @@ It maps nodes so that as many triples (labels, attributes, relations) as possibl
 
 from random import Random
 from types import SimpleNamespace
-from typing import NamedTuple
 
 from ..models.parses import Tree
 from .base import Score, cut_note, installed, scored
@@ -18,31 +17,31 @@ RESTARTS, SEED = 4, 0
 #: Nodes of a graph that are used; the search takes seconds beyond, and grows with the third power.
 MAX_NODES = 64
 _SEARCH = f"seed:{SEED} restarts:{RESTARTS} refs:max max_nodes:{MAX_NODES}"
+#: Labels, attributes and relations, as the library smatch takes them.
+Graph = tuple[list[tuple[str, ...]], ...]
 
 
-class Graph(NamedTuple):
-    """A labelled graph: nodes are places in ``labels``; attributes are (name, node, value)."""
+def tree_graph(tree: Tree) -> Graph:
+    """A dependency tree as a graph, words as nodes 0, 1, ...; a root has TOP, as in AMR.
 
-    labels: tuple[str, ...]
-    attributes: tuple[tuple[str, int, str], ...] = ()
-    relations: tuple[tuple[str, int, int], ...] = ()
-
-    @property
-    def triples(self) -> int:
-        """Number of labels, attributes and relations: what Smatch counts."""
-        return len(self.labels) + len(self.attributes) + len(self.relations)
-
-    def first(self, nodes: int) -> "Graph":
-        """The graph of the first nodes; what hangs on the others is left out."""
-        attributes = tuple(part for part in self.attributes if part[1] < nodes)
-        relations = tuple(part for part in self.relations if max(part[1:]) < nodes)
-        return Graph(self.labels[:nodes], attributes, relations)
+    Of a tree that was cut, relations to words beyond its end are left out.
+    """
+    words = [(str(place), word) for place, word in enumerate(tree)]
+    return (
+        [("instance", node, word.form.lower()) for node, word in words],
+        [("TOP", node, "top") for node, word in words if not word.head],
+        [
+            (word.relation, str(word.head - 1), node)
+            for node, word in words
+            if 0 < word.head <= len(tree)
+        ],
+    )
 
 
 def matched(output: Graph, text: Graph) -> int:
     """Triples that agree under the best mapping that the search meets: a lower bound."""
     if output == text:  # the search might miss the mapping of each node to itself
-        return output.triples
+        return sum(map(len, output))
     import smatch
 
     before = smatch.random, smatch.iteration_num
@@ -50,29 +49,11 @@ def matched(output: Graph, text: Graph) -> int:
     smatch.random = SimpleNamespace(seed=lambda: None, randint=Random(SEED).randint)
     smatch.iteration_num = RESTARTS + 1
     try:
-        _, best = smatch.get_best_match(*_named(output, "a"), *_named(text, "b"), "a", "b")
+        _, best = smatch.get_best_match(*output, *text, "", "")
     finally:
         smatch.random, smatch.iteration_num = before
         smatch.match_triple_dict.clear()
     return int(best)
-
-
-def _named(graph: Graph, prefix: str) -> tuple[list, list, list]:
-    return (
-        [("instance", f"{prefix}{node}", label) for node, label in enumerate(graph.labels)],
-        [(name, f"{prefix}{node}", value) for name, node, value in graph.attributes],
-        [(name, f"{prefix}{a}", f"{prefix}{b}") for name, a, b in graph.relations],
-    )
-
-
-def tree_graph(tree: Tree) -> Graph:
-    """A dependency tree as a graph, words as nodes; a root has TOP, as in AMR."""
-    words = list(enumerate(tree))
-    return Graph(
-        tuple(word.form.lower() for word in tree),
-        tuple(("TOP", place, "top") for place, word in words if not word.head),
-        tuple((word.relation, word.head - 1, place) for place, word in words if word.head),
-    )
 
 
 class SmatchDep(ParseMetric):
@@ -85,14 +66,11 @@ class SmatchDep(ParseMetric):
     def fields(self) -> dict[str, object]:
         return {**super().fields(), "smatch": installed("smatch")}
 
-    def find(self, text: str) -> Graph:
-        return tree_graph(super().find(text))
-
-    def compare(self, text: Graph, output: Graph) -> Score:
-        nodes = max(len(text.labels), len(output.labels))
-        text, output = text.first(MAX_NODES), output.first(MAX_NODES)
-        share = 2 * matched(output, text) / (text.triples + output.triples)
-        return scored(share, cut_note(nodes, MAX_NODES, "nodes"))
+    def compare(self, text: Tree, output: Tree) -> Score:
+        graphs = [tree_graph(tree[:MAX_NODES]) for tree in (output, text)]
+        triples = sum(len(part) for graph in graphs for part in graph)
+        note = cut_note(max(len(text), len(output)), MAX_NODES, "nodes")
+        return scored(2 * matched(*graphs) / triples, note)
 
 
 class SmatchAmr(Elsewhere):
