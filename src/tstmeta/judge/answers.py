@@ -5,23 +5,15 @@ The reader never sees the texts that were judged.
 """
 
 import math
-import re
 from typing import NamedTuple
 
 from ..schema import Status
 from .base import Reply
 from .prompts import Prompt
-from .reading import PlacedRating, readings, without_thoughts
+from .reading import Reading, readings
 
 #: Most characters of an answer that a row keeps; the whole answer stays in the store of answers.
 SHOWN = 2_000
-#: How a refusal in words begins; many servers never fill the field that is meant for it.
-_REFUSAL = re.compile(
-    r"\W{0,20}((i('m| am)? |my )?(so |very )?(sorry|apolog\w+|unfortunately)\b"
-    r"|i (can('|no)t|can not|won't|will not|must decline|do(n't| not) feel comfortable)\b"
-    r"|i('m| am) (unable|not able)\b|as an? (ai|(large )?language model)\b)",
-    re.I,
-)
 
 
 class Rating(NamedTuple):
@@ -44,19 +36,15 @@ def read(reply: Reply, prompt: Prompt, items: int) -> list[dict[str, Rating]]:
     For a pair, 1 stands with the better rewrite, 0 with the other one, .5 with both in a tie.
     """
     status, why = _no_answer(reply)
-    if not why:
-        rows = readings(reply.text, prompt, items, cut=reply.finish == "length")
-        ratings = [{name: _rating(row[name], reply) for name in row} for row in rows]
-        is_rated = any(rating.status is Status.OK for row in ratings for rating in row.values())
-        opening = without_thoughts(reply.text).lstrip()[:300].replace("’", "'")
-        if is_rated or not _REFUSAL.match(opening):
-            if prompt.unit == "pair":
-                [(name, second)] = ratings[1].items()
-                ratings[1] = {name: second._replace(value=1 - second.value)}
-            return ratings
-        status, why = Status.REFUSED, f"a refusal in words; the answer: {_shown(reply.text)}"
-    rating = Rating(math.nan, status, _shown(why, SHOWN + 100))
-    return [dict.fromkeys(prompt.dimensions, rating)] * items
+    if why:
+        rating = Rating(math.nan, status, _shown(why, SHOWN + 100))
+        return [dict.fromkeys(prompt.dimensions, rating)] * items
+    rows = readings(reply.text, prompt, items, cut=reply.finish == "length")
+    ratings = [{name: _rating(row[name], reply) for name in row} for row in rows]
+    if prompt.unit == "pair":
+        [(name, second)] = ratings[1].items()
+        ratings[1] = {name: second._replace(value=1 - second.value)}
+    return ratings
 
 
 def _no_answer(reply: Reply) -> tuple[Status, str]:
@@ -74,7 +62,7 @@ def _no_answer(reply: Reply) -> tuple[Status, str]:
     return Status.OK, ""
 
 
-def _rating(reading: PlacedRating, reply: Reply) -> Rating:
+def _rating(reading: Reading, reply: Reply) -> Rating:
     if reading.why:
         status = Status.TRUNCATED if reply.finish == "length" else Status.INVALID
         return Rating(math.nan, status, f"{reading.why}; the answer: {_shown(reply.text)}")
@@ -85,10 +73,3 @@ def _shown(text: str, most: int = SHOWN) -> str:
     """A text as a row keeps it: cut, and in characters that can be written."""
     text = text.encode("utf-8", "backslashreplace").decode("utf-8").replace("\0", "\\x00")
     return text if len(text) <= most else f"{text[:most]}... ({len(text):,} characters)"
-
-
-def ratings_of(low: float, high: float) -> dict[str, float]:
-    """The whole ratings of a scale as written; none if it is long, or its ends are not whole."""
-    if not (float(low).is_integer() and float(high).is_integer()) or high - low > 1000:
-        return {}
-    return {str(rating): float(rating) for rating in range(int(low), int(high) + 1)}

@@ -25,7 +25,6 @@ from ..models.template import DATE, ControlMark, Template
 from ..models.tokencache import Cached
 from ..schema import DIMENSIONS, Status, TstmetaError
 from . import prompts
-from .answers import ratings_of
 from .prompts import Prompt
 
 #: The least probability of all numbers of the scale together; below it the answer is ``invalid``.
@@ -81,11 +80,11 @@ class Judge(ModelMetric):
         self.dimensions = (dimension,)
         self.limits = self.prompt.scale if dimension in ("style", "fluency") else None
         self.begins = beginning(self.prompt, dimension)
-        self.ratings = ratings_of(*self.prompt.scale)
-        if not self.ratings:
-            low, high = self.prompt.scale
+        low, high = self.prompt.scale
+        if not (low.is_integer() and high.is_integer()) or high - low > 1000:
             words = f"prompt {name} has the scale {low:g} to {high:g}; judge needs one of whole"
             raise TstmetaError(f"{words} numbers, at most 1,001")
+        self.ratings = {str(n): float(n) for n in range(int(low), int(high) + 1)}
         self.languages = self._languages()
 
     def _languages(self) -> tuple[str, ...]:

@@ -79,15 +79,16 @@ def read(reply: Reply) -> tuple[str, str]:
         return "", f"no answer: {reply.failure}"
     if reply.refusal or reply.finish == "content_filter":
         return "", "the model refused"
-    value, why = json_of(without_thoughts(reply.text))
-    if why:
-        return "", f"the answer has {why}{' and was cut off' * (reply.finish == 'length')}"
-    answer = value.get("text") if isinstance(value, dict) else None
+    fields = json_of(without_thoughts(reply.text))
+    if fields is None:
+        ending = " and was cut off" if reply.finish == "length" else ""
+        return "", f"the answer has no JSON object that can be read{ending}"
+    answer = fields.get("text")
     if not isinstance(answer, str):
-        return "", 'no "text" of the right type in a JSON object'
+        return "", 'no "text" of the right type in the JSON object'
     text = answer.replace("\r\n", "\n").strip()
     if not text:
-        why = "the text of the answer is blank"
-    elif any(category(sign) in ("Cc", "Cs") for sign in set(text) - {"\n", "\t"}):
-        why = "a text with control characters or half characters"
-    return ("", why) if why else (text, "")
+        return "", "the text of the answer is blank"
+    if any(category(sign) in ("Cc", "Cs") for sign in set(text) - {"\n", "\t"}):
+        return "", "a text with control characters or half characters"
+    return text, ""
