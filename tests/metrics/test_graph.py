@@ -18,7 +18,7 @@ def brute(first, other):
     """The most triples that agree over all one-to-one mappings of nodes; None maps to nothing."""
     nodes = [node for _, node, _ in first[0]]
     targets = [*(node for _, node, _ in other[0]), *[None] * len(nodes)]
-    wanted = Counter(sum(other, []))
+    wanted = Counter(triple for part in other for triple in part)
     best = 0
     for order in set(permutations(targets, len(nodes))):
         to = dict(zip(nodes, order, strict=True))

@@ -134,26 +134,20 @@ class Meteor(_Lexical):
         facts = super().fields()
         return facts if self.variant else {**facts, "synonyms": wordnet.VERSION}
 
-    @cached_property
-    def _score(self) -> Any:
+    def pair(self, text: str, output: str) -> float:
         from nltk.translate.meteor_score import single_meteor_score  # takes long to import
 
-        return partial(single_meteor_score, stemmer=self._stemmer, wordnet=self._dictionary)
-
-    @cached_property
-    def _treebank(self) -> Any:
-        from nltk.tokenize import TreebankWordTokenizer
-
-        return TreebankWordTokenizer().tokenize
-
-    def pair(self, text: str, output: str) -> float:
-        return self._score(self.tokens(text), self.tokens(output))
+        sides = self.tokens(text), self.tokens(output)
+        return single_meteor_score(*sides, stemmer=self._stemmer, wordnet=self._dictionary)
 
     def tokens(self, text: str) -> list[str]:
         """Penn Treebank tokens, sentence by sentence, so that every final period is a token."""
         if self.variant == "exact":
             return UnicodeWords().tokenize(text)
-        return [word for part in sentences(text) for word in self._treebank(part)]
+        from nltk.tokenize import TreebankWordTokenizer
+
+        treebank = TreebankWordTokenizer()
+        return [word for part in sentences(text) for word in treebank.tokenize(part)]
 
 
 class Chrf(_Lexical):

@@ -34,7 +34,6 @@ class TextStyle(NamedTuple):
 
     styles: np.ndarray  # distribution over the styles of the task
     target: int  # place of the target style
-    task: classifiers.Task
     cut: str = ""
     blank: bool = False
 
@@ -81,21 +80,20 @@ class StyleConfidence(ModelMetric):
         called = {f"called:{style}": label for style, label in sorted(self.wordings.items())}
         libraries = {package: version(package) for package in classifiers.packages(self.model)}
         directed = {"direction": "directed"} if self.directed else {}
-        return {"model": hub.identity(self.model), **directed, **called, **libraries}
+        facts = {**super().fields(), "model": hub.identity(self.model)}
+        return {**facts, **directed, **called, **libraries}
 
     def values(self, requests: Sequence[Request]) -> Sequence[Score]:
         texts: dict[str, dict[str, None]] = {}
         for r in requests:
             texts.setdefault(r.style, {}).update(dict.fromkeys((r.output, *r.against)))
         known = {style: self._read(list(distinct), style) for style, distinct in texts.items()}
-        sides = ([known[r.style][text] for text in (r.output, *r.against)] for r in requests)
-        return list(map(self._answer, sides))
+        return [self._answer(r, known[r.style]) for r in requests]
 
-    def _answer(self, texts: Sequence[TextStyle | Score]) -> Score:
-        """The score of an output, which comes first, beside the texts that follow it."""
-        if wrong := [text for text in texts if isinstance(text, Score)]:
-            return wrong[0]
-        output, *others = (text for text in texts if isinstance(text, TextStyle))
+    def _answer(self, request: Request, known: Mapping[str, TextStyle] | Score) -> Score:
+        if isinstance(known, Score):
+            return known
+        output, *others = (known[text] for text in (request.output, *request.against))
         value, other = self.compared(output, others)
         if output.blank or other.blank:
             return Score(value, Status.EMPTY, "empty text")
@@ -109,22 +107,22 @@ class StyleConfidence(ModelMetric):
         """The metric of one text."""
         return float(text.styles[text.target])
 
-    def _read(self, texts: list[str], style: str) -> Mapping[str, TextStyle | Score]:
-        """What the model says of texts; refused if it knows no such style."""
+    def _read(self, texts: list[str], style: str) -> Mapping[str, TextStyle] | Score:
+        """What the model says of texts; a score without a value if it knows no such style."""
         model = classifiers.load(self.model)
         try:
             number, target = model.place(style, self.wordings)
         except classifiers.UnknownStyle as error:
-            return dict.fromkeys(texts, Score(math.nan, Status.REFUSED, str(error)))
+            return Score(math.nan, Status.REFUSED, str(error))
         except TstmetaError as error:
-            return dict.fromkeys(texts, failed(error))
+            return failed(error)
         task = model.about.tasks[number]
         shares = np.full(len(task.styles), 1 / max(1, len(task.styles) - 1))
         shares[target] = 0
-        blank = TextStyle(shares, target, task, blank=True)
+        blank = TextStyle(shares, target, blank=True)
         full = [text for text in texts if text.strip()]
         estimates = model.probabilities(full, number) if full else ()
-        rows = (TextStyle(row, target, task, cut) for row, cut in zip(*estimates, strict=True))
+        rows = (TextStyle(row, target, cut) for row, cut in zip(*estimates, strict=True))
         return dict.fromkeys(texts, blank) | dict(zip(full, rows, strict=True))
 
 
@@ -142,8 +140,8 @@ class StyleAccuracy(StyleConfidence, CorpusMetric):
         rest = np.delete(text.styles, text.target)
         return float(len(rest) > 0 and text.styles[text.target] > rest.max())
 
-    def _answer(self, texts: Sequence[TextStyle | Score]) -> Score:
-        hit = super()._answer(texts)
+    def _answer(self, request: Request, known: Mapping[str, TextStyle] | Score) -> Score:
+        hit = super()._answer(request, known)
         return hit._replace(detail=json.dumps([hit.value, 1.0])) if hit.status.has_value else hit
 
     def aggregate(self, total: np.ndarray) -> float:
@@ -161,8 +159,7 @@ class StyleEmd(StyleConfidence):
 
     name = "style-emd"
     bases = ("source", "reference")
-    #: What changes :meth:`measure`.
-    rule: ClassVar[Mapping[str, object]] = {}
+    facts = "refs:nearest"
     VARIANTS: ClassVar[tuple[str, ...]] = ("directed",)
     Settings: ClassVar[type[StyleSettings]] = DistanceSettings
 
@@ -171,9 +168,6 @@ class StyleEmd(StyleConfidence):
         # with a direction more is stronger style, whatever the other text is
         self.flipped_bases = () if self.directed else ("reference",)
         self.limits = (-self.limits[1] * self.directed, self.limits[1])
-
-    def fields(self) -> dict[str, object]:
-        return {"refs": "nearest", **self.rule, **super().fields()}
 
     def measure(self, output: np.ndarray, other: np.ndarray) -> float:
         """The distance of two distributions [k]."""
@@ -196,7 +190,7 @@ class StyleKl(StyleEmd):
 
     name = "style-kl"
     limits = (0.0, -math.log(FLOOR))
-    rule: ClassVar = {"order": "output-from-compared", "floor": FLOOR}
+    facts = f"refs:nearest order:output-from-compared floor:{FLOOR}"
 
     def measure(self, output: np.ndarray, other: np.ndarray) -> float:
         first, second = (np.maximum(side, FLOOR) for side in (output, other))
@@ -210,7 +204,7 @@ class StyleJs(StyleEmd):
     """
 
     name = "style-js"
-    rule: ClassVar = {"base": 2}
+    facts = "refs:nearest base:2"
 
     def measure(self, output: np.ndarray, other: np.ndarray) -> float:
         middle = (output + other) / 2
