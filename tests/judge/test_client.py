@@ -52,7 +52,7 @@ BODIES = [
     (answer(content=None, finish="length"), Reply(finish="length")),
     (answer(content=None, finish="content_filter"), Reply(finish="content_filter")),
     (answer(content="\0"), Reply(text="\0")),
-    *((says("4", model=None, usage=(odd, 1)).data, Reply("4")) for odd in (-1, True, "7", 10**30)),
+    (says("4", model=None, usage=("7", 1)).data, None),
     (b'data: {"choices": []}', None),
     (b'{"choices": [{}]}', None),
     (answer(content=[{"type": "text", "text": "4"}]), None),

@@ -6,11 +6,11 @@ An answer is read strictly and never mended: what is none is a failure with a sh
 import hashlib
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Annotated, Any, Literal, NamedTuple
 
-from pydantic import BaseModel, Field, WrapValidator
+from pydantic import BaseModel, Field
 
 from ..models.connection import ServerError
 from ..secrecy import Mask, excerpt, masked
@@ -109,18 +109,6 @@ def body(question: Question, model: str, without: frozenset[str] = frozenset()) 
     return {name: value for name, value in fields.items() if name not in without}
 
 
-def _or_none(value: Any, check: Callable[[Any], Any]) -> Any:
-    try:
-        return check(value)
-    except ValueError:
-        return None
-
-
-#: What an answer can do without: None where it is malformed.
-_Spare = WrapValidator(_or_none)
-_Count = Annotated[int | None, Field(ge=0, lt=2**53)]
-
-
 class _Message(BaseModel, strict=True):
     content: str | None = None
     refusal: str | None = None
@@ -132,13 +120,13 @@ class _Choice(BaseModel, strict=True):
 
 
 class _Usage(BaseModel, strict=True):
-    prompt_tokens: _Count = None
-    completion_tokens: _Count = None
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
 
 
 class _Completion(BaseModel, strict=True):
     choices: Annotated[list[_Choice], Field(min_length=1)]
-    usage: Annotated[_Usage | None, _Spare] = None
+    usage: _Usage | None = None
     model: str | None = None
     system_fingerprint: str | None = None
 

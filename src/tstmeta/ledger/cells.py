@@ -9,8 +9,6 @@ import pandas as pd
 from ..data import paths
 
 PAPERS = ("pauli2025", "lai2023", "mukherjee2025", "pang2019")
-#: Tables of other papers, in files of their own: their numbers are no cells of the ledger.
-TABLES = {("mukherjee2024", "systems"): "mukherjee2024_systems"}
 
 
 class Cell(NamedTuple):

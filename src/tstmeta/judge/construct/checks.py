@@ -60,11 +60,6 @@ def judge(table: pd.DataFrame) -> pd.DataFrame:
     return table.assign(**{name: frame[name] for name in columns})
 
 
-def listed(findings: Mapping[str, str]) -> str:
-    """Findings in words; those without a reason are none."""
-    return "; ".join(f"{check}: {why}" for check, why in findings.items() if why)
-
-
 def source_length(source: str) -> str:
     """A source that is too short, or too long."""
     low, high = SOURCE_WORDS
@@ -79,8 +74,7 @@ def text_faults(text: str, source: str, note: str = "") -> dict[str, str]:
     several = "\n" in text.strip() and "\n" not in source.strip()
     return {
         "lines": "several lines where the source has one" if several else "",
-        "refusal": phrase(text, source, "a refusal", _REFUSAL),
-        "talk": phrase(text, source, "talk about the task", _TALK, _OPENING),
+        "talk": phrase(text, source, "talk about the task", _TALK),
         "fence": phrase(text, source, "a mark of the prompt", _FENCE),
         "length": length(text, source),
         "copy": "the same words as the source" if plain(text) == plain(source) else "",
@@ -111,26 +105,13 @@ def _span(cell: str, texts: Mapping[str, str]) -> Span:
     return span_of(texts[base], texts[cell]) if {cell, base} <= set(texts) else Span("", "")
 
 
+#: What models say before or after a rewrite.
 _TALK = re.compile(
-    r"^\W{0,9}(sure|certainly|of course|absolutely|okay|ok|got it|no problem|understood)[,.!:]"
-    r"|^\W{0,9}(here('s| is| are| you go)|below (is|are)|the following (is|are))\b"
-    r"|^\W{0,9}(the )?(rewritten|rewrite|revised|new|output|answer|result|strong|light|formal"
-    r"|source|original)( (text|sentence|version|rewrite))?\s*:"
-    r"|\bi('ve| have)? (rewritten|rewrote|revised|changed the|kept the|made the)\b"
-    r"|\b(the|this) (rewritten|original|source|revised) (text|sentence|version)\b"
-    r"|\blet me know if you('d| would) like|\bhope (this|that) helps|\bwould you like me to"
-    r"|\bnote that i\b|^\W{0,9}note:",
+    r"^\W{0,9}(sure|certainly|of course|okay)[,.!:]|^\W{0,9}(here('s| is| are)\b|note:)"
+    r"|\bas an? (ai|(large )?language model)\b|\bi('m| am) sorry,? but i (can('|no)t|am unable)"
+    r"|\bi('ve| have)? (rewritten|rewrote|revised|kept the)\b"
+    r"|\brewritten (text|sentence|version)\b",
     re.I | re.M,
-)
-#: A short opening line before the text itself, in any language.
-_OPENING = re.compile(r"^[^:\n]{1,80}:\s*(\n|[\"“„«])")
-#: A refusal anywhere in a text.  Narrow, because a text may itself say that its writer cannot help.
-_REFUSAL = re.compile(
-    r"\b(as an? (ai|artificial intelligence|(large )?language model)\b"
-    r"|i('m| am) (very )?sorry,? but i (can('|no)t|cannot|can not|am (not able|unable))"
-    r"|i('m| am)? ?(can('|no)t|can not|won't|not able to|unable to) \w+"
-    r"( with| you with)? (this|that|your|the) (request|task|text|rewrite|instruction|content))",
-    re.I,
 )
 _FENCE = re.compile(r"={4,}|`{3,}|~{4,}|<{3,}|>{3,}|<\|\w|\|>|</?(text|source|data|output)\b", re.I)
 _OUTER = re.compile(r"^\W+|\W+$")
@@ -147,13 +128,10 @@ def plain(text: str) -> str:
     return " ".join(words(text))
 
 
-def phrase(text: str, source: str, what: str, *patterns: re.Pattern[str]) -> str:
-    """The first words of a text in one of these patterns that its source does not have."""
-    for pattern in patterns:
-        match, in_source = (pattern.search(t.replace("’", "'")) for t in (text, source))
-        if match and not in_source:
-            return f"{what}: {match.group().strip()!r}"
-    return ""
+def phrase(text: str, source: str, what: str, pattern: re.Pattern[str]) -> str:
+    """The first words of a text in a pattern that its source does not have."""
+    match, in_source = (pattern.search(t.replace("’", "'")) for t in (text, source))
+    return f"{what}: {match.group().strip()!r}" if match and not in_source else ""
 
 
 def length(text: str, source: str) -> str:

@@ -30,7 +30,7 @@ from ..base import Question, Reply
 from ..prompts import CODE
 from ..runner import run
 from . import steps
-from .checks import ACCEPTED, CELLS, PASSED, judge, listed
+from .checks import ACCEPTED, CELLS, PASSED, judge
 from .steps import Blueprint
 
 if TYPE_CHECKING:
@@ -204,7 +204,8 @@ def check(folder: Path) -> pd.DataFrame:
 
 def write(folder: Path, plan: Blueprint, table: pd.DataFrame) -> None:
     """Write the judged rows, and the data set: sources whose rewrites all pass or are accepted."""
-    marked = table.assign(why=table["findings"].map(listed)).reset_index()
+    why = ["; ".join(map(": ".join, row.items())) for row in table["findings"]]
+    marked = table.assign(why=why).reset_index()
     storage.write(folder / ROWS, to_csv(marked[COLUMNS], for_people=True))
     fits = table["verdict"].isin([PASSED, ACCEPTED])
     rows = table[fits.groupby(table["source_id"]).transform("all").astype(bool)]
