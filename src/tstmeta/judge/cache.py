@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Self
 
 from .. import storage
 from ..schema import TstmetaError
@@ -31,7 +30,7 @@ def asking(cache: Path, server: str, model: str) -> AbstractContextManager[None]
     return storage.locked(cache.with_name(f"{cache.name}.{judge}.lock"))
 
 
-class AnswerCache:
+class AnswerCache(AbstractContextManager["AnswerCache"]):
     """The answers of one file, which is made if it is not there; a context manager.
 
     Raises:
@@ -54,9 +53,6 @@ class AnswerCache:
                 self._db.execute("PRAGMA journal_mode = WAL")
             self._db.execute("PRAGMA synchronous = NORMAL")
             stack.pop_all()
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *error: object) -> None:
         self._db.close()

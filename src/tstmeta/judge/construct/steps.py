@@ -14,9 +14,9 @@ from unicodedata import category
 import numpy as np
 from pydantic import BaseModel
 
+from ..answers import json_of, without_thoughts
 from ..base import Message, Question, Reply, Sampling
 from ..prompts import LANGUAGES, fence_for, object_schema
-from ..reading import json_of, without_thoughts
 
 #: The kinds of error, in the order in which they are dealt.
 ERRORS = ("substitution", "deletion", "insertion")
