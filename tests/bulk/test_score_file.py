@@ -353,7 +353,7 @@ def test_a_scheduler_that_is_lost_ends_the_run_in_a_line(file, tmp_path, cluster
         cluster.close()
         return {"rows": 1}
 
-    monkeypatch.setattr(parts.PartFolder, "write", close)
+    monkeypatch.setattr(parts.storage, "write", close)
     address = cluster.scheduler_address
     with pytest.raises(TstmetaError, match=f"the cluster at {address} gave up .*goes on$"):
         scored(file, tmp_path / "c.parquet", cluster=address)

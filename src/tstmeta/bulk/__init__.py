@@ -100,7 +100,7 @@ def _score(
         for result in results:
             problems += result.problems
             if not result.problems:
-                parts.write(result.name, result.part)
+                storage.write(parts.folder / result.name, result.part)
                 facts[result.name] = result.facts
                 bar.update(result.rows)
     if not facts and not problems:

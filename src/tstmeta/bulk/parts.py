@@ -45,10 +45,6 @@ class PartFolder:
         """What is known of the file in which parts were put together before."""
         return _facts(self._target) if self._to_file else None
 
-    def write(self, name: str, content: bytes) -> None:
-        """Keep a part."""
-        storage.write(self.folder / name, content)
-
     def finish(self, names: Sequence[str], facts: dict[str, Any]) -> None:
         """Delete parts of rows that have changed, and put the others together in the file."""
         for name in self._there.difference(names):

@@ -118,15 +118,11 @@ def score_chunk(job: Job, chunk: Chunk, metrics: Sequence[tuple[Metric, str]]) -
         data = Dataset.of(job.name, table_files.items(chunk.rows, job.name), Card(job.name))
     except DataError as error:
         return Result(chunk.name, 0, b"", {}, tuple(error.problems))
-    blocks = [
-        replace(data, items=data.items.iloc[start : start + BLOCK])
-        for start in range(0, len(data.items), BLOCK)
-    ]
     tables = []
-    for block in blocks:
+    for start in range(0, len(data.items), BLOCK):
+        block = replace(data, items=data.items.iloc[start : start + BLOCK])
         rewrites = cache(partial(requests, block))  # metrics share those of a basis
-        for metric, basis in metrics:
-            tables.append(score_basis(block, metric, basis, rewrites(basis), compute))
+        tables += [score_basis(block, m, basis, rewrites(basis), compute) for m, basis in metrics]
     table = schema.together(*tables).assign(dataset=job.name)
     place = pd.Index(data.items["item_id"]).get_indexer(table["item_id"])
     table = table.iloc[np.argsort(place, kind="stable")]

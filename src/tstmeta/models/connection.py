@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
 import httpx
@@ -180,16 +181,16 @@ def _bounded_client() -> Any:
         async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
             data = bytearray()
             options["stream"] = True
-            try:  # the client's own limit begins anew with each byte
-                async with asyncio.timeout(request.extensions["timeout"]["read"]):
-                    response = await super().send(request, **options)
-                    try:
-                        async for part in response.aiter_bytes():
-                            data += part
-                            if len(data) > LONGEST_BODY:  # what is cut here is no JSON
-                                break
-                    finally:
-                        await response.aclose()
+            try:
+                async with (
+                    # the client's own limit begins anew with each byte
+                    asyncio.timeout(request.extensions["timeout"]["read"]),
+                    aclosing(await super().send(request, **options)) as response,
+                ):
+                    async for part in response.aiter_bytes():
+                        data += part
+                        if len(data) > LONGEST_BODY:  # what is cut here is no JSON
+                            break
             except TimeoutError:
                 raise httpx2.ReadTimeout("the answer is not whole in time") from None
             headers = response.headers

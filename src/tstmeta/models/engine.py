@@ -5,7 +5,6 @@ to be foreseen, in float32: there is never a tensor [batch, time, vocabulary].
 """
 
 from collections.abc import Collection
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -89,12 +88,8 @@ class Engine:
         rows = forest.plan(distinct, reuse=self.reuse)
         sizes = [row.size for row in rows]
         # batches do not depend on what is known; one in which all is known is left out
-        batches = [[rows[at] for at in batch] for batch in forest.batches(sizes, self.budget)]
-        todo = [
-            batch
-            for batch in batches
-            if any(wanted[rank] for row in batch for rank, _ in row.members)
-        ]
+        batches = ([rows[at] for at in batch] for batch in forest.batches(sizes, self.budget))
+        todo = [b for b in batches if any(wanted[rank] for row in b for rank, _ in row.members)]
         bar = progress_bar(sum(row.size for batch in todo for row in batch), progress)
         with bar, torch.inference_mode():
             for batch in todo:
@@ -121,8 +116,8 @@ class Engine:
                 tokens += requests[rank].tokens
                 lengths[rank] = len(nodes)
         values = self._head(states.flatten(0, 1), np.array(at), np.array(tokens))
-        ends = np.cumsum([0, *lengths.values()])
-        return [(rank, values[a:b]) for rank, (a, b) in zip(lengths, pairwise(ends), strict=True)]
+        starts = np.cumsum([*lengths.values()])[:-1]  # of all but the first
+        return list(zip(lengths, np.split(values, starts), strict=True))
 
     def _states(self, batch: list[Row]) -> torch.Tensor:
         """Hidden states [rows, longest row, width]; padding stands at the right."""

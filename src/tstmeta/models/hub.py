@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 #: Everything in a folder that can change a value.
 _CONTENT = ("*.safetensors", "config.json", "generation_config.json", "tokenizer*", "*.jinja")
-#: What must be empty in transformers' report of a loaded model.
-_WRONG = ("missing_keys", "mismatched_keys", "error_msgs")
 #: What is fetched of a repository, less the weights.
 _WORDS = ["*.json", "*.jinja", "*.txt", "*.model"]
 #: Where a tokenizer has its tokens; one of these.
@@ -167,7 +165,8 @@ def weights(model: Backbone, kind: Any, *, pooler: bool = True, **options: Any) 
 
 def faults(report: Mapping[str, Any]) -> list[str]:
     """What is missing or wrong by transformers' report of a loaded model."""
-    keys = [key for fault in _WRONG for key in report.get(fault) or ()]
+    faults = ("missing_keys", "mismatched_keys", "error_msgs")
+    keys = [key for fault in faults for key in report.get(fault) or ()]
     return [key if isinstance(key, str) else str(key[0]) for key in keys]
 
 

@@ -166,10 +166,7 @@ def read_conllu(path: Path) -> dict[str, Tree]:
 
 def _surface(sentence: Any) -> str:
     """A sentence's text, with the space that follows it."""
-    several = {token.idFirst: token for token in sentence.multiwordTokens}
-    shown, place = "", 1
-    while place < len(sentence.words):
-        token = several.get(place, sentence.words[place])
-        shown += token.form + " " * token.getSpaceAfter()
-        place = getattr(token, "idLast", place) + 1
-    return (sentence.getText() or shown).strip() + " " * shown.endswith(" ")
+    from ufal import udpipe
+
+    shown = udpipe.OutputFormat.newOutputFormat("plaintext").writeSentence(sentence)
+    return (sentence.getText() or shown).strip() + " " * shown[-1:].isspace()

@@ -37,14 +37,12 @@ def encode(
     Of a pair the longer text is cut first.  ``[SEP]`` in a text is read as letters.
     """
     options: dict[str, Any] = {"verbose": False, "split_special_tokens": True}
-    uncut = tokenizer(*map(list, sides), **options)
-    rows = [{name: uncut[name][place] for name in uncut} for place in range(len(sides[0]))]
-    lengths = [len(row["input_ids"]) for row in rows]
-    options |= {"truncation": "longest_first", "max_length": window}
-    for place, length in enumerate(lengths):
-        if length > window:
-            rows[place] = dict(tokenizer(*(side[place] for side in sides), **options))
-    return rows, lengths
+    batch = tokenizer(*map(list, sides), **options)
+    lengths = [len(ids) for ids in batch["input_ids"]]
+    if max(lengths, default=0) > window:
+        options |= {"truncation": "longest_first", "max_length": window}
+        batch = tokenizer(*map(list, sides), **options)
+    return [{name: batch[name][place] for name in batch} for place in range(len(lengths))], lengths
 
 
 def padded(tokenizer: Any, rows: Sequence[dict[str, list[int]]], device: Any) -> Any:

@@ -48,10 +48,7 @@ class Template:
     def prompt(self, system: str, user: str) -> str:
         """The text before the output: system prompt (may be empty), request, assistant's header."""
         if self.bare and self._llama:
-            # a slot at a time: str.format would stumble over braces in the texts
-            before, _, after = BARE.partition("{system}")
-            middle, _, end = after.partition("{user}")
-            return before + system + middle + user + end
+            return BARE.format(system=system, user=user)
         text = self._rendered(system, user)
         return text.rstrip() if self.bare else text
 
