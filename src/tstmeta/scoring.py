@@ -23,7 +23,7 @@ from .data.base import RATING
 from .data.tables import scores_table
 from .metrics import registry
 from .metrics.base import Metric, Request, Score, blank_value, for_language
-from .metrics.weighted import WeightedSum
+from .metrics.weighted import TstContent
 from .schema import Status, TstmetaError
 from .secrecy import conceal
 from .store import Rows
@@ -211,7 +211,7 @@ def _stored_scores(
     Where the texts are not here, a registered metric is known by its name: the scores say by their
     signature how they were computed, which may be with other libraries than those of this machine.
     """
-    if isinstance(metric, WeightedSum):
+    if isinstance(metric, TstContent):
         stored = partial(_stored_scores, store=store, progress=progress)
         tables = [score_basis(data, part, basis, rewrites, stored) for part in metric.parts]
         return _summed(data, metric, basis, tables)
@@ -237,7 +237,7 @@ def _stored_scores(
 
 
 def _summed(
-    data: Dataset, metric: WeightedSum, basis: str, tables: Sequence[pd.DataFrame]
+    data: Dataset, metric: TstContent, basis: str, tables: Sequence[pd.DataFrame]
 ) -> pd.DataFrame:
     """Scores of a sum of metrics, of the rewrites that have a score of each part."""
     parts = [table.set_index("item_id")[["value", "status", "detail"]] for table in tables]

@@ -22,8 +22,7 @@ FITTED_ON = [name for name in PASSED_ON if panels().set_index("dataset")["panel"
 def words(monkeypatch):
     """A sum of two metrics of words."""
     weights = {"all": {"intercept": 1.0, "chrf": 2.0, "copy-rate": -3.0}}
-    known = {"tst-content": {"version": "0", "weights": weights}}
-    monkeypatch.setattr(weighted, "fitted", lambda: known)
+    monkeypatch.setattr(weighted, "FITTED", {"version": "0", "weights": weights})
     return weighted.TstContent()
 
 
@@ -60,7 +59,7 @@ def wide(name):
 def test_its_weights_are_those_of_the_families_that_they_name():
     """One over the standard deviation among rewrites of a source, of the mean over families."""
     everything = {name: whole(name) for name in FITTED_ON}
-    for without in ["", *weighted.fitted()["tst-content"]["families"]]:
+    for without in ["", *weighted.FITTED["families"]]:
         names = [name for name in FITTED_ON if FAMILY[name] != without]
         for part, weight in PARTS.items():
             within = {name: variance(everything[name], part) for name in names}

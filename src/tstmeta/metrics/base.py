@@ -14,7 +14,7 @@ import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
-from functools import cached_property
+from functools import cached_property, partial
 from importlib.metadata import PackageNotFoundError, version
 from itertools import islice
 from pathlib import Path
@@ -44,6 +44,11 @@ class Request(NamedTuple):
     source: str = ""
     style: str = ""
     language: str = "en"
+
+    def changed(self, change: Callable[[str], str]) -> "Request":
+        """The request with each of its texts changed."""
+        output, source, *against = map(change, (self.output, self.source, *self.against))
+        return self._replace(output=output, source=source, against=tuple(against))
 
 
 class Score(NamedTuple):
@@ -75,6 +80,7 @@ class PairMetric:
     for_other_languages: "PairMetric | None" = None
     #: Whether it counts words (:attr:`by_character`).
     counts_words: bool = False
+    #: Whether each Chinese character is put between spaces, so that it counts as a word.
     spaced: bool = False
     #: ``embedded`` (runs anywhere) or ``real`` (needs a model or a file from outside).
     profile: str = "embedded"
@@ -161,7 +167,9 @@ class PairMetric:
                 yield tuple(next(answers) for _ in unit)
 
     def _guarded(self, requests: list[Request]) -> list[Score]:
-        requests = [_spaced(request) for request in requests] if self.spaced else requests
+        if self.spaced:
+            apart = partial(_HAN.sub, r" \g<0> ")
+            requests = [request.changed(apart) for request in requests]
         scores = [self._blank(request) for request in requests]
         places = [place for place, score in enumerate(scores) if score is None]
         cuts = [self._cut(requests[place]) for place in places]
@@ -265,14 +273,6 @@ def for_language(metric: Metric, language: str) -> Metric | str:
         return f"{metric.name} is made for {languages}; this rewrite is in {language}"
     variant = metric if code == "en" else metric.for_other_languages or metric
     return variant.by_character if code == "zh" and variant.counts_words else variant
-
-
-def _spaced(request: Request) -> Request:
-    """The request with each Chinese character between spaces, so that it counts as a word."""
-    output, source, *texts = (
-        _HAN.sub(r" \g<0> ", text) for text in (request.output, request.source, *request.against)
-    )
-    return request._replace(output=output, source=source, against=tuple(texts))
 
 
 def more_is_better(metric: Metric, basis: str) -> bool:

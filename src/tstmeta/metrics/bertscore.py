@@ -126,22 +126,18 @@ class BertScore(ModelMetric):
         return weights
 
 
-def _known_as(model: Backbone) -> str:
-    """What the library calls a model; a folder is what its name says, as converted weights are."""
-    if model.local:
-        near = ENCODERS.get(Path(model.where).resolve().name)
-        model = near if near and not near.local else model
-    return model.where.removeprefix("FacebookAI/").removeprefix("google-bert/")
-
-
 def _layer(model: Backbone) -> int:
     if model.name in LAYERS and ENCODERS.get(model.name) is model:
         return LAYERS[model.name]  # the library takes seconds to import
     if find_spec("bert_score"):
         from bert_score.utils import model2layers
 
-        if _known_as(model) in model2layers:
-            return int(model2layers[_known_as(model)])
+        # a folder is what its name says, as converted weights are
+        near = ENCODERS.get(Path(model.where).resolve().name) if model.local else None
+        where = near.where if near and not near.local else model.where
+        name = where.removeprefix("FacebookAI/").removeprefix("google-bert/")
+        if name in model2layers:
+            return int(model2layers[name])
     raise TstmetaError(
         f"which layer of {model.where} BERTScore should use is not known: name it, as in "
         f"bertscore:layer9+{model.name}"

@@ -188,15 +188,15 @@ class Sim(WordMetric):
         return vectors.frequencies(words.tolist() for words in places)
 
     def prepare(self, texts: list[str]) -> list[np.ndarray]:
-        return list(map(self._mean, self.source.places(texts)))
-
-    def _mean(self, places: np.ndarray) -> np.ndarray:
-        """The sum of weighted vectors, whose direction is that of their mean."""
+        """Sums of weighted vectors, whose directions are those of their means."""
         counts, total = self._idf
-        weights = np.ones(len(places))
-        if total:
-            weights = np.array([math.log(total / counts.get(p, 1)) for p in places.tolist()])
-        return weights @ self.source.vectors(places)
+        sums = []
+        for places in self.source.places(texts):
+            weights = np.ones(len(places))
+            if total:
+                weights = np.array([math.log(total / counts.get(p, 1)) for p in places.tolist()])
+            sums.append(weights @ self.source.vectors(places))
+        return sums
 
     def compare(self, text: np.ndarray, output: np.ndarray) -> Score:
         value = _cosine(text, output)

@@ -50,8 +50,7 @@ def spelt(request: Request, apart: bool = False) -> Request:
     def spell(text: str) -> str:
         return _DANDA.sub(r" \1 ", respelt(text)).strip() if apart else respelt(text)
 
-    output, source, *texts = map(spell, (request.output, request.source, *request.against))
-    return request._replace(output=output, against=tuple(texts), source=source)
+    return request.changed(spell)
 
 
 def word_spans(text: str) -> list[tuple[int, int, str]]:

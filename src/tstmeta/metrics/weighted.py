@@ -1,4 +1,4 @@
-"""Metrics that are weighted sums of metrics: ``tst-content``.
+"""``tst-content``: a weighted sum of metrics, fitted on ratings.
 
 ``weighted.toml`` has the weights and the families of data sets that they rest on; the chapter of
 the book on combinations computes them.  The variant ``without-FAMILY`` has not seen a family: what
@@ -9,7 +9,7 @@ import hashlib
 import math
 import tomllib
 from collections.abc import Mapping, Sequence
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -17,21 +17,21 @@ from ..schema import Status
 from . import registry
 from .base import PairMetric, Request, Score
 
-
-@cache
-def fitted() -> Mapping[str, Any]:
-    """By metric: version, families, and the weights of each variant, that of all under ``all``."""
-    text = Path(__file__).with_name("weighted.toml").read_text(encoding="utf-8")
-    known: Mapping[str, Any] = tomllib.loads(text)
-    return known
+_TABLE = Path(__file__).with_name("weighted.toml").read_text(encoding="utf-8")
+#: Version, families, and the weights of each variant, those of all families under ``all``.
+FITTED: Mapping[str, Any] = tomllib.loads(_TABLE)["tst-content"]
 
 
-class WeightedSum(PairMetric):
-    """An intercept and a weighted sum of other metrics; higher is better.
+class TstContent(PairMetric):
+    """Content preservation by parts whose weights were fitted on rated families of data sets.
 
-    A part without a value leaves the sum without one, and says why.
+    In units of the parts' standard deviation among rewrites of a source; 0 for the mean of the sets
+    that it was fitted on; higher is better.  English, against the source.  A part without a value
+    leaves the sum without one, and says why.
     """
 
+    name = "tst-content"
+    VARIANTS: ClassVar[tuple[str, ...]] = tuple(name for name in FITTED["weights"] if name != "all")
     bases: tuple[str, ...] = ("source",)
     languages = ("en",)
     profile = "real"
@@ -40,9 +40,9 @@ class WeightedSum(PairMetric):
     shard = 2**10
 
     def __init__(self, variant: str = ""):
-        self.weights: dict[str, float] = dict(fitted()[self.name]["weights"][variant or "all"])
-        self.intercept, self.version = self.weights.pop("intercept"), fitted()[self.name]["version"]
         super().__init__(variant)
+        self.weights: dict[str, float] = dict(FITTED["weights"][variant or "all"])
+        self.intercept = self.weights.pop("intercept")
 
     @cached_property
     def parts(self) -> list[PairMetric]:
@@ -61,7 +61,7 @@ class WeightedSum(PairMetric):
         facts = [repr(self.intercept), *map(repr, self.weights.values())]
         facts += [str(part.signature("source")) for part in self.parts]
         digest = hashlib.sha256("\n".join(facts).encode()).hexdigest()[:12]
-        return {"version": self.version, "parts": "+".join(self.weights), "parts-hash": digest}
+        return {"version": FITTED["version"], "parts": "+".join(self.weights), "parts-hash": digest}
 
     def values(self, requests: Sequence[Request]) -> Sequence[Score]:
         units = [(request,) for request in requests]
@@ -79,16 +79,3 @@ class WeightedSum(PairMetric):
         value = self.intercept + sum(weight * score.value for weight, score in pairs)
         doubt = next((score for score in scores if score.status != Status.OK), Score(0.0))
         return Score(value, doubt.status, doubt.detail)
-
-
-class TstContent(WeightedSum):
-    """Content preservation by parts whose weights were fitted on rated families of data sets.
-
-    In units of the parts' standard deviation among rewrites of a source; 0 for the mean of the sets
-    that it was fitted on; higher is better.  English, against the source.
-    """
-
-    name = "tst-content"
-    VARIANTS: ClassVar[tuple[str, ...]] = tuple(
-        name for name in fitted()["tst-content"]["weights"] if name != "all"
-    )
