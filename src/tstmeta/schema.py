@@ -53,6 +53,11 @@ def together(*tables: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([table for table in tables if len(table)] or tables[:1], ignore_index=True)
 
 
+def light(table: pd.DataFrame) -> pd.DataFrame:
+    """A table with texts as categories: of millions of rows, a fifth of the memory."""
+    return table.astype(dict.fromkeys(table.select_dtypes("str"), "category"))
+
+
 def failures(scores: pd.DataFrame) -> list[str]:
     """One line a reason: the metrics with scores without a value, their number, the reason."""
     failed, total = scores[~scores["status"].isin(USABLE)], scores["metric"].value_counts()

@@ -16,7 +16,7 @@ from .. import scoring
 from ..data import Dataset
 from ..metrics import Metric, registry
 from ..metrics.base import for_language
-from ..schema import TstmetaError, failures, together
+from ..schema import TstmetaError, failures, light, together
 from ..stats import STATISTICS
 from .agreement import WITHOUT, correlate
 from .frame import METRIC, ORACLES, SENTINELS, kind_of, pairs, select_dimension
@@ -60,13 +60,15 @@ def score(
     """Scores of metrics, by default :data:`DEFAULTS`, and of sentinels that are not ``there``."""
     sentinels = [name for name in registry.resolve(SENTINELS) if name not in there]
     if metrics is not None:
-        return scoring.score(data, [*metrics, *sentinels], bases, **options)
+        return light(scoring.score(data, [*metrics, *sentinels], bases, **options))
     plan = {str(bases[0]) if bases else "source": sentinels}
     for basis, name in (pair for dimension in dimensions for pair in _default(dimension)):
         if (bases is None or basis in bases) and not _lacks(name):
             plan.setdefault(basis, []).append(name)
     parts = plan.items()
-    return together(*(scoring.score(data, names, [basis], **options) for basis, names in parts))
+    return light(
+        together(*(scoring.score(data, names, [basis], **options) for basis, names in parts))
+    )
 
 
 def check_new(data: Dataset, metrics: Iterable[str], bases: Any, known: pd.DataFrame) -> None:
@@ -122,7 +124,9 @@ def gaps(data: Dataset, scores: pd.DataFrame, dimension: str) -> list[str]:
     size, words = len(data.items), []
     if unrated := int(data.human(dimension).isna().sum()):
         words.append(f"{unrated:,} of {size:,} rewrites have no rating of {dimension}")
-    metrics = [registry.known(name) for name in set(scores["metric"]) if kind_of(name) == METRIC]
+    metrics = [
+        registry.known(name) for name in scores["metric"].unique() if kind_of(name) == METRIC
+    ]
     paired = int((data.items["references"].str.len() > 0).sum())
     if paired < size and any("reference" in metric.bases for metric in metrics if metric):
         values = "reference-based values are over these"

@@ -15,7 +15,7 @@ from ..schema import TstmetaError
 from . import choice, comparison
 from .agreement import Analysis, agreement, analyses, correlate, intervals, resample
 from .findings import Evaluation
-from .frame import METRIC, both_ways, check_dimension, pairs, select_dimension, separated
+from .frame import METRIC, check_dimension, pairs_both_ways, select_dimension, separated
 from .people import people
 from .render import COLUMNS
 
@@ -74,7 +74,7 @@ def evaluate(
         scores = choice.listed(scores, dimension, metrics)
         remarks = choice.left_out(dimension) if metrics is None else []
     scores = select_dimension(scores, dimension)
-    frame = both_ways(pairs(data, scores, dimension))
+    frame = pairs_both_ways(data, scores, dimension)
     if statistic is None and level is None and separated(frame):
         statistic, level = "accuracy", "same-source"
     corpus = frame["metric"][frame["statistics"].notna()] if "statistics" in frame else []

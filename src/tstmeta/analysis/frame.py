@@ -1,12 +1,14 @@
 """The frame of every analysis: one row a rewrite and metric, its score beside people's."""
 
+from collections.abc import Iterator
+
 import numpy as np
 import pandas as pd
 
 from .. import schema
 from ..data import Dataset
 from ..metrics import CorpusMetric, registry
-from ..schema import USABLE, TstmetaError
+from ..schema import USABLE, TstmetaError, light
 from ..scoring import HUMAN_STYLE, STYLE_LABEL
 
 #: What to score beside any metric: sentinels, and people's rating of style.
@@ -50,8 +52,30 @@ def pairs(data: Dataset, scores: pd.DataFrame, dimension: str = "content") -> pd
         TstmetaError: an unknown dimension, one that nobody judged, or ratings on several scales.
     """
     check_dimension(data, dimension)
-    scores = select_dimension(scores, dimension)
-    items, parts = judged(data, dimension), []
+    items = judged(data, dimension)
+    parts = [*_paired(data, select_dimension(scores, dimension), items)]
+    return pd.concat(parts, ignore_index=True) if parts else items.iloc[:0]
+
+
+def pairs_both_ways(data: Dataset, scores: pd.DataFrame, dimension: str) -> pd.DataFrame:
+    """The same for millions of rewrites: :func:`both_ways`, with texts as categories; ``scores``
+    are of :func:`select_dimension`.
+    """
+    check_dimension(data, dimension)
+    items = light(judged(data, dimension))
+    texts = dict.fromkeys(items.select_dtypes("category"), "category")
+    parts = [part.astype(texts) for part in _paired(data, scores, items)]
+    parts += [_flipped(part) for part in parts if part["metric"].iloc[0] in EITHER_WAY]
+    for name in texts if parts else ():
+        known = parts[0][name].cat.categories
+        for part in parts[1:]:
+            known = known.union(part[name].cat.categories, sort=False)
+        parts = [part.assign(**{name: part[name].cat.set_categories(known)}) for part in parts]
+    return pd.concat(parts, ignore_index=True) if parts else items.iloc[:0]
+
+
+def _paired(data: Dataset, scores: pd.DataFrame, items: pd.DataFrame) -> Iterator[pd.DataFrame]:
+    """The items with the scores of one metric after the other."""
     for (name, basis, signature), table in scores.groupby(SCORED, sort=False, observed=True):
         if (twice := table["item_id"].duplicated()).any():
             item = table["item_id"][twice].iloc[0]
@@ -59,7 +83,7 @@ def pairs(data: Dataset, scores: pd.DataFrame, dimension: str = "content") -> pd
                 f"{data.name}: {name} ({basis}) scores item {item!r} more than once:"
                 " drop the repeated rows, or average samples first"
             )
-        usable = table[table["status"].isin(USABLE)].set_index("item_id")
+        usable = table[table["status"].isin(USABLE)].astype({"item_id": str}).set_index("item_id")
         # those of a file have no statistics to add up
         corpus = corpus_metric(str(name)) is not None and usable["detail"].ne("").all()
         usable = usable.reindex(data.items["item_id"])
@@ -69,15 +93,19 @@ def pairs(data: Dataset, scores: pd.DataFrame, dimension: str = "content") -> pd
         columns |= {"score": -score if flipped else score, "flipped": flipped}
         if corpus:
             columns |= {"score": np.nan, "statistics": usable["detail"].fillna("").to_numpy()}
-        parts.append(items.assign(**columns, signature=signature))
-    return pd.concat(parts, ignore_index=True) if parts else items.iloc[:0]
+        yield items.assign(**columns, signature=signature)
 
 
 def both_ways(pairs: pd.DataFrame) -> pd.DataFrame:
     """The pairs, with sentinels that may be used either way as ``copy-rate:flipped`` as well."""
     rows = pairs[pairs["metric"].isin(EITHER_WAY)]
-    names = {name: rows[name] + FLIPPED for name in ("metric", "signature")}
-    return pd.concat([pairs, rows.assign(score=-rows["score"], **names)], ignore_index=True)
+    return pd.concat([pairs, _flipped(rows)], ignore_index=True)
+
+
+def _flipped(pairs: pd.DataFrame) -> pd.DataFrame:
+    names = {name: pairs[name].astype(str) + FLIPPED for name in ("metric", "signature")}
+    names = {name: texts.astype(pairs[name].dtype.name) for name, texts in names.items()}
+    return pairs.assign(score=-pairs["score"], **names)
 
 
 def separated(pairs: pd.DataFrame) -> int:

@@ -17,7 +17,7 @@ from ..stats.resampling import ResamplingPlan, Units
 SYSTEM_LEVELS = ("within-system", "system")
 #: What the API calls a unit of resampling, and what the statistics call it.
 UNITS: dict[str, Units] = {"source": "sources", "system": "systems", "both": "both"}
-_HEAD = ["dataset", "metric", "basis", "kind", "flipped", "signature"]
+_HEAD = dict.fromkeys(("dataset", "metric", "basis", "kind", "signature"), str)
 
 
 class Layout(NamedTuple):
@@ -153,7 +153,7 @@ def matrices(frame: pd.DataFrame, level: str = "pooled") -> Matrices:
         item,
         layout.matrix(item["human"].to_numpy(float)),
         layout.matrix(scores),
-        groups.head(1)[_HEAD].reset_index(drop=True),
+        groups.head(1)[[*_HEAD, "flipped"]].astype(_HEAD).reset_index(drop=True),
         layout,
         layout.labels(item["task"].to_numpy(str)),
         str(item["against"].iloc[0]) if len(item) else "",
