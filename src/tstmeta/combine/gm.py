@@ -131,12 +131,12 @@ def learned_gm(
     values = np.full(len(parts.item_ids), np.nan)
     details = np.full(len(values), "", dtype=object)
     fits = []
-    for fold, (train, judged) in enumerate(splits(parts.sources, outer, seed)):
+    for where, train, judged in splits(parts.sources, outer, seed):
         better, worse = pairs[:, train[pairs].all(axis=0)]
         t = learn(parts.matrix[:, better], parts.matrix[:, worse], seed)
         acc, sim, pp = parts.matrix[:, judged]
         values[judged] = gm(acc, sim, pp, t)
-        details[judged] = f"fold {fold + 1} of {outer}: t {t}, from {len(better)} pairs"
+        details[judged] = f"{where}: t {t}, from {len(better)} pairs"
         fits.append(t._asdict())
     fields = {
         "t": "learned",

@@ -17,7 +17,6 @@ weights; ``overall-ours2`` does the same with Hybrid-Learned.
 """
 
 import itertools
-from collections.abc import Iterator
 from importlib.metadata import version
 from typing import NamedTuple
 
@@ -87,13 +86,6 @@ class Settings(NamedTuple):
             fields["inner"] = self.inner
         return fields | {"seed": self.seed}
 
-    def splits(self, sources: np.ndarray) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
-        """The name of each outer fold, and masks of what is fitted on and what is judged."""
-        outer = splits(sources, self.outer, self.seed, in_sample=self.in_sample)
-        for number, (train, judged) in enumerate(outer, 1):
-            name = "in sample" if self.in_sample else f"fold {number} of {self.outer}"
-            yield name, train, judged
-
 
 class Chosen(NamedTuple):
     """What a hybrid takes: places of its metrics, their weights (sum 1) and the scale of all."""
@@ -140,7 +132,8 @@ def hybrid(
     values = np.full(len(people), np.nan)
     details = np.full(len(people), "", dtype=object)
     fits = []
-    for where, train, judged in settings.splits(parts.sources):
+    outer = splits(parts.sources, settings.outer, settings.seed, in_sample=settings.in_sample)
+    for where, train, judged in outer:
         chosen = fit(parts, people, train, kind, settings)
         values[judged] = chosen(parts.matrix[:, judged])
         fits.append(weights_by_name(parts, chosen))
@@ -185,7 +178,8 @@ def overall_scores(
     values = np.full(len(parts.item_ids), np.nan)
     details = np.full(len(values), "", dtype=object)
     fits = []
-    for where, train, judged in settings.splits(parts.sources):
+    outer = splits(parts.sources, settings.outer, settings.seed, in_sample=settings.in_sample)
+    for where, train, judged in outer:
         means, weights = [], {}
         for name, side in zip(THREE, sides, strict=True):
             if kind and name in people:
@@ -269,10 +263,10 @@ def _by_correlation(
         values = stats.estimate(ratings[judged][:, None], rows[:, :, None], setting)
         return np.nan_to_num(values, nan=0.0)
 
-    single = [agreements(judged, upright[:, judged]) for _, judged in inner]
+    single = [agreements(judged, upright[:, judged]) for _, _, judged in inner]
     places, tried = top_places(np.mean(single, axis=0), settings.top), grid(settings.top)
     by_fold = []
-    for train, judged in inner:
+    for _, train, judged in inner:
         scale = Scaling.fitted(matrix[places][:, train], lower[places])
         by_fold.append(agreements(judged, geometric_mean(scale(matrix[places][:, judged]), tried)))
     # the first of equals is the one nearest to equal weights, as the grid is ordered

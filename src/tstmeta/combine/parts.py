@@ -130,13 +130,16 @@ def folds(sources: np.ndarray, k: int, seed: int) -> np.ndarray:
 
 def splits(
     sources: np.ndarray, k: int, seed: int, *, in_sample: bool = False
-) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Masks ``[N]`` of what is fitted on and what is judged; ``in_sample``: everything is both."""
+) -> list[tuple[str, np.ndarray, np.ndarray]]:
+    """The name of each fold, and masks ``[N]`` of what is fitted on and what is judged.
+
+    ``in_sample``: everything is both.
+    """
     if in_sample:
         every = np.ones(len(sources), dtype=bool)
-        return [(every, every)]
+        return [("in sample", every, every)]
     number = folds(sources, k, seed)
-    return [(number != fold, number == fold) for fold in range(k)]
+    return [(f"fold {fold + 1} of {k}", number != fold, number == fold) for fold in range(k)]
 
 
 class Scaling(NamedTuple):
@@ -182,12 +185,9 @@ def oriented(values: Array, lower: np.ndarray) -> Array:
 def geometric_mean(values: Array, weights: Array) -> Array:
     """Weighted geometric mean over metrics: ``[M, n]``, above 0, and weights ``[M]`` to ``[n]``.
 
-    Weights are divided by their sum.  Weights ``[C, M]`` give ``[C, n]``.  NaN where any part of a
-    positive weight is NaN.
+    Weights are divided by their sum.  Weights ``[C, M]`` give ``[C, n]``.  NaN where any part is.
     """
-    total = weights.sum(axis=-1, keepdims=True)
-    used = weights.reshape(-1, len(values)).any(axis=0)
-    return np.exp((weights / total)[..., used] @ np.log(values[used]))
+    return np.exp(weights / weights.sum(axis=-1, keepdims=True) @ np.log(values))
 
 
 def emit(

@@ -30,7 +30,6 @@ _PRIVATE = {
     "alva-m": ("scialom archive", "this subset comes from the archive of Scialom et al. (2021)"),
     "scialom": ("scialom archive", "the archive of Scialom et al. (2021) is not on this machine"),
 }
-LAI = "lai@lai2023"
 
 
 def data_of(cell: Cell, inputs: Inputs, how: Settings) -> str:
@@ -159,7 +158,7 @@ def at_level(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
     At system level the overall value is the mean of the two directions after each was rounded to
     one decimal, exact halves kept: 38.9 and 75.0 give 56.95, which is printed 57.0.
     """
-    data = how.get("data", LAI)
+    data = how.get("data", "lai@lai2023")
     if not inputs.has(data):
         raise Needs("lai data", "tstmeta data fetch lai")
     by_systems = how["level"] == "system"
