@@ -73,17 +73,13 @@ def read(reply: Reply, prompt: Prompt, items: int) -> list[Row]:
 
 
 def _no_answer(reply: Reply) -> tuple[Status, str]:
-    """Status and reason of an answer without words; ok and nothing if there are some to read."""
+    """Status and reason where there is nothing to read; else ok and no reason."""
     if reply.failure:
         return Status.ERROR, reply.failure
     if reply.refusal:
         return Status.REFUSED, reply.refusal
     if reply.finish == "content_filter":
         return Status.REFUSED, f"held back by the server's content filter: {_shown(reply.text)}"
-    if not reply.text.strip():
-        if reply.finish == "length":
-            return Status.TRUNCATED, "cut short before its first word"
-        return Status.INVALID, "an empty answer"
     return Status.OK, ""
 
 
@@ -127,20 +123,17 @@ def _on_scale(value: float, prompt: Prompt) -> Rating:
     return Rating(detail=f"{value:g} is not from {low:g} to {high:g}")
 
 
-def json_of(text: str) -> dict[str, Any] | None:
-    """The one JSON object of an answer, which may stand in words or in a fence; None without it."""
+def json_of(text: str) -> dict[str, Any]:
+    """The one JSON object of an answer, perhaps among words or in a fence; empty without it."""
     try:
         fields: dict[str, Any] = json.loads(text[text.find("{") : text.rfind("}") + 1])
     except (ValueError, RecursionError):
-        return None
+        return {}
     return fields
 
 
 def _read_json(text: str, prompt: Prompt, items: int) -> list[Row]:
     fields = json_of(text)
-    if fields is None:
-        none = Rating(detail="no JSON object that can be read")
-        return [dict.fromkeys(prompt.dimensions, none)] * items
     if prompt.unit != "source":
         return [_read_object(fields, prompt)]
     entries = fields.get("ratings")
@@ -195,9 +188,7 @@ def _read_label(text: str, label: str, prompt: Prompt) -> Rating:
     """The rating in the one line that begins with a label."""
     pattern = rf"^{_SIGNS}{re.escape(label)}{_SIGNS}?[:=](.*)$"
     lines = re.findall(pattern, text, re.I | re.M)
-    if len(lines) > 1:
-        return Rating(detail=f"{label} is given twice")
-    return _read_line(lines[0], prompt) if lines else Rating()
+    return _read_line(lines[0], prompt) if len(lines) == 1 else Rating()
 
 
 def without_thoughts(text: str) -> str:

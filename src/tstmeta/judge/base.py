@@ -176,11 +176,7 @@ def refused_field(status: int, data: bytes, sent: Mapping[str, Any]) -> str | No
 
 
 def error(status: int, data: bytes, mask: Mask = None) -> Reply:
-    """A failure; or, for a vendor's filter, a refusal, which is an answer.
-
-    Raises:
-        ServerError: no question can succeed; says the remedy.
-    """
+    """A failure; or, for a vendor's filter, a refusal, which is an answer; or ServerError."""
     text = data.decode("utf-8", "replace")
     try:
         fields = json.loads(text)

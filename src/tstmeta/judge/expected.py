@@ -159,13 +159,12 @@ class Judge(ModelMetric):
         sums = np.array([np.sum(answers[n], dtype=float) for n in range(len(wanted))])
         rows = np.exp(sums).reshape(len(distinct), len(numbers))
         known = {context: self._rated(row) for context, row in zip(distinct, rows, strict=True)}
-        scores = [c if isinstance(c, Score) else known[c] for c in contexts]
-        return [
-            score._replace(status=Status.EMPTY)
-            if score.status.has_value and not request.output.strip()
-            else score
-            for request, score in zip(requests, scores, strict=True)
-        ]
+        scores = []
+        for request, context in zip(requests, contexts, strict=True):
+            score = context if isinstance(context, Score) else known[context]
+            is_empty = score.status.has_value and not request.output.strip()
+            scores.append(score._replace(status=Status.EMPTY) if is_empty else score)
+        return scores
 
     def _context(self, request: Request) -> tuple[int, ...] | Score:
         """The tokens before the number, or why there are none."""
@@ -199,8 +198,7 @@ class Judge(ModelMetric):
 def beginning(prompt: Prompt, dimension: str) -> str:
     """How the answer to a prompt begins, up to the number that rates a dimension.
 
-    Raises:
-        TstmetaError: the answer has no number, or something else first.
+    TstmetaError where the answer has no number, or something else first.
     """
     key = prompt.keys.get(dimension, "")
     if prompt.answer not in ("number", "json", "labels"):

@@ -214,6 +214,5 @@ def _score(item: dict[str, Any], samples: int) -> tuple[str, str, str, str]:
 
 def read(path: str | Path) -> pd.DataFrame:
     """Rows that ``tstmeta judge run --out FILE`` wrote: CSV or Parquet."""
-    is_number = schema.numeric(optional=True)
-    checks = {name: is_number if name in _NUMBERS else None for name in COLUMNS}
+    checks = dict.fromkeys(COLUMNS) | dict.fromkeys(_NUMBERS, schema.numeric(optional=True))
     return files.read_csv(Path(path), checks)[COLUMNS]

@@ -119,7 +119,7 @@ def test_what_needs_a_text_that_is_missing_is_not_asked(tmp_path):
     assert not (tmp_path / "formal" / "formal.csv").exists()
     assert frame["verdict"].tolist() == ["look", "look", "passed", "look"]
     assert rows(tmp_path)["why"].tolist() == [
-        "no text: the answer has no JSON object that can be read",
+        'no text: the answer has no JSON object with a "text"',
         "no text: there is none; base: the light-error rewrite did not pass",
         "",
         "no text: there is none; base: the strong rewrite did not pass",

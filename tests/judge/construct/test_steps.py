@@ -52,7 +52,7 @@ def test_words_of_every_step_say_style_language_and_form():
     ("reply", "problem"),
     [
         (Reply('Sure:\n```json\n{"text": " Anna sleeps.\\r\\n "}\n```\nBye'), ""),
-        (Reply('{"text": ["Anna sleeps."]}'), "of the right type"),
+        (Reply('{"text": ["Anna sleeps."]}'), "no JSON object with a"),
         (Reply('{"text": "Anna sle', finish="length"), "cut off"),
         (Reply('{"text": "  "}'), "blank"),
         (Reply('{"text": "a\\ud83d"}'), "half characters"),

@@ -91,11 +91,10 @@ def design_faults(cell: str, texts: Mapping[str, str], source: str, kind: str) -
         return {}
     findings = {"error": error(texts[base], texts[cell], kind)}
     light, strong = _span("light-error", texts), _span("strong-error", texts)
-    if cell == "strong-error" and any(light) and any(strong):
-        for done, a, b in zip(("taken out", "put in"), light, strong, strict=True):
-            if plain(a) != plain(b):
-                why = f"words {done}: {plain(a)!r} in the light rewrite, {plain(b)!r} in the strong"
-                findings.setdefault("same error", why)
+    differ = [*map(plain, light)] != [*map(plain, strong)]
+    if cell == "strong-error" and any(light) and any(strong) and differ:
+        edits = f"{format_span(light)} in the light rewrite, {format_span(strong)} in the strong"
+        findings["same error"] = edits
     return findings
 
 

@@ -79,13 +79,10 @@ def read(reply: Reply) -> tuple[str, str]:
         return "", f"no answer: {reply.failure}"
     if reply.refusal or reply.finish == "content_filter":
         return "", "the model refused"
-    fields = json_of(without_thoughts(reply.text))
-    if fields is None:
-        ending = " and was cut off" if reply.finish == "length" else ""
-        return "", f"the answer has no JSON object that can be read{ending}"
-    answer = fields.get("text")
+    answer = json_of(without_thoughts(reply.text)).get("text")
     if not isinstance(answer, str):
-        return "", 'no "text" of the right type in the JSON object'
+        ending = " and was cut off" if reply.finish == "length" else ""
+        return "", f'the answer has no JSON object with a "text"{ending}'
     text = answer.replace("\r\n", "\n").strip()
     if not text:
         return "", "the text of the answer is blank"
