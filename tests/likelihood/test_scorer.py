@@ -105,7 +105,7 @@ def test_a_blank_output_is_scored_as_a_blind_draw(text):
     scorer = Scorer(small.engine())
     scores = scores_by(scorer, "The food.", text, "positive")
     assert (scores.status, scores.tokens, scores.detail) == (Status.EMPTY, (), "empty output")
-    assert scorer.content(scores) == -math.log(tiny.VOCABULARY) == scorer.blind
+    assert scorer.content(scores) == -math.log(tiny.VOCABULARY)
     assert scorer.style(scores) == 0
 
 

@@ -77,11 +77,14 @@ class Scorer:
         return [_filled(scores, [next(in_order) for _ in wanted]) for scores, wanted in prepared]
 
     def content(self, scores: TokenScores) -> float:
-        """Eq. 1 under the variant; of an output without tokens :attr:`blind`; NaN when invalid."""
+        """Eq. 1 under the variant; NaN when invalid.
+
+        Of an output without tokens log(1 / vocabulary), as if every token came from a blind draw.
+        """
         if not scores.status.has_value:
             return math.nan
         columns = tokens.columns(scores.logprobs, self.released)
-        return tokens.content(columns) if columns.size else self.blind
+        return tokens.content(columns) if columns.size else -math.log(self.model.vocabulary)
 
     def style(self, scores: TokenScores) -> float:
         """Eq. 2 under the variant; 0 of an output without tokens; NaN when invalid."""
@@ -89,11 +92,6 @@ class Scorer:
             return math.nan
         columns = tokens.columns(scores.logprobs, self.released)
         return tokens.style(columns) if columns.size else 0.0
-
-    @property
-    def blind(self) -> float:
-        """log(1 / vocabulary): what content would be if every token came from a blind draw."""
-        return -math.log(self.model.vocabulary)
 
     def requests(self, source: str, style: str) -> tuple[str, str, str]:
         """What the user asks for under each task, the style in its wording."""

@@ -94,19 +94,19 @@ class Likelihood(ModelMetric):
         return hub.absent(self.model) if isinstance(self.model, Backbone) else ""
 
     def fields(self) -> dict[str, object]:
+        identity = (
+            described(hub.identity(self.model), hub.dtype_of(self.model), self.released)
+            if isinstance(self.model, Backbone)
+            else self.model.identity
+        )
         return {
-            "model": self._identity().replace("|", " "),
+            "model": identity.replace("|", " "),
             "variant": self.settings.variant,
             "instructions": f"{self.instructions.name}@{self.instructions.hash}",
             "styles": sets.hash_of(sets.wordings()),
             "date": DATE,
             "transformers": installed("transformers"),
         }
-
-    def _identity(self) -> str:
-        if not isinstance(self.model, Backbone):
-            return self.model.identity
-        return described(hub.identity(self.model), hub.dtype_of(self.model), self.released)
 
     def scorer(self) -> Scorer:
         """Its model is loaded when something new is asked."""

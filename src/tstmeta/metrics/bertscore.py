@@ -15,7 +15,7 @@ from ..models.causal import Backbone
 from ..models.encoders import DECIMALS, ENCODERS, MINILM, TokenVectors
 from ..models.forest import batches
 from ..schema import Status, TstmetaError
-from .base import Score, cut_note, installed, scored
+from .base import Score, cut_note, scored
 from .batched import ModelMetric, Pair
 from .settings import ModelSettings, Short, existing
 
@@ -61,9 +61,9 @@ class BertScore(ModelMetric):
     VARIANTS: ClassVar[tuple[str, ...]] = (
         *("p", "r", "idf", "deberta-xlarge-mnli", "roberta-large", "xlm-roberta-large", "mbert"),
     )
-
     Settings = BertScoreSettings
     models, default = ENCODERS, MINILM.name
+    facts = "rescaled:no refs:max transformers"
 
     def __init__(self, variant: str = ""):
         super().__init__(variant)
@@ -86,9 +86,7 @@ class BertScore(ModelMetric):
             "layer": self.layer,
             "part": self.settings.part,
             "idf": vectors.identity(self._texts) if self._texts else "none",
-            "rescaled": "no",
-            "refs": "max",
-            "transformers": installed("transformers"),
+            **super().fields(),
         }
 
     def pairs(self, pairs: Sequence[Pair]) -> list[Score]:

@@ -20,7 +20,7 @@ from pydantic import BeforeValidator, Field
 from ..models import hub, sequence
 from ..models.causal import Backbone, backbone
 from ..models.sequence import Prompt, Written
-from .base import Score, cut_note, installed, scored
+from .base import Score, cut_note, scored
 from .batched import BatchedMetric, ModelMetric, Pair
 from .bertscore import BertScore
 from .learned import absent
@@ -63,10 +63,10 @@ class QuestEval(ModelMetric):
     languages = ("en",)
     profile = "real"
     max_tokens = 2000
+    facts = f"weights:equal prefix:{PREFIX} refs:max transformers"
     #: Rewrites that are lost when a run is killed: to ask takes seconds a rewrite.
     shard = 2**7
     VARIANTS: ClassVar[tuple[str, ...]] = ("released",)
-
     Settings = QuestEvalSettings
 
     def __init__(self, variant: str = ""):
@@ -99,10 +99,7 @@ class QuestEval(ModelMetric):
             "about": RULE,
             "filter": "none",
             "alike": "no" if self.alike is None else str(self.alike.signature("source")),
-            "weights": "equal",
-            "prefix": PREFIX,
-            "refs": "max",
-            "transformers": installed("transformers"),
+            **super().fields(),
         }
 
     def pairs(self, pairs: Sequence[Pair]) -> list[Score]:

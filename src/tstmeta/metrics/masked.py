@@ -127,7 +127,11 @@ class MaskedBleu(BatchedMetric):
         }
 
     def values(self, requests: Sequence[Request]) -> list[Score]:
-        masked = [(self._hide(request),) for request in requests]
+        masked = []
+        for request in requests:
+            hide = _mask(self._lexicon or _ours(OURS[request.style]), self.token)
+            against = tuple(map(hide, request.against))
+            masked.append((request._replace(output=hide(request.output), against=against),))
         return [score for (score,) in self._inner.score(masked)]
 
     def _blank(self, request: Request) -> Score | None:
@@ -136,11 +140,6 @@ class MaskedBleu(BatchedMetric):
         what = f"no list of style words for the style {request.style!r}"
         remedy = f"name a lexicon, for instance {self.name.partition(':')[0]}:words.csv"
         return Score(math.nan, Status.REFUSED, f"{what}; {remedy}")
-
-    def _hide(self, request: Request) -> Request:
-        hide = _mask(self._lexicon or _ours(OURS[request.style]), self.token)
-        texts = tuple(map(hide, request.against))
-        return request._replace(output=hide(request.output), against=texts)
 
 
 class MaskedCosine(MaskedBleu):
@@ -161,9 +160,8 @@ def _ours(task: str) -> Lexicon:
 @cache
 def _all_ours() -> str:
     """A hash of all our words."""
-    tasks = sorted(set(OURS.values()))
-    facts = repr([(task, _ours(task).hash) for task in tasks]) + repr(sorted(OURS.items()))
-    return hashlib.sha256(facts.encode()).hexdigest()[:12]
+    hashes = [(task, _ours(task).hash) for task in sorted(set(OURS.values()))]
+    return hashlib.sha256(f"{hashes}{sorted(OURS.items())}".encode()).hexdigest()[:12]
 
 
 _mask = cache(Mask)

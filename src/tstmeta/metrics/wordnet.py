@@ -26,9 +26,7 @@ class Lemma(str):
     """A lemma as METEOR asks NLTK for it."""
 
     __slots__ = ()
-
-    def name(self) -> str:
-        return str(self)
+    name = str.__str__
 
 
 class Synset(NamedTuple):
