@@ -100,7 +100,7 @@ def _asset(root: Path) -> dict[str, pd.DataFrame]:
     ]
     items["system"] = [names[0] if len(names) == 1 else "" for names in systems]
     rated = (table["aspect"].map(ASPECTS), "asset " + table["worker_id"], floats(table["rating"]))
-    return {"items": items, "ratings": long_ratings(NAME, table["item_id"], [rated])}
+    return {"items": items, "ratings": long_ratings(table["item_id"], [rated])}
 
 
 def _study(root: Path, name: str) -> dict[str, pd.DataFrame]:
@@ -120,8 +120,8 @@ def _study(root: Path, name: str) -> dict[str, pd.DataFrame]:
     people = (rated[single], f"{name} " + singles["rater_id"], floats(singles[single]))
     mean_columns = [(rated[column], MEAN_RATER, floats(table[column])) for column in means]
     ratings = [
-        long_ratings(NAME, table["item_id"], mean_columns),
-        long_ratings(NAME, singles["item_id"], [people]),
+        long_ratings(table["item_id"], mean_columns),
+        long_ratings(singles["item_id"], [people]),
     ]
     scores = _scores(read(f"metrics_per_sentence/metrics_{stem}.csv"))
     items = table.rename(columns=names)
@@ -161,5 +161,5 @@ def _preferences(root: Path) -> dict[str, pd.DataFrame]:
     a, b = (side.merge(items[[*key, "item_id"]], on=key, how="left")["item_id"] for side in sides)
     facts = {"dimension": table["aspect"].map(ASPECTS), "value": results}
     raters = "preferences " + table["worker_id"]
-    compared = pd.DataFrame({"item_a": a, "item_b": b, "rater": raters, "dataset": NAME, **facts})
+    compared = pd.DataFrame({"item_a": a, "item_b": b, "rater": raters, **facts})
     return {"items": items, "preferences": compared}

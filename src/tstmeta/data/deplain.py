@@ -9,7 +9,6 @@ from .base import Dataset, by_label
 from .raw import floats, read_csv
 from .tables import assemble, long_ratings
 
-NAME = "deplain"
 PAIRS = Path("F__Human_Annotations", "DEplain-web-sent-manual-open-rated.csv")
 #: Rated aspect -> our dimension.
 ASPECTS = {
@@ -28,13 +27,13 @@ def load(root: Path) -> Dataset:
     raters = "r" + table["rater"]
     rated = [(ours, raters, floats(table[name])) for name, ours in ASPECTS.items()]
     return assemble(
-        NAME,
+        "deplain",
         table.rename(columns={"original": "source", "simplification": "output"}),
         source_id=table.groupby("original")["item_id"].transform("first"),
         system="human",
         style="simplified",
         language="de",
         is_reference=True,
-        ratings=long_ratings(NAME, table["item_id"], rated),
+        ratings=long_ratings(table["item_id"], rated),
         labels={"domain": table["domain"].str.replace(" ", "-")},
     )

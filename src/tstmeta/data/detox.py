@@ -6,7 +6,6 @@ from .base import Dataset
 from .raw import floats, read_csv
 from .tables import assemble, long_ratings
 
-NAME = "detox"
 FILE = "emnlp2021/data/manual_markup/emnlp_eval_long.tsv"
 QUESTIONS = {"content": "meaning", "style": "style", "fluency": "fluency"}
 
@@ -19,9 +18,9 @@ def load(root: Path) -> Dataset:
     table["item_id"] = table["source_id"] + "-" + table["system"]
     answers = [(name, table["labeller"], floats(table[q])) for name, q in QUESTIONS.items()]
     return assemble(
-        NAME,
+        "detox",
         table.drop_duplicates("item_id"),
         style="non-toxic",
         direction="toxic2neutral",
-        ratings=long_ratings(NAME, table["item_id"], answers),
+        ratings=long_ratings(table["item_id"], answers),
     )

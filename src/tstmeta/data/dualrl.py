@@ -11,9 +11,8 @@ import pandas as pd
 
 from .base import Dataset
 from .raw import read_lines, read_tabs
-from .tables import items_table
+from .tables import assemble
 
-NAME = "dualrl"
 #: Systems as their folders are called.
 _SYSTEMS = """
 BackTranslation_Pr CrossAlignment_Shen DeleteOnly_Li DeleteRetrieve_Li DualRL Multidecoder_Fu
@@ -32,7 +31,7 @@ def load(root: Path) -> Dataset:
 
     Human0 to Human3 have their own text among their references.
     """
-    return Dataset.of(NAME, pd.concat([_half(root, direction) for direction in DIRECTIONS]))
+    return assemble("dualrl", pd.concat([_half(root, direction) for direction in DIRECTIONS]))
 
 
 def _half(root: Path, direction: str) -> pd.DataFrame:
@@ -48,9 +47,7 @@ def _half(root: Path, direction: str) -> pd.DataFrame:
     table = pd.concat(outputs, names=["system", "number"]).reset_index()
     table = table.sort_values("number", kind="stable")
     ids = f"{direction}-" + table["number"].astype(str)
-    return items_table(
-        NAME,
-        table[["system", "output"]],
+    return table[["system", "output"]].assign(
         item_id=ids + "-" + table["system"],
         source_id=ids,
         style=style,

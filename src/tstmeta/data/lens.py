@@ -12,7 +12,6 @@ from .base import Dataset, by_label
 from .raw import floats, read_csv
 from .tables import assemble, long_ratings
 
-NAME = "lens"
 QUESTIONS = {"adequacy": "content", "fluency": "fluency", "simplicity": "style"}
 #: Collection -> file.
 SURVEYS = {"simpda_2022": "simpDA_2022.csv", "simplikert_2022": "simplikert_2022.csv"}
@@ -37,7 +36,7 @@ def load(root: Path) -> Dataset:
     by_people = items[items["is_reference"]].groupby("source_id")["output"].agg(list)
     overall, types = _overall_2022(root, items)
     return assemble(
-        NAME,
+        "lens",
         items,
         style="simplified",
         references=[by_people.get(source, []) for source in items["source_id"]],
@@ -64,7 +63,7 @@ def _survey(root: Path, name: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     rated = [(ours, raters, floats(table[f"Answer.{name}"])) for name, ours in QUESTIONS.items()]
     items = table.drop_duplicates("item_id")
     items = items.assign(is_reference=items["system"].str.startswith("Human"))
-    return items, long_ratings(NAME, table["item_id"], rated)
+    return items, long_ratings(table["item_id"], rated)
 
 
 def _overall_2022(root: Path, items: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, str]]:
@@ -79,7 +78,7 @@ def _overall_2022(root: Path, items: pd.DataFrame) -> tuple[pd.DataFrame, dict[s
     places = [f"rating_{place}" for place in (1, 2, 3)]
     rated = [("overall", f"simpeval_2022 {place}", floats(same[place])) for place in places]
     types = dict(zip(table["item_id"], table["sentence_type"], strict=True))
-    return long_ratings(NAME, same["item_id"], rated), types
+    return long_ratings(same["item_id"], rated), types
 
 
 def _past(root: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -89,4 +88,4 @@ def _past(root: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
     people = [f"rating_{person}" for person in range(1, 6)]
     rated = [("overall", f"{name} {person}", floats(table[person])) for person in people]
     items = table.assign(is_reference=table["system"].isin(PAST_HUMAN))
-    return items, long_ratings(NAME, table["item_id"], rated)
+    return items, long_ratings(table["item_id"], rated)

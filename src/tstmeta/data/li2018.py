@@ -18,7 +18,6 @@ from .base import Dataset, Subsets, by_label, labelled
 from .raw import read_csv, read_lines
 from .tables import assemble, ratings_table
 
-NAME = "li2018"
 #: System -> ending of its output files.
 SYSTEMS = {
     "StyleEmbedding": "fader",
@@ -58,12 +57,12 @@ def load(root: Path) -> Dataset:
     shared = ratings[ratings["writers"] > 1].set_index("item_id")["writers"].astype(int).to_dict()
     values = {(dimension, "r1"): ratings[dimension] for dimension in QUESTIONS.values()}
     return assemble(
-        NAME,
+        "li2018",
         rewrites,
         style=rewrites["target"],
         references=[[reference] for reference in rewrites["reference"]],
         is_reference=rewrites["system"] == HUMAN,
-        ratings=ratings_table(NAME, ratings["item_id"], values),
+        ratings=ratings_table("li2018", ratings["item_id"], values),
         labels={
             "corpus": rewrites["corpus"],
             "ambiguous": [shared.get(item, "") for item in rewrites["item_id"]],

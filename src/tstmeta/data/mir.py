@@ -15,7 +15,6 @@ from .base import Dataset
 from .raw import read_lines
 from .tables import assemble
 
-NAME = "mir"
 #: Sources a direction: ``sentiment.test.0`` is negative, ``sentiment.test.1`` positive.
 HALF = 122
 #: Systems as the rating files name them; the outputs of ``ARAE_lambda_1`` are in ``ARAE/lambda_1``.
@@ -50,7 +49,7 @@ def load(root: Path) -> Dataset:
         for name in RATINGS
     }
     return assemble(
-        NAME,
+        "mir",
         rows,
         item_id=rows["source_id"] + "-" + rows["system"],
         style=rows["direction"].map(STYLES),

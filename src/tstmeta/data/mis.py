@@ -12,7 +12,6 @@ from .base import Dataset, by_label
 from .raw import floats, read_csv, read_json_lines
 from .tables import assemble, long_ratings
 
-NAME = "mis"
 SUBSETS = by_label("collection", ("civil", "yelp"))
 _FOLDER = Path("benchmarking", "source_data")
 #: Dimension -> column with the question.
@@ -47,7 +46,7 @@ def load(root: Path) -> Dataset:
     items = pd.concat([civil, yelp], ignore_index=True)
     labels = {"collection": items["item_id"].str.partition("-")[0]}
     items = items.where(items.notna(), None)
-    return assemble(NAME, items, ratings=ratings, labels=labels, preferences=preferences)
+    return assemble("mis", items, ratings=ratings, labels=labels, preferences=preferences)
 
 
 def _items(collection: str, texts: pd.DataFrame) -> pd.DataFrame:
@@ -70,7 +69,7 @@ def _civil(path: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
     ids = table.merge(items, on=_TEXTS, how="left")["item_id"]
     workers = table["_worker_id"]
     rated = [(name, workers, floats(table[question])) for name, question in QUESTIONS.items()]
-    return items, long_ratings(NAME, ids, rated)
+    return items, long_ratings(ids, rated)
 
 
 def _yelp(folder: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -82,7 +81,7 @@ def _yelp(folder: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
     sides = [side.set_axis(_TEXTS, axis=1) for side in sides]
     items = _items("yelp", pd.concat(sides).sort_index(kind="stable"))
     a, b = (side.merge(items, on=_TEXTS, how="left")["item_id"] for side in sides)
-    facts = {"dataset": NAME, "item_a": a, "item_b": b, "rater": "yelp"}
+    facts = {"item_a": a, "item_b": b, "rater": "yelp"}
     compared = [
         pd.DataFrame({**facts, "dimension": dimension, "value": table[key].map(ANSWERS)})
         for key, dimension in BETTER.items()

@@ -9,9 +9,8 @@ import pandas as pd
 
 from .base import Dataset
 from .raw import read_csv
-from .tables import assemble, items_table
+from .tables import assemble
 
-NAME = "mukherjee"
 _SENTIMENT = "multilingual_tst/eval/human_eval"
 _DETOX = "multilingual_text_detoxification/evaluation/selected_data"
 #: Study and language (a code of ISO 639) -> file.
@@ -27,7 +26,7 @@ TASKS |= {"detoxify": ("", "non-toxic")}
 def load(root: Path) -> Dataset:
     """Items: ``study-language-1`` … by row, of the sources ``study-language-s1`` …."""
     items = pd.concat([_items(root / path, *key) for key, path in FILES.items()], ignore_index=True)
-    return assemble(NAME, items, labels={"study": items["item_id"].str.partition("-")[0]})
+    return assemble("mukherjee", items, labels={"study": items["item_id"].str.partition("-")[0]})
 
 
 def _items(path: Path, study: str, language: str) -> pd.DataFrame:
@@ -36,9 +35,8 @@ def _items(path: Path, study: str, language: str) -> pd.DataFrame:
     direction, style = zip(*map(TASKS.__getitem__, tasks), strict=True)
     stem = f"{study}-{language}"
     sources = {text: f"{stem}-s{n}" for n, text in enumerate(table["src"].unique(), 1)}
-    return items_table(
-        NAME,
-        table[["methodology", "src", "pred"]].set_axis(["system", "source", "output"], axis=1),
+    names = {"methodology": "system", "src": "source", "pred": "output"}
+    return table.rename(columns=names).assign(
         item_id=[f"{stem}-{row}" for row in range(1, len(table) + 1)],
         source_id=table["src"].map(sources),
         style=style,

@@ -9,7 +9,6 @@ from .base import Dataset
 from .raw import read_csv
 from .tables import assemble
 
-NAME = "paradetox"
 STYLE = "non-toxic"
 REWRITES = ["neutral1", "neutral2", "neutral3"]
 
@@ -24,4 +23,4 @@ def load(root: Path) -> Dataset:
     rows = table.melt(keys, REWRITES, value_name="output", ignore_index=False)
     rows = rows[rows["output"] != ""].sort_index(kind="stable")
     ids = rows["source_id"] + "-" + rows["variable"].str.removeprefix("neutral")
-    return assemble(NAME, rows, item_id=ids, system="human", style=STYLE, is_reference=True)
+    return assemble("paradetox", rows, item_id=ids, system="human", style=STYLE, is_reference=True)

@@ -11,7 +11,6 @@ from .base import Dataset, by_label
 from .raw import floats, read_csv, read_json_lines
 from .tables import assemble, long_ratings
 
-NAME = "paraguide"
 FOLDER = Path("evaluation", "human_evals")
 FILE = str(FOLDER / "all_data_for_labeling.jsonl")
 #: Parts of a run's path -> system, as in the program of the authors.
@@ -47,12 +46,12 @@ def load(root: Path) -> Dataset:
         formal = (item["target_label"] == "formal").to_numpy()
         answers["style"] = answers["style"].where(formal, 1 - answers["style"])
         columns = [(dimension, file.stem, values) for dimension, values in answers.items()]
-        ratings.append(long_ratings(NAME, item["item_id"], columns))
+        ratings.append(long_ratings(item["item_id"], columns))
     names = {"target_label": "style", "original_text": "source"}
     items = planned.rename(columns=names).drop_duplicates("item_id")
     items["output"] = ["".join(texts) for texts in items["decoded"]]  # one, or none
     return assemble(
-        NAME,
+        "paraguide",
         items,
         direction=items["style"].map(DIRECTIONS),
         ratings=pd.concat(ratings),

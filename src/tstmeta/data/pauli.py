@@ -14,7 +14,6 @@ from .base import Dataset, by_label
 from .raw import floats, read_csv
 from .tables import assemble, long_ratings
 
-NAME = "pauli"
 #: Tasks in the order of the files 1 to 6; the first two were written by hand, the rest generated.
 TASKS = ("sentiment", "detoxify", "catchy", "polite", "persuasive", "formal")
 MANUAL = TASKS[:2]
@@ -40,7 +39,7 @@ def load(root: Path) -> Dataset:
         for slot in (1, 2, 3)
     ]
     return assemble(
-        NAME,
+        "pauli",
         item_id=ids,
         source_id=sources,
         system=raw["intention"],
@@ -48,7 +47,7 @@ def load(root: Path) -> Dataset:
         source=raw["input"],
         output=raw["output"],
         references=[[text] if text else [] for text in raw["reference"]],
-        ratings=long_ratings(NAME, ids, answers).sort_index(kind="stable"),  # item by item
+        ratings=long_ratings(ids, answers).sort_index(kind="stable"),  # item by item
         labels={
             **raw[["task", "corpus", "intention"]],
             "shift": np.where(exact, "strong", "light"),

@@ -44,7 +44,7 @@ def load(root: Path) -> Dataset:
         rows = rows.assign(value=floats(answers))
         people, judge = rows[rows["rater"] != JUDGE], rows[rows["rater"] == JUDGE]
         columns = dimension, people["rater"], people["value"]
-        ratings.append(long_ratings(NAME, people["item_id"], [columns]))
+        ratings.append(long_ratings(people["item_id"], [columns]))
         facts = (f"released:{JUDGE}", dimension, "source")
         fields = {"dimension": dimension, "from": "sottana2023"}
         scores.append(scores_table(NAME, judge["item_id"], judge["value"], *facts, fields))

@@ -60,7 +60,7 @@ def load(root: Path) -> Dataset:
     people = answers["worker"].map(rater_names(answers["worker"]))
     raters = people + answers.groupby([ids, people]).cumcount().map(lambda n: " again" * n)
     content, fluency = zip(*answers["answer"].map(ANSWERS), strict=True)
-    ratings = long_ratings(NAME, ids, [("content", raters, content), ("fluency", raters, fluency)])
+    ratings = long_ratings(ids, [("content", raters, content), ("fluency", raters, fluency)])
     aimed, facts = items[origin != ""], ("released:style-classifier", "style", "none")
     values, fields = aimed["verdict"].map(VERDICTS), {"from": "krishna2020"}
     scores = scores_table(NAME, aimed["item_id"], values, *facts, fields)

@@ -12,7 +12,6 @@ from .base import Dataset, Subsets, without_systems
 from .raw import read_csv
 from .tables import assemble
 
-NAME = "sulem2018"
 RATINGS = "Human_evaluation_benchmark_acl2018.ods"
 TEXTS = Path("alva", "metaeval-simplification", "data", "structural_simplicity.csv")
 SENTENCES = 70
@@ -43,7 +42,7 @@ def load(root: Path) -> Dataset:
         for place, dimension in enumerate(QUESTIONS * 3)
     }
     return assemble(
-        NAME,
+        "sulem2018",
         item_id=[f"{number}-{system}" for number, system in keys],
         source_id=[str(number) for number, _ in keys],
         system=[system for _, system in keys],

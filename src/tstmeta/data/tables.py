@@ -69,6 +69,7 @@ def assemble(
     if not isinstance(ratings, pd.DataFrame):
         ratings = ratings_table(name, items["item_id"], ratings or {})
     preferences = schema.empty("preferences") if preferences is None else preferences
+    ratings, preferences = (table.assign(dataset=name) for table in (ratings, preferences))
     rename_raters(ratings, preferences)
     return Dataset.of(
         name,
@@ -81,15 +82,13 @@ def assemble(
     )
 
 
-def long_ratings(
-    dataset: str, item_ids: Iterable[str], columns: Iterable[tuple[Any, Any, Any]]
-) -> pd.DataFrame:
+def long_ratings(item_ids: Iterable[str], columns: Iterable[tuple[Any, Any, Any]]) -> pd.DataFrame:
     """Ratings, column by column, from triples of dimension, rater and values; NaN = not rated."""
-    facts, tables = {"dataset": dataset, "item_id": list(item_ids)}, []
+    ids, tables = list(item_ids), []
     for dimension, rater, value in columns:
-        rating = {"dimension": dimension, "rater": rater, "value": value}
+        rating = {"item_id": ids, "dimension": dimension, "rater": rater, "value": value}
         plain = {name: _without_index(cells) for name, cells in rating.items()}
-        tables.append(pd.DataFrame(facts | plain))
+        tables.append(pd.DataFrame(plain))
     return pd.concat(tables or [schema.empty("ratings")]).dropna(subset="value")
 
 
@@ -98,7 +97,8 @@ def ratings_table(
 ) -> pd.DataFrame:
     """Ratings, item by item, from a column of values a (dimension, rater); NaN = not rated."""
     columns = [(*pair, column) for pair, column in values.items()]
-    return long_ratings(dataset, item_ids, columns).sort_index(kind="stable", ignore_index=True)
+    table = long_ratings(item_ids, columns).sort_index(kind="stable", ignore_index=True)
+    return table.assign(dataset=dataset)
 
 
 def labels_table(dataset: str, item_ids: Iterable[str], **named: Iterable[object]) -> pd.DataFrame:

@@ -12,7 +12,6 @@ import pandas as pd
 from .base import Dataset, by_label
 from .tables import assemble, long_ratings
 
-NAME = "wu_arase"
 #: Name in the files -> system.
 MODELS = {"gpt": "GPT-4", "llama": "Llama-3.2-3B", "qwen": "Qwen2.5-72B", "t5": "Control-T5"}
 COLLECTIONS = ("turk", "asset", "simpa")
@@ -39,12 +38,12 @@ def load(root: Path) -> Dataset:
     kinds = [dict.fromkeys(span["annotation"].lower() for span in row) for row in marked["label"]]
     errors = dict(zip(marked["item_id"], map("; ".join, kinds), strict=True))
     return assemble(
-        NAME,
+        "wu_arase",
         table.rename(columns={"simple": "output"}),
         source_id=first.groupby(letters).transform("first"),
         system=table["model"].map(MODELS),
         style="simplified",
-        ratings=long_ratings(NAME, table["item_id"], rated),
+        ratings=long_ratings(table["item_id"], rated),
         labels={
             "collection": table["source_file"],
             "errors": table["item_id"].map(errors).fillna(""),

@@ -45,7 +45,7 @@ def load(root: Path) -> Dataset:
             f" against the published ones (tstmeta data show {NAME}) before you use them",
             stacklevel=2,
         )
-        _, ratings = answers(root / RESULTS, NAME, QUESTIONS)
+        _, ratings = answers(root / RESULTS, QUESTIONS)
     return assemble(
         NAME,
         table.rename(columns={"id": "item_id", "number": "source_id", "rewrite": "output"}),
@@ -58,7 +58,7 @@ def load(root: Path) -> Dataset:
 
 
 def answers(
-    path: Path, dataset: str, questions: Mapping[str, str], texts: tuple[str, ...] = ()
+    path: Path, questions: Mapping[str, str], texts: tuple[str, ...] = ()
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """A results file, one row a judgement, with the ``texts`` in its dict literal; and its ratings.
 
@@ -71,4 +71,4 @@ def answers(
         (dimension, judges, results[key].str.removeprefix("other").astype(float) - OPTIONS * place)
         for place, (key, dimension) in enumerate(questions.items())
     ]
-    return table.join(results[list(texts)]), long_ratings(dataset, table["post_id"], rated)
+    return table.join(results[list(texts)]), long_ratings(table["post_id"], rated)

@@ -10,7 +10,6 @@ from .base import Dataset
 from .tables import assemble
 from .ziegen import STYLE, answers
 
-NAME = "ziegen_editing"
 RESULTS = Path("annotation-interface", "study_pairs_abs_results.csv")
 #: Answer key -> dimension: quality of the edit's structure, meaning kept, fluency.
 QUESTIONS = {
@@ -26,11 +25,13 @@ def load(root: Path) -> Dataset:
 
     Labels: ``context`` (the whole sentence) and ``issue`` (the topic).
     """
-    table, ratings = answers(root / RESULTS, NAME, QUESTIONS, (SOURCE, OUTPUT))
+    table, ratings = answers(root / RESULTS, QUESTIONS, (SOURCE, OUTPUT))
     table = table.drop_duplicates("post_id")
     table = table.join(table["post_id"].str.extract(r"^(?P<argument>\d+)_(?P<system>.+)_\d+$"))
     part = table.groupby("argument")[SOURCE].transform(lambda texts: texts.factorize()[0] + 1)
     renamed = table.rename(columns={"post_id": "item_id", SOURCE: "source", OUTPUT: "output"})
     ids = table["argument"] + "-" + part.astype(str)
     labels = {"context": table["post_text"], "issue": table["issue"]}
-    return assemble(NAME, renamed, source_id=ids, style=STYLE, ratings=ratings, labels=labels)
+    return assemble(
+        "ziegen_editing", renamed, source_id=ids, style=STYLE, ratings=ratings, labels=labels
+    )
