@@ -13,6 +13,8 @@ from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import numpy as np
+from rapidfuzz.distance import Levenshtein
+from sacrebleu.metrics import BLEU, CHRF, TER
 
 from . import wordnet
 from .base import CorpusMetric, PairMetric, Request
@@ -58,8 +60,6 @@ class SentenceBleu(_Lexical):
     international = "intl"
 
     def __init__(self, variant: str = ""):
-        from sacrebleu.metrics import BLEU
-
         super().__init__(variant)
         self.languages = ("en",) * (variant == "lai2023")
         self.counts_words = variant != "pauli2025"
@@ -90,8 +90,6 @@ class CorpusBleu(_Lexical, CorpusMetric):
     international = "intl"
 
     def __init__(self, variant: str = ""):
-        from sacrebleu.metrics import BLEU
-
         super().__init__(variant)
         moses = variant == "multi-bleu"
         tokens, self._smoothing = ("none", "none") if moses else (variant or "13a", "exp")
@@ -160,8 +158,6 @@ class Chrf(_Lexical):
     VARIANTS: ClassVar[tuple[str, ...]] = ("chrf++",)
 
     def __init__(self, variant: str = ""):
-        from sacrebleu.metrics import CHRF
-
         super().__init__(variant)
         self.counts_words = bool(variant)
         self._chrf = CHRF(word_order=2 if variant else 0)
@@ -227,8 +223,6 @@ class Ter(_Lexical):
     max_tokens = 100  # the search for shifts is slow
 
     def __init__(self) -> None:
-        from sacrebleu.metrics import TER
-
         super().__init__()
         self._ter = TER()
 
@@ -262,8 +256,6 @@ class EditSimilarity(_Lexical):
     name = "edit-similarity"
 
     def pair(self, text: str, output: str) -> float:
-        from rapidfuzz.distance import Levenshtein
-
         return Levenshtein.normalized_similarity(tokens13a(text), tokens13a(output))
 
 
