@@ -10,22 +10,20 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from pathlib import PurePath
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pandas as pd
 from tqdm import tqdm
 
 from .. import storage
 from ..data.files import files_of, parts_of
+from ..metrics.base import Metric
 from ..schema import DataError, Problem
 from ..secrecy import conceal
-from .parts import PartFolder
+from .parts import PartFolder, facts_in
 from .work import BLOCK, Chunk, Job, add_up, hash_of, job_of
 from .workers import run
-
-if TYPE_CHECKING:
-    from ..metrics.base import Metric
 
 #: What is scored where no metric is named: what needs no model.
 DEFAULT = ("lexical", "sentinel")
@@ -67,11 +65,11 @@ def score_file(
     """
     location, target = str(data), str(out)
     wanted = [metrics] if isinstance(metrics, str) else metrics
-    job = job_of(conceal(PurePath(location).stem), wanted, bases)
+    job = job_of(conceal(Path(location).stem), wanted, bases)
     files = [location, *(path for _, path in files_of(location))]
     storage.apart([("--out", target)], [("--data", file) for file in files])
     parts = PartFolder(target, job.key)
-    facts = parts.finished()
+    facts = facts_in(Path(target))  # of the parts that were put together before
     if facts and facts["digest"] == hash_of([c.name for c in chunks_of(location, job.key, [])]):
         return add_up(pd.DataFrame(facts["groups"]))
     bar = tqdm(desc=job.name, unit="row", disable=None)  # only on a terminal
@@ -91,7 +89,7 @@ def _score(
 
     def missing() -> Iterator[Chunk]:
         for chunk in chunks_of(location, job.key, ids):
-            if known := parts.facts(chunk.name):
+            if known := facts_in(parts.folder / chunk.name):
                 facts[chunk.name] = known
             else:
                 yield chunk
@@ -119,7 +117,7 @@ def chunks_of(location: str, key: str, ids: list[pd.Series]) -> Iterator[Chunk]:
     for place, part in enumerate(parts_of(location, CHUNK)):
         rows = part.table
         if "item_id" not in rows:
-            prefix = f"{PurePath(part.file).stem}:" if are_many else ""
+            prefix = f"{Path(part.file).stem}:" if are_many else ""
             rows["item_id"] = prefix + rows.index.astype(str)
         texts = rows["item_id"].astype(str).str.strip().to_numpy(object)
         hashes = pd.util.hash_array(texts, categorize=False)

