@@ -52,7 +52,7 @@ BODIES = [
     (answer(content=None, finish="length"), Reply(finish="length")),
     (answer(content=None, finish="content_filter"), Reply(finish="content_filter")),
     (answer(content="\0"), Reply(text="\0")),
-    (says("4", model=None, usage=("7", 1)).data, None),
+    (says("4", model=None, usage=("7", 1.0)).data, Reply("4", prompt_tokens=7, answer_tokens=1)),
     (b'data: {"choices": []}', None),
     (b'{"choices": [{}]}', None),
     (answer(content=[{"type": "text", "text": "4"}]), None),

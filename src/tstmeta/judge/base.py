@@ -119,7 +119,7 @@ class _Choice(BaseModel, strict=True):
     finish_reason: str | None = None
 
 
-class _Usage(BaseModel, strict=True):
+class _Usage(BaseModel):
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
 

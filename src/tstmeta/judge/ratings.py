@@ -34,8 +34,6 @@ COLUMNS = [
     *("prompt", "prompt_hash", "low", "high"),
     *("server", "model", "revision", "answered_by", "fingerprint", "asked_how"),
 ]
-#: Those that hold numbers.
-_NUMBERS = ("place", "sample", "rating", "low", "high")
 #: Where answers are kept, in the folder of the score store.
 ANSWERS = Path("judge") / "answers.sqlite"
 #: What a signature is made of: rows that agree in it are of one judge, in one manner.
@@ -214,5 +212,6 @@ def _score(item: dict[str, Any], samples: int) -> tuple[str, str, str, str]:
 
 def read(path: str | Path) -> pd.DataFrame:
     """Rows that ``tstmeta judge run --out FILE`` wrote: CSV or Parquet."""
-    checks = dict.fromkeys(COLUMNS) | dict.fromkeys(_NUMBERS, schema.numeric(optional=True))
+    numbers = ("place", "sample", "rating", "low", "high")
+    checks = dict.fromkeys(COLUMNS) | dict.fromkeys(numbers, schema.numeric(optional=True))
     return files.read_csv(Path(path), checks)[COLUMNS]
