@@ -16,7 +16,6 @@ from .raw import floats, read_csv, read_lines
 from .tables import assemble, long_ratings, scores_table
 
 NAME = "alva"
-_DATASET = Path("asset", "dataset")
 _HUMAN = Path("asset", "human_ratings")
 _META = Path("metaeval-simplification", "data")
 _OUTPUTS = Path("easse", "easse", "resources", "data", "system_outputs", "turkcorpus", "test")
@@ -58,7 +57,7 @@ def load(root: Path) -> Dataset:
     items, scores = tables.pop("items"), [tables.pop("scores")]
     collection = items["item_id"].str.partition("-")[0]
     by_people = collection == "preferences"
-    files = [root / _DATASET / f"asset.test.simp.{number}" for number in range(10)]
+    files = [root / "asset" / "dataset" / f"asset.test.simp.{number}" for number in range(10)]
     references = list(zip(*map(read_lines, files), strict=True))
     return assemble(
         NAME,

@@ -5,7 +5,6 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from pathlib import Path
 from typing import Any, Self
 
 import pandas as pd
@@ -37,9 +36,9 @@ class Card:
     body: str = ""
 
     @classmethod
-    def read(cls, name: str, path: Path | None = None) -> Self:
+    def read(cls, name: str) -> Self:
         """Read a card; a data set without one gets an empty card."""
-        path = path or paths.project("cards", f"{name}.md")
+        path = paths.project("cards", f"{name}.md")
         if not path.is_file():
             return cls(name, name)
         _, front, body = path.read_text(encoding="utf-8").split("---\n", 2)
@@ -74,7 +73,6 @@ class Dataset:
     card: Card
     #: Where the texts are not here: :data:`LENGTHS` and digest of each item, index item_id.
     known: pd.DataFrame | None = None
-    _labels: dict[str, pd.Series] = field(default_factory=dict, init=False, repr=False)
 
     @classmethod
     def of(
@@ -101,7 +99,7 @@ class Dataset:
         card = card or Card.read(name.partition("@")[0])
         return cls(name=name, card=card, known=known, **valid, **tables)
 
-    def where(self, keep: pd.Series, name: str | None = None) -> Self:
+    def where(self, keep: pd.Series) -> Self:
         """The data set restricted to the items where ``keep`` (aligned with ``items``) is true."""
         items = self.items[keep.to_numpy(bool)].reset_index(drop=True)
         if items.empty:
@@ -111,7 +109,7 @@ class Dataset:
             frame = getattr(self, table)
             known = frame[_ids(frame)].astype(object).isin(set(items["item_id"])).all(axis=1)
             tables[table] = frame[known].reset_index(drop=True)
-        return replace(self, name=name or self.name, items=items, **tables)
+        return replace(self, items=items, **tables)
 
     @property
     def has_texts(self) -> bool:
@@ -119,11 +117,7 @@ class Dataset:
         return self.known is None
 
     def with_texts(self, purpose: str = "here") -> pd.DataFrame:
-        """The items that have a source and an output.
-
-        Raises:
-            MissingData: the texts are not on this machine, and are needed ``purpose``.
-        """
+        """The items that have a source and an output; MissingData if texts are not here."""
         if not self.has_texts:
             base = self.name.partition("@")[0]
             raise MissingData(
@@ -174,10 +168,8 @@ class Dataset:
 
     def label(self, name: str) -> pd.Series:
         """A label as a Series over item_id in item order; missing ones are empty texts."""
-        if name not in self._labels:
-            rows = self.labels[self.labels["name"] == name].set_index("item_id")["value"]
-            self._labels[name] = rows.reindex(self.items["item_id"]).fillna("")
-        return self._labels[name].copy()
+        rows = self.labels[self.labels["name"] == name].set_index("item_id")["value"]
+        return rows.reindex(self.items["item_id"]).fillna("")
 
     def raters(self, dimension: str) -> pd.DataFrame:
         """Ratings as a matrix [items in item order, raters], NaN where an item was not rated."""

@@ -26,20 +26,19 @@ def datasets() -> pd.DataFrame:
 
     ``here`` is yes, partly (files are missing), numbers (ratings and scores without texts) or no.
     """
-    return pd.DataFrame([_row(name) for name in names()]).astype({"items": "Int64"})
-
-
-def _row(name: str) -> dict[str, object]:
-    card = Card.read(name)
-    return {
-        "name": name,
-        "title": card.title,
-        "task": str(card.facts.get("task", "")),
-        "items": card.facts.get("items"),
-        "dimensions": ", ".join(card.scale) or "-",
-        "access": str(card.facts.get("access", "")),
-        "here": here(name),
-    }
+    rows = [
+        {
+            "name": card.name,
+            "title": card.title,
+            "task": str(card.facts.get("task", "")),
+            "items": card.facts.get("items"),
+            "dimensions": ", ".join(card.scale) or "-",
+            "access": str(card.facts.get("access", "")),
+            "here": here(card.name),
+        }
+        for card in map(Card.read, names())
+    ]
+    return pd.DataFrame(rows).astype({"items": "Int64"})
 
 
 def about(data: Iterable[Dataset], frozen: pd.DataFrame | None = None) -> str:
@@ -89,21 +88,18 @@ def describe(name: str) -> Description:
 def here(name: str) -> str:
     """Whether the files of a data set are on this machine: yes, partly, numbers or no."""
     files = [manifest.located(entry) for entry in manifest.manifest() if entry.dataset == name]
-    if not files:
-        return "yes" if _loaded(name) else "no"
     if any(files):
         return "yes" if all(files) else "partly"
-    return "numbers" if shipped.available(name) else "no"
-
-
-def _loaded(name: str) -> Dataset | None:
-    """The data set, or None: one that cannot be loaded must not hide the others."""
+    if files:
+        return "numbers" if shipped.available(name) else "no"
     try:
-        return load(name)
-    except Exception as error:  # a data set of another package
-        if not isinstance(error, MissingData):
-            note(f"{name} cannot be loaded: {plugins.place(error)}")
-    return None
+        load(name)
+    except MissingData:
+        return "no"
+    except Exception as error:  # of another package: it must not hide the others
+        note(f"{name} cannot be loaded: {plugins.place(error)}")
+        return "no"
+    return "yes"
 
 
 def _card_facts(card: Card) -> Iterator[tuple[str, str, str]]:

@@ -9,7 +9,6 @@ from .base import Dataset
 from .raw import read_csv
 from .tables import assemble
 
-STYLE = "non-toxic"
 REWRITES = ["neutral1", "neutral2", "neutral3"]
 
 
@@ -23,4 +22,5 @@ def load(root: Path) -> Dataset:
     rows = table.melt(keys, REWRITES, value_name="output", ignore_index=False)
     rows = rows[rows["output"] != ""].sort_index(kind="stable")
     ids = rows["source_id"] + "-" + rows["variable"].str.removeprefix("neutral")
-    return assemble("paradetox", rows, item_id=ids, system="human", style=STYLE, is_reference=True)
+    facts = {"system": "human", "style": "non-toxic", "is_reference": True}
+    return assemble("paradetox", rows, item_id=ids, **facts)

@@ -138,16 +138,12 @@ def read(path: Path | str, card: Card | None = None) -> Dataset:
 
 
 def by_hand(path: Path) -> Dataset:
-    """A data set of others that cannot be fetched, from a file in the form of one's own.
-
-    Raises:
-        MissingData: the file is not here.
-    """
+    """A data set of others that cannot be fetched, from a file in the form of one's own."""
     name = path.stem
     if not path.is_file():
-        form = "in the form of a file of your own"
         raise MissingData(
-            f"{path} is not here. Whom to ask, and what it holds, {form}: tstmeta data show {name}"
+            f"{path} is not here. Whom to ask, and what it holds, in the form of a file of your "
+            f"own: tstmeta data show {name}"
         )
     return read(path, Card.read(name))
 

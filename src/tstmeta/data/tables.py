@@ -1,6 +1,5 @@
 """Putting columns into our tables."""
 
-import math
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -140,11 +139,3 @@ def scores_table(
 
 #: Columns of a corpus of single sentences; ``value`` is a mean human rating of the style, or NaN.
 CORPUS = ("text", "style", "split", "value")
-
-
-def corpus_table(
-    text: Iterable[str], style: str = "", split: str = "", value: Iterable[float] | float = math.nan
-) -> pd.DataFrame:
-    """A corpus of one style and one split; a single value holds for all sentences."""
-    frame = pd.DataFrame({"text": list(text), "style": style, "split": split}, columns=CORPUS[:3])
-    return frame.astype(str).assign(value=np.array(value if isinstance(value, float) else [*value]))

@@ -36,8 +36,6 @@ JUDGES = {
 }
 #: Answers of the judges whose versions nobody stated.
 STATED = {"cs": ("content", "source"), "sta": ("style", "source"), "fs": ("fluency", "source")}
-#: Column -> dimension and basis.
-Columns = Mapping[str, tuple[str, str]]
 #: The studies that scores are from, as their signatures name them.
 PROTASOV, RANKING = "protasov2025", "textdetox-rangking-clef-2024"
 KEY = ["language", "system", "source"]
@@ -109,7 +107,7 @@ def _scores(
     items: pd.DataFrame,
     table: pd.DataFrame,
     key: list[str],
-    columns: Columns,
+    columns: Mapping[str, tuple[str, str]],  # -> dimension and basis
     name: str = "",
     study: str = PROTASOV,
 ) -> Iterator[pd.DataFrame]:

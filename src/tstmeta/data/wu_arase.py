@@ -14,10 +14,9 @@ from .tables import assemble, long_ratings
 
 #: Name in the files -> system.
 MODELS = {"gpt": "GPT-4", "llama": "Llama-3.2-3B", "qwen": "Qwen2.5-72B", "t5": "Control-T5"}
-COLLECTIONS = ("turk", "asset", "simpa")
 #: Rated aspect -> our dimension.
 ASPECTS = {"meaning preservation": "content", "simplicity": "style", "fluency": "fluency"}
-SUBSETS = by_label("collection", COLLECTIONS)
+SUBSETS = by_label("collection", ("turk", "asset", "simpa"))
 
 
 def load(root: Path) -> Dataset:

@@ -4,12 +4,12 @@ One tokenised, lower-cased sentence a line; ``.0`` files are negative, ``.1`` fi
 training files are not read: the development and test parts are large enough to train on.
 """
 
+import math
 from pathlib import Path
 
 import pandas as pd
 
 from .raw import read_lines
-from .tables import corpus_table
 
 CORPUS = True
 SPLITS = ("dev", "test")
@@ -20,7 +20,9 @@ def corpus(root: Path) -> pd.DataFrame:
     """All sentences (columns: :data:`.tables.CORPUS`), negative before positive in a split."""
     folder = root / "data" / "yelp"
     tables = [
-        corpus_table(read_lines(folder / f"sentiment.{split}.{number}"), style, split)
+        pd.DataFrame(
+            {"text": read_lines(folder / f"sentiment.{split}.{number}"), "style": style}
+        ).assign(split=split, value=math.nan)
         for split in SPLITS
         for number, style in enumerate(STYLES)
     ]
