@@ -29,17 +29,14 @@ class Constant(PairMetric):
 
 
 class Seed(MetricSettings):
-    """The seed of a draw."""
+    """The seed of a draw, as in ``random:7``."""
 
     default_key = "seed"
     seed: Annotated[int, Field(description="N")] = 0
 
 
 class Random(Constant):
-    """A draw from [0, 1): the first 53 bits of a SHA-256 of (seed, output, compared texts).
-
-    The variant is the seed: ``random:7``; plain ``random`` is seed 0.
-    """
+    """A draw from [0, 1): the first 53 bits of a SHA-256 of (seed, output, compared texts)."""
 
     name = "random"
     Settings = Seed

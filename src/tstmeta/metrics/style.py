@@ -49,10 +49,7 @@ class DistanceSettings(StyleSettings):
 
 
 class StyleConfidence(ModelMetric):
-    """Probability of the target style, in [0, 1] (Mukherjee et al., 2025, Table 1).
-
-    By default of toxicity, sentiment or formality; other styles are refused.
-    """
+    """Probability of the target style, in [0, 1] (Mukherjee et al., 2025, Table 1)."""
 
     name = "style-confidence"
     dimensions = ("style",)
@@ -130,8 +127,7 @@ class StyleAccuracy(StyleConfidence, CorpusMetric):
     """Share of outputs that a model of style takes for the target style, in [0, 1].
 
     "Sentence accuracy" of Mukherjee et al. (2025, Table 1), Acc of Pang and Gimpel (2019) when the
-    model is a TextCNN.  Styles as :class:`StyleConfidence`.  A tie and a blank output count 0.
-    Statistics: right outputs, outputs.
+    model is a TextCNN.  A tie and a blank output count 0.  Statistics: right outputs, outputs.
     """
 
     name = "style-accuracy"
@@ -153,8 +149,7 @@ class StyleEmd(StyleConfidence):
 
     Styles are as far apart as any: then it is half of the summed differences (Rubner et al., 2000;
     Mir et al., 2019).  Against the source more is better; against references less, and the nearest
-    counts.  ``directed``: negative where the output is less probably in the target style.  Styles
-    as :class:`StyleConfidence`.
+    counts.  ``directed``: negative where the output is less probably in the target style.
     """
 
     name = "style-emd"
@@ -184,8 +179,7 @@ class StyleEmd(StyleConfidence):
 class StyleKl(StyleEmd):
     """Kullback-Leibler divergence of the output's style distribution from the other's, in nats.
 
-    D(output || compared), >= 0 (Kullback, 1997), of probabilities of at least 1e-12.  Otherwise as
-    :class:`StyleEmd`.
+    D(output || compared), >= 0 (Kullback, 1997), of probabilities of at least 1e-12.
     """
 
     name = "style-kl"
@@ -198,10 +192,7 @@ class StyleKl(StyleEmd):
 
 
 class StyleJs(StyleEmd):
-    """Jensen-Shannon divergence of two style distributions, in bits, in [0, 1] (Lin, 1991).
-
-    Symmetric; otherwise as :class:`StyleEmd`.
-    """
+    """Jensen-Shannon divergence of two style distributions, in bits, in [0, 1] (Lin, 1991)."""
 
     name = "style-js"
     facts = "refs:nearest base:2"
@@ -212,10 +203,7 @@ class StyleJs(StyleEmd):
 
 
 class StyleCosine(StyleEmd):
-    """Cosine of two style distributions, in [0, 1]: against the source less is better.
-
-    Styles as :class:`StyleConfidence`.
-    """
+    """Cosine of two style distributions, in [0, 1]: against the source less is better."""
 
     name = "style-cosine"
     higher_is_better = False

@@ -174,7 +174,7 @@ class SynWmd(ParseMetric):
         self._words = WordMetric(f"vectors={file}" if file else "")
         self.languages = self.languages or self._words.languages
         # a source comes with one output after the other; long texts take megabytes
-        self._known = lru_cache(maxsize=64)(self._travellers)
+        self.find = lru_cache(maxsize=64)(self.find)  # type: ignore[method-assign]
 
     @property
     def missing(self) -> str:
@@ -195,7 +195,9 @@ class SynWmd(ParseMetric):
         return word_weights(dict.fromkeys(sentences)), self._words.source
 
     def find(self, text: str) -> tuple[Travellers | None, int]:
-        return self._known(text)
+        """What travels of a text, and its length in words."""
+        tree = super().find(text)
+        return travellers(first(tree, MAX_WORDS), *self._facts), len(tree)
 
     def compare(self, text: Any, output: Any) -> Score:
         import ot
@@ -206,7 +208,3 @@ class SynWmd(ParseMetric):
         costs = distances(source, target)
         value = float(ot.emd2(source.mass, target.mass, costs, numItermax=10**7))
         return scored(value, cut_note(max(size, target_size), MAX_WORDS, "words"))
-
-    def _travellers(self, text: str) -> tuple[Travellers | None, int]:
-        tree = super().find(text)
-        return travellers(first(tree, MAX_WORDS), *self._facts), len(tree)

@@ -133,10 +133,7 @@ def distance(tree: Ordered, other: Ordered) -> int:
 
 
 class Ted(ParseMetric):
-    """Tree edit distance of dependency trees, >= 0, lower is better (Mukherjee et al., 2025).
-
-    The fewest words to insert, delete or relabel that turn one ordered tree into the other.
-    """
+    """Tree edit distance of dependency trees, >= 0, lower is better (Mukherjee et al., 2025)."""
 
     name = "ted"
     higher_is_better = False
