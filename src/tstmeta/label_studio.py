@@ -19,17 +19,7 @@ from .data import paths
 from .data.base import Dataset
 from .data.files import read_rows, read_text
 from .data.tables import rename_raters
-from .schema import (
-    DataError,
-    Problem,
-    TstmetaError,
-    cell_check,
-    check,
-    checked,
-    fault,
-    member_of,
-    validate,
-)
+from .schema import DataError, TstmetaError, cell_check, check, checked, fault, member_of, validate
 
 #: Lowest and highest answer of a form of ratings.
 SCALE = (1, 5)
@@ -107,7 +97,7 @@ def tasks(dataset: Dataset, seed: int = 0, form: Form = RATING) -> pd.DataFrame:
     """
     items, remedy = dataset.with_texts("to be rated"), "fill it in or leave the rewrite out"
     check(
-        Problem(dataset.name, int(row) + 1, column, "raters would have nothing to judge", remedy)
+        fault(dataset.name, "raters would have nothing to judge", int(row) + 1, column, remedy)
         for column in RATING.shown.values()
         for row in items.index[items[column].str.strip() == ""]
     )

@@ -105,8 +105,7 @@ def _load(name: str, folder: str) -> Dataset:
         raise TstmetaError(f"{name!r} is a corpus, with no rewrites to score. Read it with {how}")
     again = f"get it again: tstmeta data fetch {name}"
     pinned = [entry for entry in manifest.manifest() if entry.dataset == name]
-    states = {entry.path: manifest.state(entry) for entry in pinned}
-    changed = [path for path, state in states.items() if state == "wrong hash"]
+    changed = [entry.path for entry in pinned if manifest.state(entry) == "wrong hash"]
     check(fault(f"{folder}/{path}", "wrong hash", remedy=again) for path in changed)
     try:
         return _module(name).load(Path(folder))

@@ -5,6 +5,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from pathlib import Path
 from typing import Any, Self
 
 import pandas as pd
@@ -36,9 +37,9 @@ class Card:
     body: str = ""
 
     @classmethod
-    def read(cls, name: str) -> Self:
+    def read(cls, name: str, path: Path | None = None) -> Self:
         """Read a card; a data set without one gets an empty card."""
-        path = paths.project("cards", f"{name}.md")
+        path = path or paths.project("cards", f"{name}.md")
         if not path.is_file():
             return cls(name, name)
         _, front, body = path.read_text(encoding="utf-8").split("---\n", 2)
@@ -99,7 +100,7 @@ class Dataset:
         card = card or Card.read(name.partition("@")[0])
         return cls(name=name, card=card, known=known, **valid, **tables)
 
-    def where(self, keep: pd.Series) -> Self:
+    def where(self, keep: pd.Series, name: str | None = None) -> Self:
         """The data set restricted to the items where ``keep`` (aligned with ``items``) is true."""
         items = self.items[keep.to_numpy(bool)].reset_index(drop=True)
         if items.empty:
@@ -109,7 +110,7 @@ class Dataset:
             frame = getattr(self, table)
             known = frame[_ids(frame)].astype(object).isin(set(items["item_id"])).all(axis=1)
             tables[table] = frame[known].reset_index(drop=True)
-        return replace(self, items=items, **tables)
+        return replace(self, name=name or self.name, items=items, **tables)
 
     @property
     def has_texts(self) -> bool:
@@ -140,10 +141,8 @@ class Dataset:
         for side in ("source", "output"):
             table[f"{side}_words"] = self.items[side].str.split().str.len()
             table[f"{side}_characters"] = self.items[side].str.len()
-        variants = self.items.drop_duplicates(["source_id", "output"])
-        variants = variants.assign(variant=variants.groupby("source_id").cumcount())
-        key = ["source_id", "output"]
-        table["variant"] = self.items[key].merge(variants[[*key, "variant"]], "left")["variant"]
+        outputs = self.items.groupby(["source_id", "output"], sort=False, dropna=False).ngroup()
+        table["variant"] = outputs.groupby(self.items["source_id"]).rank("dense").astype(int) - 1
         return table[[*LENGTHS]].set_axis(pd.Index(ids))
 
     @cached_property
