@@ -130,9 +130,8 @@ def requests(dataset: Dataset, basis: str) -> list[Rewrite]:
     items = dataset.with_texts("by a metric") if dataset.has_texts else dataset.items.iloc[:0]
     names = ["item_id", "output", "source", "style", "language", "references", "is_reference"]
     rewrites = []
-    for item, output, source, style, language, references, itself in zip(
-        *(items[name].tolist() for name in names), strict=True
-    ):
+    for row in items[names].itertuples(index=False, name=None):
+        item, output, source, style, language, references, itself = row
         against: tuple[str, ...] = (source,) if basis == "source" else ()
         if basis == "reference":
             against = tuple(text for text in references if not itself or text != output)

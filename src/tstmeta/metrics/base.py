@@ -12,6 +12,7 @@ import hashlib
 import json
 import math
 import re
+import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from functools import cached_property, partial
@@ -28,8 +29,6 @@ from ..extras import remedy
 from ..models.causal import Backbone, MissingModel
 from ..schema import Signature, Status, TstmetaError
 from .settings import MetricSettings
-
-Unit = Literal["item", "corpus"]
 
 
 class Request(NamedTuple):
@@ -67,7 +66,7 @@ class PairMetric:
 
     name: str = ""
     #: What a value is of: one rewrite, or one of a corpus (:class:`CorpusMetric`).
-    unit: Unit = "item"
+    unit: Literal["item", "corpus"] = "item"
     #: The human dimensions that it claims to measure.
     dimensions: tuple[str, ...] = ("content",)
     #: What outputs are compared with: source, reference, none.
@@ -224,7 +223,7 @@ class CorpusMetric(PairMetric):
     one sum.  An item's score is ``aggregate`` of its own vector, which ``detail`` has as JSON.
     """
 
-    unit: Unit = "corpus"
+    unit: Literal["item", "corpus"] = "corpus"
     max_tokens: int | None = None
     accepts_empty = True
 
@@ -294,6 +293,11 @@ class _Wrapped(PairMetric):
 
     def pair(self, text: str, output: str) -> float:
         return float(self.function(text, output))
+
+
+def read_table(file: str) -> dict[str, Any]:
+    """A TOML file that stands beside the metrics."""
+    return tomllib.loads(Path(__file__).with_name(file).read_text(encoding="utf-8"))
 
 
 def installed(package: str) -> str:

@@ -7,11 +7,9 @@ the other text.  Questions from the output put to the source make precision, the
 import math
 import re
 import string
-import tomllib
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
 from typing import Annotated, ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -20,7 +18,7 @@ from pydantic import BeforeValidator, Field
 from ..models import hub, sequence
 from ..models.causal import Backbone, backbone
 from ..models.sequence import Prompt, Written
-from .base import Score, cut_note, scored
+from .base import Score, cut_note, read_table, scored
 from .batched import BatchedMetric, ModelMetric, Pair
 from .bertscore import BertScore
 from .learned import absent
@@ -203,12 +201,8 @@ def _mean(values: Sequence[float]) -> float:
 
 # ---------------------------------------- what questions are asked about
 
-_WORDS = {
-    kind: frozenset(words.split())
-    for kind, words in tomllib.loads(
-        (Path(__file__).parent / "closed_words.toml").read_text(encoding="utf-8")
-    ).items()
-}
+_LISTS = read_table("closed_words.toml")
+_WORDS = {kind: frozenset(words.split()) for kind, words in _LISTS.items()}
 _CLOSED = frozenset().union(*_WORDS.values())
 #: Words that may stand inside a name, besides "of".
 _LINKS = frozenset({"the", "and", "de", "la", "van", "von"})

@@ -4,11 +4,9 @@ Values are those of the upstream libraries, on their scale; texts in Devanagari 
 are spelt in one way first.  What each variant is for stands in its card, ``data/metric_cards``.
 """
 
-import tomllib
 from collections.abc import Sequence
 from functools import cached_property, lru_cache, partial
 from itertools import product
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
@@ -17,10 +15,10 @@ from rapidfuzz.distance import Levenshtein
 from sacrebleu.metrics import BLEU, CHRF, TER
 
 from . import wordnet
-from .base import CorpusMetric, PairMetric, Request
+from .base import CorpusMetric, PairMetric, Request, read_table
 from .text import Stemmer, UnicodeWords, sentences, spelt, tokens13a
 
-_FACTS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+_FACTS = read_table("lexical.toml")
 
 
 class _Lexical(PairMetric):

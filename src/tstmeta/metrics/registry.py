@@ -12,7 +12,6 @@ import os
 import re
 import runpy
 import sys
-import tomllib
 import warnings
 from contextlib import suppress
 from pathlib import Path
@@ -22,11 +21,11 @@ from .. import plugins
 from ..plugins import BrokenPlugin
 from ..schema import BASES, DIMENSIONS, TstmetaError
 from ..secrecy import conceal
-from .base import Metric, more_is_better, wrap
+from .base import Metric, more_is_better, read_table, wrap
 
 GROUP = "tstmeta.metrics"
 
-_LISTED = tomllib.loads(Path(__file__).with_name("catalogue.toml").read_text(encoding="utf-8"))
+_LISTED = read_table("catalogue.toml")
 #: Open form -> remedy; combined metric -> its dimension, option and maker.
 OPEN, COMBINED = _LISTED["open"], _LISTED["combined"]
 

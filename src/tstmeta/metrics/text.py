@@ -94,7 +94,6 @@ class UnicodeWords:
         self._stemmer = stemmer
 
     def tokenize(self, text: str) -> list[str]:
-        """Lower-case words."""
         words = _WORD.findall(text.lower()) or text.split()
         if self._stemmer is None:
             return words

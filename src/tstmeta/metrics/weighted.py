@@ -7,19 +7,17 @@ the book says of that family rests on it.
 
 import hashlib
 import math
-import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
 from ..schema import Status
 from . import registry
-from .base import PairMetric, Request, Score
+from .base import PairMetric, Request, Score, read_table
 
-_TABLE = Path(__file__).with_name("weighted.toml").read_text(encoding="utf-8")
 #: Version, families, and the weights of each variant, those of all families under ``all``.
-FITTED: Mapping[str, Any] = tomllib.loads(_TABLE)["tst-content"]
+FITTED: dict[str, Any] = read_table("weighted.toml")["tst-content"]
 
 
 class TstContent(PairMetric):
