@@ -60,7 +60,6 @@ def test_smatch_of_dependency_trees_by_hand(conllu, parser):
 
 
 def test_the_first_nodes_keep_what_lies_between_them():
-    labels, roots, relations = tree_graph(tree(CAT)[:4])
-    assert [label for *_, label in labels] == ["the", "cat", "sees", "a"]
+    _, roots, relations = tree_graph(tree(CAT)[:4])
     assert roots == [("TOP", "2", "top")]
     assert relations == [("det", "1", "0"), ("nsubj", "2", "1")]
