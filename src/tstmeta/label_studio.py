@@ -52,8 +52,6 @@ PAIRWISE = Form(
     {"style": "style", "source_text": "source", "A": "output_a", "B": "output_b"},
     {"A": "a", "B": "b", "tie": "tie"},
 )
-#: Name of a question in the form -> what it rates.
-QUESTIONS = RATING.questions
 
 # The id hides the cell of the design from raters.  It is no secret: the texts are public, and
 # the importer must find the item again without a key file.

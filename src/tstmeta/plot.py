@@ -112,15 +112,6 @@ def _panels(count: int, height: float) -> tuple[Figure, list[Axes]]:
     return figure, list(grid.ravel()[:count])
 
 
-def _list(axis: Axes, names: Sequence[str], label: str) -> None:
-    """Rows of a panel from the top, and the words below it."""
-    axis.set_yticks(range(len(names)), list(names), fontsize=8.5)
-    axis.set_ylim(len(names) - 0.4, -0.6)
-    axis.tick_params(axis="y", length=0)
-    axis.grid(visible=False, axis="y")
-    axis.set_xlabel(label, fontsize=8.5)
-
-
 def _key(colour: str, marker: str, label: str) -> Line2D:
     return Line2D([], [], color=colour, marker=marker, linestyle="", ms=5, label=label)
 
@@ -193,7 +184,11 @@ def forest(
             low, high = rows["low"][inside].astype(float), rows["high"][inside].astype(float)
             axis.hlines(place[inside], low, high, color=colour, lw=1.8, alpha=0.7)
             axis.plot(rows["value"][inside], place[inside], marker, color=colour, ms=4.5, zorder=4)
-        _list(axis, rows["shown"], label)
+        axis.set_yticks(place, list(rows["shown"]), fontsize=8.5)
+        axis.set_ylim(len(rows) - 0.4, -0.6)
+        axis.tick_params(axis="y", length=0)
+        axis.grid(visible=False, axis="y")
+        axis.set_xlabel(label, fontsize=8.5)
         axis.set_title(escaped(name))
         axis.axvline(0, color=GREY, lw=0.8)
         for row in people[(people["dataset"] == name) & people["value"].notna()].itertuples():

@@ -54,7 +54,7 @@ def load(root: Path) -> Dataset:
         name: pd.concat([part[name] for part in parts if name in part])
         for name in ("items", "ratings", "preferences", "scores")
     }
-    items, scores = tables.pop("items"), [tables.pop("scores")]
+    items = tables.pop("items")
     collection = items["item_id"].str.partition("-")[0]
     by_people = collection == "preferences"
     files = [root / "asset" / "dataset" / f"asset.test.simp.{number}" for number in range(10)]
@@ -72,7 +72,6 @@ def load(root: Path) -> Dataset:
         ],
         is_reference=by_people,
         labels={"collection": collection},
-        scores=scores,
         **tables,
     )
 

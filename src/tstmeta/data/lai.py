@@ -94,7 +94,7 @@ def _read(path: Path) -> pd.DataFrame:
 
 def _scores(
     files: Mapping[str, pd.DataFrame], ids: pd.Series, comet: pd.Series, perplexities: Path
-) -> list[pd.DataFrame]:
+) -> pd.DataFrame:
     """Every automatic and ChatGPT score that was released, one row an item and metric."""
 
     def table(values, metric: str, dimension: str, basis: str, **more: str) -> pd.DataFrame:
@@ -109,7 +109,8 @@ def _scores(
     ]
     tables.append(table(floats(comet), "comet-20-both", "content", "source", file="txt"))
     source = np.repeat(floats(read_tabs(perplexities, ("text", "ppl"))["ppl"]), len(SYSTEMS))
-    return [*tables, table(source, "source-gpt2_ppl", "fluency", "none", file="txt")]
+    tables.append(table(source, "source-gpt2_ppl", "fluency", "none", file="txt"))
+    return pd.concat(tables)
 
 
 def _references4(dataset: Dataset) -> Dataset:

@@ -29,8 +29,12 @@ def load(root: Path) -> Dataset:
     task.  Label ``step``: the text between source and output.
     """
     files = [root / "data" / f"syntest_anno{number}.csv" for number in range(1, 7)]
-    raw = pd.concat(map(_read, files, TASKS), ignore_index=True).fillna("")
-    sources = raw["task"] + "-" + raw["sample_id"]
+    tables = [read_csv(file).assign(task=task) for file, task in zip(files, TASKS, strict=True)]
+    raw = pd.concat(tables, ignore_index=True)
+    # In the manual files the source's corpus is called `source`, in the others `source_from`.
+    raw["corpus"] = raw["source"].fillna(raw["source_from"])
+    raw = raw.fillna("")
+    sources = raw["task"] + "-" + raw["sample_id"].str.removesuffix(".0")
     ids = sources + "-" + raw["intention"]
     exact = raw["intention"] == "style"
     answers = [
@@ -56,11 +60,3 @@ def load(root: Path) -> Dataset:
             "step": raw["step"],
         },
     )
-
-
-def _read(path: Path, task: str) -> pd.DataFrame:
-    raw = read_csv(path).assign(task=task)
-    # In the manual files the source's corpus is called `source`, in the others `source_from`.
-    raw["corpus"] = raw["source"] if "source" in raw else raw.get("source_from", "")
-    raw["sample_id"] = raw["sample_id"].str.removesuffix(".0")
-    return raw

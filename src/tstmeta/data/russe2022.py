@@ -54,7 +54,7 @@ def load(root: Path) -> Dataset:
         language="ru",
         references=[[text] for text in table["neutral_sentence_reference"]],
         ratings=means,
-        scores=scores,
+        scores=pd.concat(scores),
     )
 
 

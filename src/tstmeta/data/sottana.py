@@ -55,7 +55,7 @@ def load(root: Path) -> Dataset:
         style=first["task"].map(TASKS),
         ratings=pd.concat(ratings),
         labels={"task": first["task"]},
-        scores=scores,
+        scores=pd.concat(scores),
     )
 
 

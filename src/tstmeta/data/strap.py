@@ -64,7 +64,7 @@ def load(root: Path) -> Dataset:
     aimed, facts = items[origin != ""], ("released:style-classifier", "style", "none")
     values, fields = aimed["verdict"].map(VERDICTS), {"from": "krishna2020"}
     scores = scores_table(NAME, aimed["item_id"], values, *facts, fields)
-    return assemble(NAME, items, ratings=ratings, labels=dict(items[["task"]]), scores=[scores])
+    return assemble(NAME, items, ratings=ratings, labels=dict(items[["task"]]), scores=scores)
 
 
 def _read(folder: Path) -> tuple[pd.DataFrame, pd.DataFrame]:

@@ -59,7 +59,7 @@ def assemble(
     ratings: pd.DataFrame | Mapping[tuple[str, str], Any] | None = None,
     labels: Mapping[str, Iterable[object]] | None = None,
     preferences: pd.DataFrame | None = None,
-    scores: Iterable[pd.DataFrame] = (),
+    scores: pd.DataFrame | None = None,
     card: Card | None = None,
     **columns: Any,
 ) -> Dataset:
@@ -77,7 +77,7 @@ def assemble(
         ratings=ratings,
         labels=labels_table(name, items["item_id"], **(labels or {})),
         preferences=preferences,
-        scores=pd.concat([*scores]) if scores else None,
+        scores=scores,
     )
 
 

@@ -36,9 +36,6 @@ JUDGES = {
 }
 #: Answers of the judges whose versions nobody stated.
 STATED = {"cs": ("content", "source"), "sta": ("style", "source"), "fs": ("fluency", "source")}
-#: The studies that scores are from, as their signatures name them.
-PROTASOV, RANKING = "protasov2025", "textdetox-rangking-clef-2024"
-KEY = ["language", "system", "source"]
 _TEXTS = {"lang": "language", "toxic_sentence": "source", "neutral_sentence": "output"}
 
 
@@ -71,7 +68,7 @@ def load(root: Path) -> Dataset:
         references=[human.get(text, []) for text in items["source"]],
         ratings={(name, MEAN_RATER): floats(items[column]) for name, column in HUMAN.items()},
         labels={"language": items["language"]},
-        scores=[*_released(root, items, systems)],
+        scores=pd.concat(_released(root, items, systems)),
     )
 
 
@@ -87,14 +84,15 @@ def _released(root: Path, items: pd.DataFrame, systems: dict[str, str]) -> Itera
         table = read_csv(_files(root, KNOWN[0], KNOWN[1].format(stem))[0]).rename(columns=_TEXTS)
         table["system"] = table["id"].str.extract(r"^(.*?)_\d+(?:_[a-z]{2})?$")[0].map(systems)
         columns = {name: place for name, place in ANSWERS.items() if name in table}
-        yield from _scores(items, table, KEY, columns, judge)
+        yield from _scores(items, table, ["language", "system", "source"], columns, judge)
     for file in (root.parent / UNKNOWN[0]).rglob(UNKNOWN[1]):  # where it is
         table = read_csv(file).query("row != ''")
         table["row"] = floats(table["row"]).astype(int)
         table["language"] = table["lang"].map({"English": "en", "Chinese": "zh"})
         for (judge, shot), rows in table.groupby(["judge", "shot"]):
             name = f"{judge.partition('-')[0]}-unknown-{shot}-shot"
-            yield from _scores(items, rows, ["language", "system", "row"], STATED, name, RANKING)
+            key, study = ["language", "system", "row"], "textdetox-rangking-clef-2024"
+            yield from _scores(items, rows, key, STATED, name, study)
     for file in (root.parent / TRANSLATION[0]).rglob(TRANSLATION[1]):
         table = read_csv(file).rename(columns=_TEXTS)
         if missing := {"language", "source", "output", *METRICS} - {*table}:
@@ -109,7 +107,7 @@ def _scores(
     key: list[str],
     columns: Mapping[str, tuple[str, str]],  # -> dimension and basis
     name: str = "",
-    study: str = PROTASOV,
+    study: str = "protasov2025",
 ) -> Iterator[pd.DataFrame]:
     """Released columns as scores of the items with the same key, the mean of two answers."""
     means = floats(table[[*columns]]).groupby([table[part] for part in key]).mean().reset_index()

@@ -231,7 +231,7 @@ def write(folder: Path, plan: Blueprint, table: pd.DataFrame) -> None:
     # a JSON string is a TOML string where it is printable
     lines = [f"{key} = {json.dumps(text, ensure_ascii=False)}" for key, text in about.items()]
     scale = list(label_studio.SCALE)
-    lines += ["[scale]", *(f"{name} = {scale}" for name in label_studio.QUESTIONS.values())]
+    lines += ["[scale]", *(f"{name} = {scale}" for name in label_studio.RATING.questions.values())]
     storage.write(path.with_name(f"{path.name}.toml"), "\n".join(lines) + "\n")
 
 
