@@ -17,7 +17,6 @@ from .tables import assemble, long_ratings, scores_table
 
 NAME = "alva"
 _HUMAN = Path("asset", "human_ratings")
-_META = Path("metaeval-simplification", "data")
 _OUTPUTS = Path("easse", "easse", "resources", "data", "system_outputs", "turkcorpus", "test")
 #: Systems whose released outputs are searched for the outputs rated in ``asset``.
 SYSTEMS = ("ACCESS", "DMASS-DCSS", "Dress-Ls", "Hybrid", "NTS-SARI", "PBMT-R", "SBMT-SARI")
@@ -107,7 +106,7 @@ def _study(root: Path, name: str) -> dict[str, pd.DataFrame]:
     *means, single = rated
 
     def read(file: str) -> pd.DataFrame:
-        table = read_csv(root / _META / file)
+        table = read_csv(root / "metaeval-simplification" / "data" / file)
         table["line"] = table["sent_id"].astype(int) - 1
         ids = f"{name}-" + table["line"].astype(str) + "-" + table["sys_name"]
         return table.assign(item_id=ids)

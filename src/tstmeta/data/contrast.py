@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-from .base import Dataset, Subsets, by_label
+from .base import Dataset, Subsets, by_label, without_systems
 from .raw import read_csv
 from .tables import items_table
 
@@ -62,9 +62,6 @@ def format_span(span: Span) -> str:
     return removed + (f"{{+{span.added}+}}" if span.added else "")
 
 
-def tied(dataset: Dataset) -> Dataset:
-    """Two of the four cells, as the set of pauli2025 has them: style and content tied together."""
-    return dataset.where(dataset.items["system"].isin(["strong", "light-error"]))
-
-
-SUBSETS: Subsets = by_label("task", TASKS) | {"tied": tied}
+SUBSETS: Subsets = by_label("task", TASKS)
+# Two of the four cells, as the set of pauli2025 has them: style and content tied together.
+SUBSETS |= {"tied": without_systems("strong-error", "light")}

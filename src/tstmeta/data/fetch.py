@@ -27,12 +27,12 @@ RETRIES, PAUSE = 4, 0.5
 _PASSING = frozenset({408, 409, 425, 429, 500, 502, 503, 504})
 
 
-class Again(Exception):
-    """A failure that may pass."""
-
-
 class FetchError(TstmetaError):
     """Files that could not be fetched, and why."""
+
+
+class Again(FetchError):
+    """A failure that may pass."""
 
 
 def fetch(names: Sequence[str]) -> pd.DataFrame:
@@ -63,7 +63,7 @@ def fetch(names: Sequence[str]) -> pd.DataFrame:
                     retrying(_download, client, entry)
             except (httpx.ConnectError, httpx.ConnectTimeout):
                 failed.append(offline)
-            except (Again, FetchError) as error:
+            except FetchError as error:
                 failed.append(f"{entry.dataset}/{entry.path}: {error}")
     if failed:
         end = "What arrived is in place; repeat the command to go on."
@@ -82,7 +82,7 @@ def _download(client: httpx.Client, entry: Entry) -> None:
         raise
     except httpx.TransportError as error:
         raise Again(f"the connection broke ({type(error).__name__})") from error
-    except (httpx.HTTPError, httpx.InvalidURL) as error:
+    except httpx.HTTPError as error:
         raise FetchError(str(error)) from error
     files = _members(entry, body) if entry.packed else {entry.path: body}
     if (wrong := verdict(entry, [*files.values()])) != "ok":

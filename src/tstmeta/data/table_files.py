@@ -48,7 +48,6 @@ from .tables import assemble, items_table, rename_raters
 Scale = Mapping[str, tuple[float, float]]
 
 _RATING = ("item_id", "dimension", "rater", "value")
-_SCORE = ("item_id", "metric", "value")
 #: What empty cells of a score file mean.
 _DEFAULTS = {"dimension": "content", "basis": "source", "sample": 0, "status": "ok"}
 _NAMES = ("item_id", "source_id", "system", "style", "direction", "language")
@@ -331,7 +330,7 @@ def read_scores(path: Path, dataset: Dataset) -> pd.DataFrame:
     Without a signature the file's name and SHA-256 stand in for one.  A row whose status has no
     value (refused, invalid, error) needs none, and a value there does not count.
     """
-    table = _long(path, "scores", _SCORE)
+    table = _long(path, "scores", ("item_id", "metric", "value"))
     for column, default in _DEFAULTS.items():
         empty = table[column].isna() | (table[column] == "")
         table[column] = table[column].mask(empty, default)
