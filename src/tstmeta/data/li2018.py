@@ -91,8 +91,7 @@ def _released(root: Path, name: str, ending: str) -> pd.DataFrame:
 
 def _pairs(path: Path) -> dict[str, str]:
     """Source -> rewrite from lines of ``source TAB rewrite [TAB label]``, in file order."""
-    rows = (line.split("\t") for line in read_lines(path))
-    return {row[0]: row[1] for row in rows}
+    return dict(line.split("\t")[:2] for line in read_lines(path))
 
 
 def _forms(path: Path) -> pd.DataFrame:

@@ -22,5 +22,6 @@ def load(root: Path) -> Dataset:
     rows = table.melt(keys, REWRITES, value_name="output", ignore_index=False)
     rows = rows[rows["output"] != ""].sort_index(kind="stable")
     ids = rows["source_id"] + "-" + rows["variable"].str.removeprefix("neutral")
-    facts = {"system": "human", "style": "non-toxic", "is_reference": True}
-    return assemble("paradetox", rows, item_id=ids, **facts)
+    return assemble(
+        "paradetox", rows, item_id=ids, system="human", style="non-toxic", is_reference=True
+    )

@@ -65,10 +65,12 @@ def assemble(
 ) -> Dataset:
     """A data set from its items, see :func:`items_table`, and other tables, or their columns."""
     items = items_table(name, frame, **columns)
-    if not isinstance(ratings, pd.DataFrame):
+    if isinstance(ratings, pd.DataFrame):
+        ratings = ratings.assign(dataset=name)
+    else:
         ratings = ratings_table(name, items["item_id"], ratings or {})
     preferences = schema.empty("preferences") if preferences is None else preferences
-    ratings, preferences = (table.assign(dataset=name) for table in (ratings, preferences))
+    preferences = preferences.assign(dataset=name)
     rename_raters(ratings, preferences)
     return Dataset.of(
         name,
