@@ -16,8 +16,6 @@ from .base import Dataset, Subsets
 from .table_files import by_hand
 
 FILE = "scialom.csv"
-#: Ratings of each dimension in ``alva-m``.
-ALVA_M = 11
 
 
 def load(root: Path) -> Dataset:
@@ -38,8 +36,8 @@ def _human(dataset: Dataset) -> Dataset:
 
 def _alva_m(dataset: Dataset) -> Dataset:
     """System outputs with 11 ratings or more of every dimension; the first 11 of each."""
-    subset = dataset.where(~dataset.items["is_reference"] & _rated_by(dataset, ALVA_M))
-    first = subset.ratings.groupby(["item_id", "dimension"], sort=False).head(ALVA_M)
+    subset = dataset.where(~dataset.items["is_reference"] & _rated_by(dataset, 11))
+    first = subset.ratings.groupby(["item_id", "dimension"], sort=False).head(11)
     return replace(subset, ratings=first.reset_index(drop=True))
 
 

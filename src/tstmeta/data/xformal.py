@@ -19,11 +19,10 @@ def corpus(root: Path) -> pd.DataFrame:
     ``style`` stays empty: where formal begins is for the reader to decide.  Rows without a sentence
     and a rating (15 in the test file) are left out; sentences that come twice are kept.
     """
-    return pd.concat([_split(root, split) for split in SPLITS], ignore_index=True)
-
-
-def _split(root: Path, split: str) -> pd.DataFrame:
-    table = read_csv(root / FOLDER / f"{split}.csv")
-    table = table[(table["label"] != NOTHING) | (table["sentence"] != NOTHING)]
-    facts = {"text": table["sentence"], "style": "", "split": split}
-    return pd.DataFrame({**facts, "value": floats(table["label"])})
+    tables = []
+    for split in SPLITS:
+        table = read_csv(root / FOLDER / f"{split}.csv")
+        table = table[(table["label"] != NOTHING) | (table["sentence"] != NOTHING)]
+        facts = {"text": table["sentence"], "style": "", "split": split}
+        tables.append(pd.DataFrame({**facts, "value": floats(table["label"])}))
+    return pd.concat(tables, ignore_index=True)
