@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Generator
 from contextlib import suppress
 
@@ -25,7 +26,7 @@ settings.load_profile("ci" if os.environ.get("CI") else "local")
 #: Files that take longest, longest first: at the end, one process would run them alone.
 SLOWEST = (
     *("tests/browser/test_pages", "tests/test_frozen", "tests/tools/test_pages"),
-    *("tests/notebooks/test_headlines", "tests/test_store"),
+    *("tests/notebooks/test_headlines", "tests/test_store", "tests/models/test_template_limits"),
     *("tests/attack/", "tests/experiments/transfer/test_training", "tests/bulk/"),
     *("tests/test_hostile_files", "tests/tools/test_claims", "tests/cli/test_outputs"),
     *("tests/tools/test_train", "tests/experiments/training/test_classifier"),
@@ -40,6 +41,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         return next((n for n, name in names if item.nodeid.startswith(name)), len(SLOWEST))
 
     items.sort(key=place)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_process_is_left() -> Generator[None]:
+    """The process that renders chat templates ends with the tests, and Python warns of none."""
+    yield
+    rendering = sys.modules.get("tstmeta.models.template")
+    if rendering and rendering._renderer.cache_info().currsize:
+        process = rendering._renderer(os.getpid())
+        process.kill()
+        process.communicate()
 
 
 @pytest.fixture(scope="session")

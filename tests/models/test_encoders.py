@@ -166,21 +166,6 @@ def test_a_folder_that_is_odd_is_refused_before_it_is_loaded(spoilt, spoil, word
         encoder(folder).sentences(["no"])
 
 
-def test_a_sentence_encoder_with_a_chat_template_is_refused(spoilt):
-    folder = spoilt("pooled")
-    how = {"method": "forward", "method_output_name": "last_hidden_state"}
-    wanted = {"modality_config": {"text": how, "message": how | {"format": "flat"}}}
-    wanted |= {"module_output_name": "token_embeddings"}
-    for name, facts in (
-        ("tokenizer_config.json", {"chat_template": "{{ messages }}"}),
-        ("sentence_bert_config.json", wanted),
-    ):
-        file = folder / name
-        file.write_text(json.dumps(json.loads(file.read_text()) | facts))
-    with pytest.raises(MissingModel, match="puts texts into a chat template"):
-        encoder(folder).sentences(["a text"])
-
-
 def test_weights_that_are_not_in_the_file_are_never_random(spoilt):
     folder = spoilt("pooled")
     weights = load_file(folder / "model.safetensors")

@@ -4,12 +4,21 @@ The template is the tokenizer's, with a pinned date.  A text that spells a contr
 ``<|eot_id|>``, is tokenised as those letters, so that no rewrite ends its turn.
 """
 
+import json
+import os
 import re
-from functools import cached_property
+import signal
+import subprocess
+import sys
+import threading
+from contextlib import suppress
+from functools import cached_property, lru_cache
+from pathlib import Path
 from typing import Any
 
 from ..schema import TstmetaError
 from ..secrecy import excerpt
+from .renderer import NO_ROOM
 
 #: The date that Llama 3's own template prints when nobody names one.
 DATE = "26 Jul 2024"
@@ -25,6 +34,9 @@ PLAIN = "{% for m in messages %}{{ m['content'] }}\n\n{% endfor %}"
 #: Put before a template it stands for the clock; the empty output keeps a line end that follows.
 _CLOCK = f"{{% macro strftime_now(form) %}}{DATE}{{% endmacro %}}{{{{ '' }}}}"
 _MARK = "\x02output\x03"
+#: Seconds of computing that a text may take, and MiB of memory.
+_SECONDS, _ROOM = 10.0, 512
+_rendering = threading.Lock()
 
 
 class ControlMark(TstmetaError):
@@ -106,21 +118,55 @@ class Template:
         if "strftime_now" in template:
             # some ask the clock whatever date is given: they get the pinned one in any format
             template = _CLOCK + template
-        try:
-            return self.tokenizer.apply_chat_template(
-                messages,
-                chat_template=template,
-                tokenize=False,
-                add_generation_prompt=output is None,
-                date_string=DATE,
-            )
-        except Exception as error:  # jinja's errors, and those that a template raises itself
+        request = self.tokenizer.special_tokens_map | {
+            "conversations": [messages],
+            "chat_template": template,
+            "add_generation_prompt": output is None,
+            "date_string": DATE,
+        }
+        answer = _answer(request)
+        if (text := answer.get("text")) is None:
             raise TstmetaError(
-                f"the chat template of {self.tokenizer.name_or_path or 'this tokenizer'} does not "
-                f"take these messages: {excerpt(str(error), 370)}. "
-                "Remedy: mend the template, or take another model"
-            ) from error
+                f"the chat template of {self.tokenizer.name_or_path or 'this tokenizer'} "
+                f"{excerpt(answer['error'], 400)}. Remedy: mend the template, or take another model"
+            )
+        return text
 
     def _ids(self, text: str, **options: Any) -> list[int]:
         options |= {"add_special_tokens": False, "verbose": False}
         return self.tokenizer(text, **options)["input_ids"]
+
+
+@lru_cache(maxsize=1)
+def _renderer(pid: int) -> Any:
+    """The process that renders for this one; a fork needs another."""
+    command = [sys.executable, "-P", str(Path(__file__).with_name("renderer.py"))]
+    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    # a group of its own: Ctrl-C does not reach it
+    pipes |= {"stderr": subprocess.DEVNULL, "text": True}
+    return subprocess.Popen(command, start_new_session=True, **pipes)
+
+
+def _answer(request: dict[str, Any]) -> dict[str, Any]:
+    """The text that :mod:`.renderer` gives to a request, or the error."""
+    limits = {"seconds": _SECONDS, "room": _ROOM * 2**20}
+    line = ""
+    with _rendering:
+        process = _renderer(os.getpid())
+        try:
+            with suppress(BrokenPipeError):  # where it died, there is no line
+                print(json.dumps(request | limits, default=str), file=process.stdin, flush=True)
+                line = process.stdout.readline()
+        finally:
+            if not line.endswith("\n"):  # Ctrl-C may have come between
+                process.kill()
+                process.communicate()  # lets go of it
+                _renderer.cache_clear()
+    if line.endswith("\n"):
+        return json.loads(line)
+    faults = {
+        -signal.SIGPROF: f"takes more than {_SECONDS:g} s for a text",
+        NO_ROOM: f"takes more than {_ROOM} MiB of memory for a text",
+    }
+    code = process.returncode
+    return {"error": faults.get(code, f"ends the process that renders it (exit code {code})")}
