@@ -204,7 +204,11 @@ def _group_sums(x: Array, y: Array, setting: Setting, draws: Draws) -> tuple[Par
     x, y = np.moveaxis(x, axis, 0), np.moveaxis(y, axis, 1)
     if y.shape[-2] == 1 and (weights == weights[:1]).all():
         weights = weights[:1]  # only groups were drawn: their sums are the same in every draw
-    return setting.function.sums(x, y, weights), group_weights.T
+    # some metrics at a time: the pairs of all groups take room
+    step = max(1, _ROOM // max(1, y[0].size * y.shape[-1]))
+    parts = [y[start : start + step] for start in range(0, len(y), step)]
+    sums = zip(*(setting.function.sums(x, part, weights) for part in parts), strict=True)
+    return tuple(map(np.concatenate, sums)), group_weights.T
 
 
 def _combined(sums: Parts, weights: Array, setting: Setting, pairs: Array) -> Array:
