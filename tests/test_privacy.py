@@ -103,7 +103,7 @@ def test_no_table_that_a_loader_makes_holds_one(name):
         module = __import__(f"tstmeta.data.{name}", fromlist=["corpus"])
         assert leaks(written.table_text(module.corpus(data.root(name)))) == 0
         return
-    for table in schema.SCHEMAS:
+    for table in schema.TABLES:
         frame = getattr(loaded, table)
         assert leaks(written.table_text(frame)) == 0, table
         if "rater" in frame:

@@ -188,7 +188,7 @@ def cells(table: str) -> dict[str, st.SearchStrategy]:
 
 def rows(table: str) -> st.SearchStrategy[pd.DataFrame]:
     """Any valid table of up to six rows."""
-    key = schema.SCHEMAS[table].unique
+    key = schema.UNIQUE.get(table)
     lists = st.lists(
         st.fixed_dictionaries(cells(table)),
         min_size=1,

@@ -19,7 +19,7 @@ from .data import paths
 from .data.base import Dataset
 from .data.files import read_rows, read_text
 from .data.tables import rename_raters
-from .schema import DataError, TstmetaError, cell_check, check, checked, fault, member_of, validate
+from .schema import CellCheck, DataError, TstmetaError, check, checked, fault, member_of, validate
 
 #: Lowest and highest answer of a form of ratings.
 SCALE = (1, 5)
@@ -185,7 +185,7 @@ def read_export(
 def _answers(path: Path, form: Form, known: pd.DataFrame) -> pd.DataFrame:
     """The answers in a file, a row a person and task, indexed by the number of the task."""
     table = (_sheet if path.suffix.lower() == ".csv" else _export)(path, form)
-    rater = cell_check(bool, "name who rated, or export again with the annotators")
+    rater = CellCheck(bool, "name who rated, or export again with the annotators")
     checks = {"rater": rater, **dict.fromkeys(form.questions, member_of(form.answers))}
     table = checked(table, checks, path)
     now = known.reindex(table[form.key])

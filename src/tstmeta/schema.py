@@ -4,6 +4,8 @@ Tables are validated where they enter, by :func:`validate`, and trusted after.  
 becomes a :class:`DataError` that carries one :class:`Problem` a fault.
 """
 
+from __future__ import annotations
+
 import hashlib
 import math
 import re
@@ -11,14 +13,15 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
-import pandera.pandas as pa
-from pandera.errors import SchemaErrors
 
 from .secrecy import conceal
+
+if TYPE_CHECKING:
+    import pandera.pandas as pa
 
 #: What a rating can be about.  ``overall``, ``structure`` and ``overcorrection`` occur in few sets.
 DIMENSIONS = ("content", "style", "fluency", "overall", "structure", "overcorrection")
@@ -156,31 +159,34 @@ def shown(value: object) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
-def cell_check(passes: Callable[[Any], bool], remedy: str, name: str | None = None) -> pa.Check:
-    """A check of every cell, missing ones too; its name is the remedy that a report names."""
+class CellCheck(NamedTuple):
+    """A check of every cell, missing ones too, and the remedy that a report names."""
 
-    def every(cells: pd.Series) -> pd.Series:
+    passes: Callable[[Any], bool]
+    remedy: str
+    is_number: bool = False
+
+    def every(self, cells: pd.Series) -> pd.Series:
         if isinstance(cells.dtype, pd.StringDtype):  # the same text many times: looked at once
             codes, texts = pd.factorize(cells, use_na_sentinel=False)
-            return pd.Series(np.array([passes(text) for text in texts], bool)[codes], cells.index)
-        return cells.map(passes).astype(bool)
+            passed = np.array([self.passes(text) for text in texts], bool)
+            return pd.Series(passed[codes], cells.index)
+        return cells.map(self.passes).astype(bool)
 
-    return pa.Check(every, ignore_na=False, error=remedy, name=name)
 
-
-def member_of(known: Collection[str]) -> pa.Check:
+def member_of(known: Collection[str]) -> CellCheck:
     """Cells that are one of a few texts."""
-    return cell_check(
+    return CellCheck(
         lambda cell: isinstance(cell, str) and cell in known, f"use one of {', '.join(known)}"
     )
 
 
 #: Cells that are texts and not blank.
-FILLED = cell_check(
+FILLED = CellCheck(
     lambda cell: isinstance(cell, str) and bool(cell.strip()), "write a text or drop the row"
 )
 _HALF = re.compile("[\ud800-\udfff]")
-_LIST = cell_check(
+_LIST = CellCheck(
     lambda cell: (
         isinstance(cell, list)
         and all(x is None or (isinstance(x, str) and not _HALF.search(x)) for x in cell)
@@ -193,7 +199,7 @@ def hold(frame: pd.DataFrame, schema: pa.DataFrameSchema, where: str) -> pd.Data
     """Validate a frame, indexed by row number from 1; every failure case becomes a Problem."""
     try:
         return schema.validate(frame, lazy=True)
-    except SchemaErrors as error:
+    except pandera().errors.SchemaErrors as error:
         cases = error.failure_cases
     # Of texts that UTF-8 cannot hold pandera names neither row nor cell.
     fault = ("not texts", "use texts that UTF-8 can hold")
@@ -226,7 +232,7 @@ def _problems(cases: pd.DataFrame, schema: pa.DataFrameSchema, where: str) -> It
             what, remedy = "duplicate row", "keep one row for each combination of these columns"
         elif cell is None or not str(cell).strip() or check == "not_nullable":
             what = "missing value"
-            if check in ("not_nullable", FILLED.error):
+            if check in ("not_nullable", FILLED.remedy):
                 remedy = "fill it in or drop the row"
         elif row is None:
             what = f"values of type {cell}"
@@ -248,7 +254,7 @@ def number(cell: Any) -> float:
 
 def numeric(
     low: float = -math.inf, high: float = math.inf, *, integer=False, optional=False, hint=""
-) -> pa.Check:
+) -> CellCheck:
     """Cells that are finite numbers from ``low`` to ``high``, or empty where that is allowed."""
     kind = "whole" if integer else "finite"
     span = "" if math.isinf(low) else f" from {low:g} to {high:g}"
@@ -260,7 +266,7 @@ def numeric(
         value = number(cell)
         return math.isfinite(value) and low <= value <= high and not (integer and value % 1)
 
-    return cell_check(passes, remedy, "numeric")
+    return CellCheck(passes, remedy, is_number=True)
 
 
 def checked(
@@ -271,78 +277,91 @@ def checked(
     ``frame`` is indexed by row number, from 1; ``checks`` gives a column its check, checks or None;
     in the columns ``unique`` no two rows may agree.
     """
-    table = {name: pa.Column(checks=check, nullable=True) for name, check in checks.items()}
+    pa = pandera()
+    table = {name: Column(None, check, True).for_pandera() for name, check in checks.items()}
     try:
         hold(frame, pa.DataFrameSchema(table, unique=list(unique) or None), str(where))
     except TypeError:  # lists cannot be looked up among others: they are the fault
         hold(frame, pa.DataFrameSchema(table), str(where))
-    numbers = [name for name, check in checks.items() if getattr(check, "name", "") == "numeric"]
+    numbers = [name for name, check in checks.items() if getattr(check, "is_number", False)]
     return frame.assign(**{name: frame[name].map(number).astype(float) for name in numbers})
 
 
-def _texts(*names: str, check: pa.Check | None = None) -> dict[str, pa.Column]:
-    return {name: pa.Column(str, check, coerce=True) for name in names}
+def pandera() -> Any:
+    """The library, which takes long to import; it stores texts as pandas does at its import."""
+    with pd.option_context("mode.string_storage", "auto"):
+        import pandera.pandas
+    return pandera.pandas
 
 
-def _filled(*names: str) -> dict[str, pa.Column]:
-    return _texts(*names, check=FILLED)
+class Column(NamedTuple):
+    """A column of a table: its type, the check of its cells, whether a cell may be missing."""
+
+    kind: type | None
+    check: CellCheck | None = None
+    nullable: bool = False
+
+    def for_pandera(self) -> pa.Column:
+        pa, check, kind = pandera(), self.check, self.kind
+        check = check and pa.Check(check.every, ignore_na=False, error=check.remedy)
+        return pa.Column(kind, check, nullable=self.nullable, coerce=kind is str)
 
 
-#: Table -> its columns after ``dataset``, in order.
-_COLUMNS = {
+def _filled(*names: str) -> dict[str, Column]:
+    return dict.fromkeys(names, Column(str, FILLED))
+
+
+#: Table -> its columns, in order.
+TABLES: dict[str, dict[str, Column]] = {
     "items": {
-        **_filled("item_id", "source_id"),
-        **_texts("system", "style", "direction"),
+        **_filled("dataset", "item_id", "source_id"),
+        **dict.fromkeys(("system", "style", "direction"), Column(str)),
         **_filled("language"),
-        **{name: pa.Column(str, coerce=True, nullable=True) for name in ("source", "output")},
-        "references": pa.Column(object, _LIST),
-        "is_reference": pa.Column(bool),
+        **dict.fromkeys(("source", "output"), Column(str, nullable=True)),
+        "references": Column(object, _LIST),
+        "is_reference": Column(bool),
     },
     "ratings": {
-        **_filled("item_id"),
-        **_texts("dimension", check=member_of(DIMENSIONS)),
+        **_filled("dataset", "item_id"),
+        "dimension": Column(str, member_of(DIMENSIONS)),
         **_filled("rater"),
-        "value": pa.Column(float, pa.Check(np.isfinite, error="use a finite number")),
+        "value": Column(float, CellCheck(lambda cell: not math.isinf(cell), "use a finite number")),
     },
-    "labels": {**_filled("item_id", "name"), **_texts("value")},
+    "labels": {**_filled("dataset", "item_id", "name"), "value": Column(str)},
     "preferences": {
-        **_filled("item_a", "item_b"),
-        **_texts("dimension", check=member_of(DIMENSIONS)),
+        **_filled("dataset", "item_a", "item_b"),
+        "dimension": Column(str, member_of(DIMENSIONS)),
         **_filled("rater"),
-        **_texts("value", check=member_of(("a", "b", "tie"))),
+        "value": Column(str, member_of(("a", "b", "tie"))),
     },
     "scores": {
-        **_filled("item_id", "metric"),
-        **_texts("dimension", check=member_of(DIMENSIONS)),
-        **_texts("basis", check=member_of(BASES)),
+        **_filled("dataset", "item_id", "metric"),
+        "dimension": Column(str, member_of(DIMENSIONS)),
+        "basis": Column(str, member_of(BASES)),
         **_filled("signature"),
-        "sample": pa.Column(int),
-        "value": pa.Column(float, nullable=True),
-        **_texts("status", check=member_of([str(status) for status in Status])),
-        **_texts("detail"),
+        "sample": Column(int),
+        "value": Column(float, nullable=True),
+        "status": Column(str, member_of([str(status) for status in Status])),
+        "detail": Column(str),
     },
 }
 #: Columns in which no two rows of a table agree.
-_UNIQUE = {
+UNIQUE = {
     "items": ["dataset", "item_id"],
     "ratings": ["dataset", "item_id", "dimension", "rater"],
     "labels": ["dataset", "item_id", "name"],
     "scores": ["dataset", "item_id", "signature", "basis", "sample"],
 }
-SCHEMAS = {
-    name: pa.DataFrameSchema({**_filled("dataset"), **columns}, unique=_UNIQUE.get(name))
-    for name, columns in _COLUMNS.items()
-}
 
 
 def columns(table: str) -> list[str]:
     """Column names of a table, in order."""
-    return list(SCHEMAS[table].columns)
+    return list(TABLES[table])
 
 
 def empty(table: str) -> pd.DataFrame:
     """A table with no rows and the right column types."""
-    types = {name: column.dtype.type for name, column in SCHEMAS[table].columns.items()}
+    types = {name: column.kind for name, column in TABLES[table].items()}
     return pd.DataFrame({name: pd.Series([], dtype=kind) for name, kind in types.items()})
 
 
@@ -371,7 +390,9 @@ def validate(frame: pd.DataFrame, table: str, where: str = "") -> pd.DataFrame:
             lists = [x.tolist() if isinstance(x, np.ndarray) else x for x in frame["references"]]
             frame = frame.assign(references=pd.Series(lists, index=frame.index, dtype=object))
         try:
-            frame = hold(frame, SCHEMAS[table], where) if len(frame) else empty(table)
+            checks = {name: column.for_pandera() for name, column in TABLES[table].items()}
+            rule = pandera().DataFrameSchema(checks, unique=UNIQUE.get(table))
+            frame = hold(frame, rule, where) if len(frame) else empty(table)
         except DataError as error:
             problems += error.problems
     if problems:

@@ -29,10 +29,10 @@ from ..schema import (
     DIMENSIONS,
     FILLED,
     MEAN_RATER,
+    CellCheck,
     DataError,
     MissingData,
     Status,
-    cell_check,
     check,
     checked,
     fault,
@@ -61,7 +61,7 @@ _PERSON = re.compile(
 )
 _TRUTH = {"": False, "false": False, "0": False, "no": False, "true": True, "1": True, "yes": True}
 
-_is_text = partial(cell_check, lambda cell: isinstance(cell, str))
+_is_text = partial(CellCheck, lambda cell: isinstance(cell, str))
 _TEXT, _QUOTED = _is_text("write a text or a number"), _is_text("put the text in quotes")
 _CHECKS: dict[str, Any] = {
     **dict.fromkeys(("source", "item_id", "source_id"), FILLED),
@@ -69,17 +69,17 @@ _CHECKS: dict[str, Any] = {
     "output": _is_text(
         'write a text, in quotes ("" if the system returned nothing), or drop the row'
     ),
-    "language": cell_check(
+    "language": CellCheck(
         lambda code: code == "" or bool(isinstance(code, str) and _LANGUAGE.fullmatch(code)),
         "write a code such as en, de or pt-BR",
     ),
-    "references": cell_check(
+    "references": CellCheck(
         lambda cell: (
             isinstance(cell, list) and all(isinstance(text, str) and text.strip() for text in cell)
         ),
         'write ["first", "second"], none of them empty, or use columns reference_1, reference_2',
     ),
-    "is_reference": cell_check(lambda cell: cell in _TRUTH, "write true or false"),
+    "is_reference": CellCheck(lambda cell: cell in _TRUTH, "write true or false"),
 }
 
 
@@ -290,7 +290,7 @@ def _long(path: Path, table: str, needed: Sequence[str]) -> pd.DataFrame:
 
 def _item_in(ids: Iterable[str]) -> Any:
     known = {*ids}
-    return cell_check(
+    return CellCheck(
         lambda cell: isinstance(cell, str) and cell in known, "use an item_id of the data set"
     )
 
