@@ -1,4 +1,5 @@
-"""Millions of pairs: cores, memory, kills, peers and a cluster, with the command as people run it.
+"""Millions of pairs: cores, memory, kills, peers, a cluster and ratings, with commands as people
+run them.
 
 The pairs are made from the contrast set by repetition and noise.  Times are wall-clock times of
 whole commands, start and end included; memory is the largest sum of the resident sizes of all
@@ -30,11 +31,13 @@ from tstmeta.data import load
 
 LIBRARIES = ("tstmeta", "sacrebleu", "bert-score", "torch", "pyarrow", "distributed")
 METRICS = ("bleu", "chrf", "pinc")
-PARTS = ("cores", "memory", "kills", "peers", "cluster")
+PARTS = ("cores", "memory", "kills", "peers", "cluster", "ratings")
 #: Of the pairs of the first part, how many the others take.
 KILLED, PEERS, CLUSTERED, EMBEDDED = 20, 5, 5, 100
 #: What must hold.
 MOST_OF_ONE, MOST_MEMORY, MOST_GROWTH, MOST_OVERHEAD = 0.55, 1200, 1.1, 1.25
+#: ``evaluate`` of all rated rows, MiB; and a row's time beside that of a row of a quarter of them.
+MOST_RATED, MOST_BENT = 4096, 1.15
 #: What is asked of a cluster on paper.
 PAIRS, WORKERS = 10**9, 1000
 
@@ -305,6 +308,40 @@ def on_paper(data: Path, n: int, seconds: float, folder: Path) -> list[dict[str,
     ]
 
 
+# ----------------------------------------------------------------------------------- ratings
+
+
+def ratings(n: int, folder: Path) -> Report:
+    """``evaluate`` on a quarter of the rated rewrites and on all: memory, and time of a row."""
+    rng, rows = np.random.default_rng(measure.SEED), []
+    table = pd.read_parquet(pairs(n, folder / "rated.parquet"))
+    table["source_id"], table["system"] = np.arange(n) // 5, [f"m{row % 5}" for row in range(n)]
+    table["source"] = table.groupby("source_id")["source"].transform("first")
+    for rater in ("content.r1", "content.r2"):
+        table[rater] = rng.integers(1, 6, n)
+    for size in (n // 4, n):
+        data, out = folder / f"rated-{size}.parquet", folder / f"values-{size}.csv"
+        table.head(size).astype({"source_id": str}).to_parquet(data, index=False)
+        words = [
+            sys.executable,
+            "-m",
+            "tstmeta",
+            "evaluate",
+            "--data",
+            str(data),
+            "--out",
+            str(out),
+        ]
+        words += ["--metric", "edit-similarity", "--store", str(folder / f"store-{size}")]
+        rows.append(row("ratings", "evaluate, edit-similarity", size, *watched(words)))
+    quarter, full = rows
+    bent = quarter["pairs_a_second"] / full["pairs_a_second"]
+    return rows, [
+        measure.check("evaluate: peak MiB of all rated rows", full["peak_mib"], "<", MOST_RATED),
+        measure.check("evaluate: time of a row, times that of a quarter", bent, "<=", MOST_BENT),
+    ]
+
+
 def main() -> None:
     def more(parser: Any) -> None:
         parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS)
@@ -317,6 +354,7 @@ def main() -> None:
         "kills": lambda folder: kills(max(20_000, n // KILLED), folder),
         "peers": lambda folder: peers(max(2000, n // PEERS), folder, max(60, n // EMBEDDED)),
         "cluster": lambda folder: cluster(max(20_000, n // CLUSTERED), folder),
+        "ratings": lambda folder: ratings(n, folder),
     }
     rows, checks = [], []
     for name in given.only:

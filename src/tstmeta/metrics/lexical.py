@@ -46,6 +46,20 @@ class _Lexical(PairMetric):
         return spelt(cut, self.apart), note
 
 
+@lru_cache(maxsize=2**10)
+def _counted(metric: Any, texts: tuple[str, ...]) -> Any:
+    """What sacreBLEU counts in references, which many outputs share."""
+    return metric._cache_references([[text] for text in texts])[0]
+
+
+def sentence_score(metric: Any, output: str, texts: tuple[str, ...]) -> float:
+    """sacreBLEU's ``sentence_score`` of a metric of its own, with :func:`_counted` references."""
+    output, counted = metric._preprocess_segment(output), _counted(metric, texts)
+    return metric._aggregate_and_compute(
+        [metric._compute_segment_statistics(output, counted)]
+    ).score
+
+
 class SentenceBleu(_Lexical):
     """BLEU of single sentences (Papineni et al., 2002); not symmetric.
 
@@ -66,7 +80,7 @@ class SentenceBleu(_Lexical):
     def value(self, request: Request) -> float:
         output, texts = request.output, request.against
         if self.variant in ("", "intl"):
-            return self._bleu.sentence_score(output, texts).score
+            return sentence_score(self._bleu, output, texts)
         from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
 
         bleu = partial(sentence_bleu, smoothing_function=SmoothingFunction().method1)
@@ -161,7 +175,7 @@ class Chrf(_Lexical):
         self._chrf = CHRF(word_order=2 if variant else 0)
 
     def value(self, request: Request) -> float:
-        return self._chrf.sentence_score(request.output, list(request.against)).score
+        return sentence_score(self._chrf, request.output, request.against)
 
 
 class Rouge1(_Lexical):
