@@ -24,8 +24,8 @@ from ..metrics.base import Request
 from ..schema import DataError, Problem, TstmetaError
 from .base import Message, Question, Sampling
 
-#: Counts up when slots are filled, or answers read, in another way: it is part of every hash, one
-#: more for a fence, which has the style in it since then.
+#: Counts up with a release that fills slots, or reads answers, in another way: it is part of every
+#: hash, one more for a fence, which has the style in it since then.
 RULES = 3
 #: A slot is a name in braces; other braces, as of an example in JSON, are words like any other.
 SLOT = re.compile(r"\{([a-z_]+)\}")
