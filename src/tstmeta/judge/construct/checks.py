@@ -109,6 +109,7 @@ _TALK = re.compile(
     r"^\W{0,9}(sure|certainly|of course|okay)[,.!:]|^\W{0,9}(here('s| is| are)\b|note:)"
     r"|\bas an? (ai|(large )?language model)\b|\bi('m| am) sorry,? but i (can('|no)t|am unable)"
     r"|\bi('ve| have)? (rewritten|rewrote|revised|kept the)\b"
+    r"|\bi (can('|no)t|won't|am unable to) (help|assist|comply|rewrite|do (this|that))\b"
     r"|\brewritten (text|sentence|version)\b",
     re.I | re.M,
 )
