@@ -12,7 +12,6 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import BaseModel, Field
 
-from ..models.connection import ServerError
 from ..secrecy import Mask, excerpt, masked
 
 #: Characters of an answer that are kept; a longer one is cut as if it had run out of tokens.
@@ -192,4 +191,6 @@ def error(status: int, data: bytes, mask: Mask = None) -> Reply:
     may_pass = status in (400, 408, 409, 413, 422, 429) or status >= 500
     if may_pass and code not in ("insufficient_quota", "model_not_found"):
         return Reply(failure=failure)
+    from ..models.connection import ServerError  # takes time to import
+
     raise ServerError(f"{failure}. Remedy: {_REMEDY}")
