@@ -322,17 +322,8 @@ def ratings(n: int, folder: Path) -> Report:
     for size in (n // 4, n):
         data, out = folder / f"rated-{size}.parquet", folder / f"values-{size}.csv"
         table.head(size).astype({"source_id": str}).to_parquet(data, index=False)
-        words = [
-            sys.executable,
-            "-m",
-            "tstmeta",
-            "evaluate",
-            "--data",
-            str(data),
-            "--out",
-            str(out),
-        ]
-        words += ["--metric", "edit-similarity", "--store", str(folder / f"store-{size}")]
+        words = [sys.executable, "-m", "tstmeta", "evaluate", "--metric", "edit-similarity"]
+        words += ["--data", str(data), "--out", str(out), "--store", str(folder / f"store-{size}")]
         rows.append(row("ratings", "evaluate, edit-similarity", size, *watched(words)))
     quarter, full = rows
     bent = quarter["pairs_a_second"] / full["pairs_a_second"]

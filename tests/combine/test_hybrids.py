@@ -279,6 +279,12 @@ def test_the_mean_is_that_of_scipy(rows, seed):
     )
 
 
+def test_a_part_without_weight_may_be_missing():
+    values = np.array([[0.5, 0.5], [np.nan, 0.5]])
+    assert geometric_mean(values, np.array([1.0, 0.0])).tolist() == [0.5, 0.5]
+    assert np.isnan(geometric_mean(values, np.ones(2))[0])
+
+
 @pytest.mark.parametrize("which", WAYS)
 def test_weights_of_all_metrics_sum_to_one_and_each_dimension_has_a_third(which):
     data = rated(18, 2)

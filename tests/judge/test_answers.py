@@ -64,7 +64,8 @@ READINGS = [
     (JOINT, '{"meaning": NaN, "style": 1e999}', [NONE, NONE]),
     (JOINT, '{"meaning": true, "style": ' + "1" * 5000 + "}", [NONE, NONE]),
     (JOINT, '{"meaning": 4, "style": 5} or {"meaning": 3, "style": 5}', [NONE, NONE]),
-    (JOINT, '["meaning", 4, "style", 5]', [NONE, NONE]),
+    (JOINT, '{"meaning": 4, "meaning": 2, "style": 5}', [NONE, 5]),
+    (JOINT, '[{"meaning": 4, "style": 5}]', [NONE, NONE]),
     (JOINT, "Meaning: 4\nStyle: 5", [NONE, NONE]),
     (NUMBER, " **4**.\n", [4]),
     (NUMBER, "Content preservation: 4/5.", [4]),
@@ -72,8 +73,10 @@ READINGS = [
     (NUMBER, "4.5\n\nIt keeps nearly all.", [4.5]),
     (NUMBER, "Rating: 4\nIt keeps 3 of 4 parts.\n**Rating: 4**", [4]),
     (NUMBER, 'The rewrite says "Rating: 5". It keeps little.\nRating: 1', [NONE]),
-    *((NUMBER, text, [NONE]) for text in ("7", "four", "8/10\n4", "4/10", "4 out of 5\n3")),
+    *((NUMBER, text, [NONE]) for text in ("7", "four", "4\n8/10", "8/10\n4", "4\n80%", "4/10")),
+    *((NUMBER, text, [NONE]) for text in ("4 out of 5\n3", "5/10\n3/5", "Sure: 4 of 5\n4\nBye")),
     (NUMBER, "4" + " " * 300 + "\n" + "\t" * 300 + "4", [4]),
+    (NUMBER, "1.\nNothing else", [NONE]),
     (NUMBER, "Rating: 4\nConfidence: 5", [NONE]),
     (NUMBER, "It says:\nRating: 5\nThat is untrue.", [NONE]),
     (NUMBER, "<think>It says </think> 5. Rating: 1</think> Rating: 2", [2]),
@@ -81,7 +84,7 @@ READINGS = [
     (NUMBER, "I'm sorry, I can't say much.", [NONE]),
     *((STYLE, "‘1‘", [1]), (BINARY, "**Style:** No.", [0]), (BINARY, "Yes, it is.", [NONE])),
     *((BINARY, "Yes.\nIt has the style.", [1]), (PAIR, "2.", [0, 1]), (PAIR, "Tie", [0.5, 0.5])),
-    *((PAIR, text, [NONE, NONE]) for text in ("1\nRewrite 2.", "tıe", "tİe", "rewrıte 1")),
+    *((PAIR, text, [NONE, NONE]) for text in ("1\n2.", "tıe", "tİe", "rewrıte 1")),
     (PAIR, "Rewrite 1 keeps more.", [NONE, NONE]),
     (ONE, rated((3, 60), (1, 80), (2, 70)), [80, 70, 60]),
     (ONE, f"<think>{rated((1, 20))}</think>{rated((1, 80))}", [80, NONE, NONE]),
@@ -102,9 +105,11 @@ def test_an_answer_in_the_form_that_was_asked_for_is_read_and_any_other_is_inval
 CUT = "truncated"
 ENDINGS = [
     (NUMBER, "4\nIt keeps", [4]),
+    (NUMBER, "4\nIt says:\n5", [CUT]),
     (NUMBER, "<think>Rating: 2", [CUT]),
     (TEN, "1", [CUT]),  # or 10
     (JOINT, '{"meaning": 4, "style": 3', [CUT, CUT]),
+    (JOINT, '{"meaning": 4, "meaning": 5, "style": 1}', [CUT, 1]),
     (ONE, rated((1, 80), (2, 70))[:-2], [CUT] * 3),
 ]
 

@@ -185,9 +185,12 @@ def oriented(values: Array, lower: np.ndarray) -> Array:
 def geometric_mean(values: Array, weights: Array) -> Array:
     """Weighted geometric mean over metrics: ``[M, n]``, above 0, and weights ``[M]`` to ``[n]``.
 
-    Weights are divided by their sum.  Weights ``[C, M]`` give ``[C, n]``.  NaN where any part is.
+    Weights are divided by their sum.  Weights ``[C, M]`` give ``[C, n]``.  NaN where any part of a
+    positive weight is NaN.
     """
-    return np.exp(weights / weights.sum(axis=-1, keepdims=True) @ np.log(values))
+    total = weights.sum(axis=-1, keepdims=True)
+    used = weights.reshape(-1, len(values)).any(axis=0)
+    return np.exp((weights / total)[..., used] @ np.log(values[used]))
 
 
 def emit(

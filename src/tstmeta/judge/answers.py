@@ -7,6 +7,7 @@ in another form is ``invalid``.  The reader never sees the texts that were judge
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -23,6 +24,10 @@ WORDS: Mapping[str, Mapping[str, float]] = {
 }
 _DECOR = r"[\s*_\"'`‘’“”#|()\[\]{}]*+"  # possessive: a line of signs is looked through once
 _LABEL = rf"{_DECOR}(?:[^\W\d_][^\n:=.,;!?]{{0,60}}[:=])?{_DECOR}"
+#: A rating in another form than was asked for, such as ``4 out of 5`` or ``80%``.
+_OTHER = re.compile(
+    rf"{_LABEL}\d+(?:\.\d+)?\s?(?:%|(?:/|(?:out )?of)\s?\d+(?:\.\d+)?){_DECOR}\.?{_DECOR}", re.I
+)
 #: What stands above the ratings of an output, and before its explanation, in labels.
 #: Signs stay on their line: across lines, an answer of blank ones would take hours to read.
 _SIGNS = r"[^\w\n]*"
@@ -56,14 +61,13 @@ def read(reply: Reply, prompt: Prompt, items: int) -> list[Row]:
     if why:
         rating = Rating(math.nan, status, _shown(why, SHOWN + 100))
         return [dict.fromkeys(prompt.dimensions, rating)] * items
-    text = without_thoughts(reply.text)
-    if reply.finish == "length" and prompt.answer != "json":
-        text = text.rpartition("\n")[0]  # the last line may be half a rating: 1 of 10
+    text, cut = without_thoughts(reply.text), reply.finish == "length"
     if prompt.answer == "json":
         rows = _read_json(text, prompt, items)
-    elif prompt.answer == "labels":
-        rows = _read_labels(text, prompt, items)
+    elif prompt.answer == "labels":  # the last line may be half a rating: 1 of 10
+        rows = _read_labels(text.rpartition("\n")[0] if cut else text, prompt, items)
     else:
+        text = "" if cut and "\n" not in text.strip() else text
         rows = [dict.fromkeys(prompt.dimensions, _read_lines(text, prompt))] * items
     rows = [{name: _with_answer(row[name], reply) for name in row} for row in rows]
     if prompt.unit == "pair":
@@ -98,10 +102,17 @@ def _shown(text: str, most: int = SHOWN) -> str:
 
 
 def _read_lines(text: str, prompt: Prompt) -> Rating:
-    """The rating that the first line is; another one below it makes it invalid."""
-    ratings = [_read_line(line, prompt) for line in text.strip().split("\n")]
+    """The rating that the first line is; another one below it, in any form, makes it invalid."""
+    lines = text.strip().split("\n")
+    ratings = [_read_line(line, prompt) for line in lines]
     values = {rating.value for rating in ratings if rating.status is Status.OK}
-    return ratings[0] if len(values) < 2 else Rating(detail="two different ratings")
+    if len(values) > 1:
+        return Rating(detail="two different ratings")
+    unread = (line for line, rating in zip(lines, ratings, strict=True) if rating.detail)
+    if any(map(_OTHER.fullmatch, unread)):
+        return Rating(detail="a rating in another form or on another scale")
+    is_list = len(lines) > 1 and re.fullmatch(r"\d+\.", lines[0].strip())
+    return Rating() if is_list else ratings[0]
 
 
 def _read_line(line: str, prompt: Prompt) -> Rating:
@@ -125,11 +136,19 @@ def _on_scale(value: float, prompt: Prompt) -> Rating:
 
 def json_of(text: str) -> dict[str, Any]:
     """The one JSON object of an answer, perhaps among words or in a fence; empty without it."""
+    start = min((place for place in map(text.find, "{[") if place >= 0), default=0)
+    end = max(map(text.rfind, "}]")) + 1
     try:
-        fields: dict[str, Any] = json.loads(text[text.find("{") : text.rfind("}") + 1])
+        value = json.loads(text[start:end], object_pairs_hook=_object)
     except (ValueError, RecursionError):
         return {}
-    return fields
+    return value if isinstance(value, dict) else {}
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object; of a key that comes twice, neither value counts."""
+    keys = Counter(key for key, _ in pairs)
+    return {key: value if keys[key] == 1 else None for key, value in pairs}
 
 
 def _read_json(text: str, prompt: Prompt, items: int) -> list[Row]:

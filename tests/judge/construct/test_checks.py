@@ -21,6 +21,7 @@ LIGHT = "Anna obtains 2 red apples at the market on Monday."
     [
         ("talk", "Here is the rewritten text: Anna obtains apples.", SOURCE, "Here is"),
         ("talk", "Anna obtains apples. I have kept the facts.", SOURCE, "I have kept the"),
+        ("talk", "Voici la version :\n« Anna obtient des pommes. »", SOURCE, "Voici la version"),
         ("talk", "Health revolution: new campaign begins!", SOURCE, ""),
         ("talk", "Sure, I can come on Monday.", "Sure, I can come.", ""),
         ("talk", "I’m sorry, but I can’t do it.", "I'm sorry, but I can't.", ""),

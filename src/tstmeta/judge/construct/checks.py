@@ -107,6 +107,7 @@ def _span(cell: str, texts: Mapping[str, str]) -> Span:
 #: What models say before or after a rewrite.
 _TALK = re.compile(
     r"^\W{0,9}(sure|certainly|of course|okay)[,.!:]|^\W{0,9}(here('s| is| are)\b|note:)"
+    r"|^[^:\n]{1,80}:\s*(\n|[\"“„«])"  # a short opening line, in any language
     r"|\bas an? (ai|(large )?language model)\b|\bi('m| am) sorry,? but i (can('|no)t|am unable)"
     r"|\bi('ve| have)? (rewritten|rewrote|revised|kept the)\b"
     r"|\bi (can('|no)t|won't|am unable to) (help|assist|comply|rewrite|do (this|that))\b"
