@@ -100,7 +100,7 @@ test: setup ## Build the book of a machine without raw files, check style and ty
 	@"$(PY)" -m pytest -n 3 --dist loadfile --no-loadscope-reorder --durations 15
 
 nightly: book ## All tests, also long ones: simulations, and every number that is passed on computed again
-	@"$(PY)" -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m "nightly or not nightly"
+	@"$(PY)" -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m "nightly or not nightly" --junitxml .build/nightly.xml
 
 lint: setup ## Put the code into the project's style and check its types
 	@"$(PY)" -m ruff check --fix .

@@ -52,6 +52,7 @@ def _no_process_is_left() -> Generator[None]:
         process = rendering._renderer(os.getpid())
         process.kill()
         process.communicate()
+        rendering._renderer.cache_clear()
 
 
 @pytest.fixture(scope="session")

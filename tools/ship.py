@@ -10,6 +10,7 @@
                         store of a book that was built without raw files, and without this file
     weights             the weights of ``tst-content``, of chapter 27
     exercises           the hashes of data/exercises/answers.csv
+    nightly             tests/nightly.csv: how the last ``make nightly`` went, a row a file of tests
 
 ``ratings`` and ``frozen`` need the raw files of the sets, and the models of Yelp.  The answers of
 exercises are computed by the lessons: a hidden solution ends with ``tst.check(exercise, answer)``.
@@ -27,6 +28,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import nbformat
 import pandas as pd
@@ -49,6 +51,8 @@ from tstmeta.store import FILE
 
 #: How tables are written.
 SMALL: dict[str, Any] = {"compression": "zstd", "compression_level": 19}
+#: Where ``make nightly`` reports its tests.
+NIGHTLY = ROOT / ".build/nightly.xml"
 
 # -------------------------------------------------------------------------- ratings and scores
 
@@ -315,6 +319,21 @@ def hashed(rows: dict[str, dict[str, str]]) -> pd.DataFrame:
     return pd.DataFrame(fresh)
 
 
+def nightly(report: ElementTree.ElementTree) -> pd.DataFrame:
+    """Tests of a JUnit report by file: how many passed, were skipped and failed, and seconds."""
+    rows = []
+    for case in report.iter("testcase"):
+        parts = case.get("classname", "").split(".")  # a class of tests is part of its file
+        file = "/".join(part for part in parts if part[:1].islower())
+        ends = {end.tag for end in case}
+        failed = bool(ends & {"failure", "error"})
+        state = "failed" if failed else "skipped" if "skipped" in ends else "passed"
+        rows.append({"file": f"{file}.py", state: 1, "seconds": float(case.get("time", 0))})
+    table = pd.DataFrame(rows, columns=["file", "passed", "skipped", "failed", "seconds"])
+    table = table.groupby("file", as_index=False).sum().round({"seconds": 1})
+    return table.astype({"passed": int, "skipped": int, "failed": int})
+
+
 def main(what: str = "", *names: str) -> None:
     """Write what is named."""
     match what:
@@ -328,6 +347,8 @@ def main(what: str = "", *names: str) -> None:
             weights()
         case "exercises":
             hashed(exercises.rows()).to_csv(paths.project("exercises", "answers.csv"), index=False)
+        case "nightly":
+            nightly(ElementTree.parse(NIGHTLY)).to_csv(ROOT / "tests/nightly.csv", index=False)
         case _:
             raise SystemExit(__doc__)
 
