@@ -149,9 +149,9 @@ def run_notebook(source: Path, values: Mapping[str, Any], out: Path) -> Path:
             progress_bar={"desc": source.stem, "leave": False} if sys.stderr.isatty() else False,
             request_save_on_cell_execute=False,  # it takes as long as many cells; a fault is saved
             kernel_manager_class=_this_python(),
-            # on a busy machine a kernel needs its time, and a late picture must not be lost
-            start_timeout=180,
-            iopub_timeout=180,
+            extra_arguments=["--log-level=CRITICAL"],  # interrupted, it would log a traceback
+            start_timeout=180,  # on a busy machine a kernel needs its time
+            iopub_timeout=180,  # a late picture must not be lost
             raise_on_iopub_timeout=True,
         )
     except papermill.PapermillExecutionError as error:

@@ -275,6 +275,7 @@ def test_a_partial_correlation_is_that_of_the_residuals():
     own = tst.partial(PAIRS, "style").set_index("metric").loc["good"]
     assert own["partial"] == pytest.approx(r(*residuals))
     assert own["value"] == pytest.approx(r(good["human"], good["score"]))
+    assert own["n"] == len(good)
     with pytest.raises(TstmetaError, match="no data set has human values of fluency"):
         tst.partial(PAIRS, ["style", "fluency"])
 

@@ -1,6 +1,7 @@
 """An evaluation: everything about a data set and a dimension, against its parts computed alone."""
 
 from itertools import combinations
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -11,7 +12,7 @@ from tests.analysis.tiny import rated as tiny
 from tests.analysis.tiny import scores
 from tests.helpers import needs
 from tstmeta import schema, scoring, stats
-from tstmeta.analysis import evaluate
+from tstmeta.analysis import choice, evaluate
 from tstmeta.analysis.findings import LEVELS, Evaluation
 from tstmeta.analysis.frame import pairs
 from tstmeta.analysis.matrices import cube, matrices
@@ -193,6 +194,28 @@ def test_a_mistake_is_named_with_what_to_do(data, options, message):
 def test_ratings_on_several_scales_are_not_thrown_together():
     with pytest.raises(TstmetaError, match="take one of alva@asset"):
         pairs(load("alva"), schema.empty("scores"))
+
+
+def test_of_released_scores_those_of_the_dimension_and_those_that_are_named_are_listed():
+    data, rows = tiny(), []
+    for name, dimension in (("m", "content"), ("n", "style"), ("j", "content"), ("j", "style")):
+        rows.append(scores(data, range(6), f"released:{name}").assign(dimension=dimension))
+    table = pd.concat(rows, ignore_index=True)
+    of_content = choice.listed(table, "content", ["released"])
+    kinds = of_content.drop_duplicates(["metric", "dimension"])[["metric", "dimension"]]
+    assert kinds.to_numpy().tolist() == [["released:m", "content"], ["released:j", "content"]]
+    named = choice.listed(table, "content", ["released", "released:n"])
+    assert set(named["metric"]) == {"released:m", "released:n", "released:j"}
+
+
+def test_what_is_left_out_says_why(monkeypatch):
+    def get(name):
+        if name == "ter":
+            raise TstmetaError("broken")
+        return SimpleNamespace(missing="not here" * (name == "wmd"))
+
+    monkeypatch.setattr(choice.registry, "get", get)
+    assert choice.left_out("content") == ["left out: ter (broken)", "left out: wmd (not here)"]
 
 
 @needs("lai")
