@@ -81,8 +81,8 @@ class Kernel(COPIES.Process):  # type: ignore[name-defined, misc]
         os.chdir(self.cwd)
         os.environ.clear()
         os.environ.update(self.env)
-        options = [f"--IPKernelApp.parent_handle={os.getppid()}", "--log-level=CRITICAL"]
-        IPKernelApp.launch_instance([*self.words, *options])
+        parent = f"--IPKernelApp.parent_handle={os.getppid()}"
+        IPKernelApp.launch_instance([*self.words, parent])
 
     def poll(self) -> int | None:
         return self.exitcode
