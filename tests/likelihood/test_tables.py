@@ -9,6 +9,7 @@ from transformers import PreTrainedTokenizerFast
 
 from tests.likelihood import small
 from tests.models import tiny
+from tests.scored import dataset
 from tstmeta.data import paths
 from tstmeta.likelihood import TASKS, Rewrite, Scorer, tables
 from tstmeta.likelihood.tables import END, explain, metric_of, spans, token_scores
@@ -72,6 +73,7 @@ def test_spans_tile_a_text_from_its_beginning(make, text, count):
 def test_tokens_spell_the_outputs_and_their_means_are_the_two_equations(metric, variant):
     tokens = explain(TEXTS, metric=metric + variant)
     scorer = metric_of(metric + variant).scorer()
+    assert scorer.model.identity.endswith("|rounded") == bool(variant)
     for item_id, rewrite in tables.rewrites_of(TEXTS).iloc[:-1].items():
         (scores,) = scorer.judge([rewrite])
         part = tokens[tokens["item_id"] == item_id]
@@ -88,6 +90,11 @@ def test_tokens_spell_the_outputs_and_their_means_are_the_two_equations(metric, 
     last = tokens[tokens["item_id"] == str(len(OUTPUTS) - 1)]
     assert last["token"].tolist() == [END], "a blank output has the end of the turn alone"
     assert last[["content", "lead"]].isna().all(axis=None)
+
+
+def test_a_data_set_is_explained_as_its_table(metric):
+    data = dataset(*TEXTS.head(2).to_dict("records"))
+    pd.testing.assert_frame_equal(explain(data, metric), explain(data.items, metric))
 
 
 def test_an_output_that_was_cut_has_the_kept_tokens_and_no_end():

@@ -90,6 +90,7 @@ def test_each_setting_that_changes_a_value_changes_the_signature(tmp_path):
     changed = {signature(words, model=model) for words in ("", "released", "emphasis", str(file))}
     changed |= {signature(model=other), signature(model=small.engine(rounded=True))}
     words = ("", "8b", "released", "emphasis")
+    assert [Likelihood("8b").profile, Likelihood().profile] == ["real", "embedded"]
     assert len(changed | {signature(word) for word in words}) == 6 + len(words)
 
 
@@ -116,6 +117,7 @@ def test_a_model_that_is_not_here_gives_rows_with_the_remedy_and_others_go_on(tm
 BAD = {
     "relased": "'relased' names no setting and no model: use model=MODEL, variant=equation|rel",
     "paper+my.toml": "sets instructions twice",
+    "http://me:pw@h/v1#m": "the address of the server holds a user, a password or a query",
     "http://h/v1": "which model does http://h/v1 run? Write http://h/v1#NAME",
 }
 
