@@ -10,7 +10,7 @@
                         store of a book that was built without raw files, and without this file
     weights             the weights of ``tst-content``, of chapter 27
     exercises           the hashes of data/exercises/answers.csv
-    nightly             tests/nightly.csv: how the last ``make nightly`` went, a row a file of tests
+    nightly             tests/nightly/report.csv: how the last ``make nightly`` went, a row a file of tests
 
 ``ratings`` and ``frozen`` need the raw files of the sets, and the models of Yelp.  The answers of
 exercises are computed by the lessons: a hidden solution ends with ``tst.check(exercise, answer)``.
@@ -118,7 +118,7 @@ def scored(name: str, store: Path) -> pd.DataFrame:
     parts = (PARTS | OURS)[name].items()
     tables = [scoring.score(tst.load(p), runnable([*names]), store=store) for p, names in parts]
     for part in [p for p in SAMPLED if p.partition("@")[0] == name and p != "contrast@tied"]:
-        tables.append(scoring.score(sample_of(tst.load(part)), [JUDGE], store=store))
+        tables.append(scoring.score(sample_of(tst.load(part)), runnable([JUDGE]), store=store))
     table = pd.concat(tables, ignore_index=True)
     seeds = table["metric"].isin(SEEDS[1:])  # they are compared with the source alone
     table = table[~seeds | (table["basis"] == "source")]
@@ -348,7 +348,7 @@ def main(what: str = "", *names: str) -> None:
         case "exercises":
             hashed(exercises.rows()).to_csv(paths.project("exercises", "answers.csv"), index=False)
         case "nightly":
-            nightly(ElementTree.parse(NIGHTLY)).to_csv(ROOT / "tests/nightly.csv", index=False)
+            nightly(ElementTree.parse(NIGHTLY)).to_csv(ROOT / "tests/nightly/report.csv", index=False)
         case _:
             raise SystemExit(__doc__)
 
