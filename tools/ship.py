@@ -10,7 +10,7 @@
                         store of a book that was built without raw files, and without this file
     weights             the weights of ``tst-content``, of chapter 27
     exercises           the hashes of data/exercises/answers.csv
-    nightly             tests/nightly/report.csv: how the last ``make nightly`` went, a row a file of tests
+    nightly             tests/nightly/report.csv: how the last ``make nightly`` went, file by file
 
 ``ratings`` and ``frozen`` need the raw files of the sets, and the models of Yelp.  The answers of
 exercises are computed by the lessons: a hidden solution ends with ``tst.check(exercise, answer)``.
@@ -348,7 +348,8 @@ def main(what: str = "", *names: str) -> None:
         case "exercises":
             hashed(exercises.rows()).to_csv(paths.project("exercises", "answers.csv"), index=False)
         case "nightly":
-            nightly(ElementTree.parse(NIGHTLY)).to_csv(ROOT / "tests/nightly/report.csv", index=False)
+            report = ROOT / "tests/nightly/report.csv"
+            nightly(ElementTree.parse(NIGHTLY)).to_csv(report, index=False)
         case _:
             raise SystemExit(__doc__)
 
