@@ -80,6 +80,13 @@ def test_a_flipped_sentinel_is_one_minus_itself_and_differences_stay_on_a_side(t
     assert (set(gaps["metric"]), len(gaps)) == ({"bleu", "chrf"}, 10)  # a sentinel stands second
 
 
+def test_the_level_is_the_one_asked_for_else_that_of_the_set_else_same_source():
+    for name, level in [("deplain", "pooled"), ("own", "same-source")]:
+        assert set(tst.effects(pairs().assign(dataset=name), draws=2)["level"]) == {level}
+    table = tst.effects(pairs().assign(dataset="deplain"), level="same-source", draws=2)
+    assert set(table["level"]) == {"same-source"}
+
+
 def test_differences_to_a_metric_change_their_sign_where_it_stands_first(table):
     of = synthesis.against(table.reset_index(), "chrf", "source").set_index("metric")
     assert set(of.index) == {"bleu", "copy-rate", "copy-rate:flipped"}
