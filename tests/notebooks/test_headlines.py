@@ -25,20 +25,13 @@ ROOT = Path(__file__).parents[2]
 FRAMES = ROOT / ".build" / "frames"
 #: What a headline cell may ask of us; the rest is pandas, numpy, scipy.
 ALLOWED = {"SENTINELS", "available", "load", "pairs", "score"}
-#: Where a network computes, batches move the last digits, and where it computes anew for raw files,
-#: another processor moves them more.
-DIGITS, NEURAL_DIGITS, ANEW_DIGITS = 1e-9, 1e-6, 1e-5
-#: In shares of pairs a pair of scores that are equal but for rounding changes sides.
-SHARES, SHARE_DIGITS = ("17_", "18_"), 1e-3
-#: Another processor trains other models of Yelp: their rows end so.  GM divides by a perplexity.
-TRAINED, TRAINED_DIGITS, GM_DIGITS = (":yelp", "+yelp", ":yelp-cnn"), 0.05, 0.12
+#: Where a network computes, batches move the last digits.
+DIGITS, NEURAL_DIGITS = 1e-9, 1e-6
+#: Another processor trains other models of Yelp: their rows end so.
+TRAINED, TRAINED_DIGITS = (":yelp", "+yelp", ":yelp-cnn"), 0.02
 NEURAL = ("05_", "11_", "12_", "13_", "lesson_6", "lesson_7")
-NEURAL_ANEW = (*NEURAL, "lesson_8")
 #: Elsewhere the rows of these metrics alone.
 NETWORKS = {"bertscore", "cosine", "likelihood", "likelihood-style", "masked-bleu", "sim", "wmd"}
-#: And these where scores are computed anew.
-ANEW = {"masked-cosine", "perplexity", "slor", "all, equal weights", "best single metric"}
-ANEW |= {"Hybrid-Learned", *(f"style-{kind}" for kind in ("confidence", "emd", "js", "kl"))}
 every_notebook = pytest.mark.parametrize("name", sorted(p.stem for p in NOTEBOOKS.glob("*.ipynb")))
 
 
@@ -55,7 +48,7 @@ def agree(name: str, headline: pd.DataFrame, fast: pd.DataFrame, whole: bool) ->
     kept = [whole or _text(key) in here or not may_lack(name, _text(key)[0]) for key in old.index]
     if whole and get("cosine:mpnet").missing:  # its scores of sets that are not passed on
         kept = [_text(key) in here or ":mpnet" not in " ".join(_text(key)) for key in old.index]
-    check(name, headline.copy(), old[kept], "frozen", anew=whole)
+    check(name, headline.copy(), old[kept], "frozen")
 
 
 def may_lack(name: str, first: str) -> bool:
@@ -64,9 +57,7 @@ def may_lack(name: str, first: str) -> bool:
     return name in FROM_TEXTS or (base in names() and not shipped.available(base))
 
 
-def check(
-    name: str, headline: pd.DataFrame, other: pd.DataFrame, what: str, anew: bool = False
-) -> None:
+def check(name: str, headline: pd.DataFrame, other: pd.DataFrame, what: str) -> None:
     """All rows and columns of ``other`` stand in the headline, with the same values."""
     names = list(headline.index.names)
     headline.index = headline.index.map(_text)
@@ -74,20 +65,15 @@ def check(
     missing = other.index.difference(headline.index)
     assert missing.empty, f"{what}: rows are missing: {list(missing)[:5]} ({names})"
     parts = [[part.removeprefix("−").partition(":")[0] for part in key] for key in other.index]
-    pages, metrics, near = NEURAL, NETWORKS, NEURAL_DIGITS
-    if anew:
-        pages, metrics = NEURAL_ANEW, NETWORKS | ANEW
-        near = SHARE_DIGITS if name.startswith(SHARES) else ANEW_DIGITS
-    network = [name.startswith(pages) or not metrics.isdisjoint(key) for key in parts]
+    network = [name.startswith(NEURAL) or not NETWORKS.isdisjoint(key) for key in parts]
     # both ways compute from the same scores; what was frozen had scores of other batches
-    digits = np.where(network, near, DIGITS) if what == "frozen" else DIGITS
+    digits = np.where(network, NEURAL_DIGITS, DIGITS) if what == "frozen" else DIGITS
     for column in other:
         a = headline.loc[other.index, column].to_numpy(float)
         b = other[column].to_numpy(float)
         if what == "frozen":
             here = [any(part.endswith(TRAINED) for part in key) for key in other.index]
-            wide = [GM_DIGITS if "gm" in " ".join(key) else TRAINED_DIGITS for key in other.index]
-            digits = np.where(here, wide, digits)
+            digits = np.where(here, TRAINED_DIGITS, digits)
         far = ~np.isclose(a, b, rtol=digits, atol=digits, equal_nan=True)
         assert not far.any(), (
             f"{what}, {column}:\n{pd.DataFrame({'ours': a, what: b}, other.index)[far]}"
