@@ -33,6 +33,16 @@ def test_piped_text_is_aligned_and_names_missing_values():
     ]
 
 
+@pytest.mark.parametrize("form", ["table", "csv", "json"])
+def test_rows_are_shown_as_their_table_is(form, capsys):
+    rows = [{"name": "a,b", "n": None}, {"name": "[red]x", "n": 12}]
+    show_table(pd.DataFrame(rows).astype({"n": "Int64"}), form)
+    expected = capsys.readouterr().out
+    show_table(rows, form)
+    assert capsys.readouterr().out == expected
+    assert to_text([]).strip() == ""
+
+
 @pytest.mark.parametrize(
     ("cell", "shown"),
     [

@@ -46,7 +46,8 @@ from tstmeta.console import note
 from tstmeta.data import Card, Dataset, paths, shipped
 from tstmeta.metrics import catalogue
 from tstmeta.metrics.weighted import TstContent
-from tstmeta.schema import MissingData, Status, TstmetaError, failures
+from tstmeta.schema import MissingData, Status, TstmetaError
+from tstmeta.scoring import failures
 from tstmeta.store import FILE
 
 #: How tables are written.

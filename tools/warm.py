@@ -10,8 +10,8 @@ import pandas as pd
 pd.set_option("mode.string_storage", "python")
 
 from tstmeta import data  # noqa: E402
-from tstmeta.data import shipped  # noqa: E402
+from tstmeta.data import has_numbers  # noqa: E402
 
 for name in data.names():
-    if shipped.available(name) and not data.has_texts(name):
+    if has_numbers(name) and not data.has_texts(name):
         data.load(name)

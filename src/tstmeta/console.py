@@ -34,6 +34,7 @@ _NUMBER = re.compile(r"[+-]?\d+(\.\d*)?(e[+-]?\d+)?", re.ASCII | re.I)
 _CONTROLS = {code: text for code, text in _ESCAPES.items() if code < 0xA0 and code not in (9, 10)}
 
 
+Rows = list[dict[str, Any]]
 #: How a table is written on stdout, and a table of results.
 Format = StrEnum("Format", ["table", "csv", "json"])
 TableFormat = StrEnum("TableFormat", ["table", "csv", "json", "latex"])
@@ -62,14 +63,19 @@ def waiting(what: str) -> AbstractContextManager[Any]:
     return Console(stderr=True).status(Text(escaped(what)))
 
 
-def show_table(frame: pd.DataFrame, format: Format | str = Format.table) -> None:
+def show_table(frame: pd.DataFrame | Rows, format: Format | str = Format.table) -> None:
     """Print a table on stdout, without its index.
 
     Args:
+        frame: the table, or its rows, which need no pandas to be shown as a table.
         format: ``table`` (drawn at a terminal, plain when piped), ``csv`` or ``json`` (a list of
             objects, one a row).  In CSV and JSON numbers keep all their digits; a missing value is
             an empty cell or null, and a list is written as JSON.
     """
+    if isinstance(frame, list) and format != Format.table:
+        import pandas as pd
+
+        frame = pd.DataFrame(frame).convert_dtypes()
     write = {Format.csv: to_csv, Format.json: to_json, Format.table: to_text}[Format(format)]
     put(write(frame), drawn=write is to_text)
 
@@ -130,8 +136,8 @@ def to_json(frame: pd.DataFrame) -> str:
     return "[\n" + ",\n".join(lines) + "\n]\n" if lines else "[]\n"
 
 
-def to_text(frame: pd.DataFrame, rule: int = 0) -> str:
-    """A table as text: drawn for a terminal, else aligned; a line after ``rule`` rows."""
+def to_text(frame: pd.DataFrame | Rows, rule: int = 0) -> str:
+    """A table, or its rows, as text: drawn for a terminal, else aligned; a line after ``rule``."""
     from rich import box
     from rich.console import Console
     from rich.table import Table
@@ -139,10 +145,16 @@ def to_text(frame: pd.DataFrame, rule: int = 0) -> str:
 
     drawn = sys.stdout.isatty()
     table = Table(box=box.SIMPLE if drawn else None, pad_edge=drawn, header_style="bold")
-    for column in frame.columns:
-        head, number = Text(_cell(str(column))), frame[column].dtype.kind in "iuf"
-        table.add_column(head, justify="right" if number else "left", no_wrap=not drawn)
-    for place, row in enumerate(_rows(frame), 1):
+    if isinstance(frame, list):
+        names, rows = [*(frame or [{}])[0]], iter([[*row.values()] for row in frame])
+        numbers = [n for n in names if all(isinstance(row[n], int | None) for row in frame)]
+    else:
+        names, rows = [*frame.columns], _rows(frame)
+        numbers = [name for name in names if frame[name].dtype.kind in "iuf"]
+    for name in names:
+        justify = "right" if name in numbers else "left"
+        table.add_column(Text(_cell(str(name))), justify=justify, no_wrap=not drawn)
+    for place, row in enumerate(rows, 1):
         table.add_row(*(Text(_cell(value)) for value in row), end_section=drawn and place == rule)
     width = None if drawn else _UNBOUNDED
     console = Console(file=sys.stdout, width=width, color_system="auto" if drawn else None)

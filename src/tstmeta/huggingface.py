@@ -12,7 +12,7 @@ from .data import shipped
 from .data.base import Dataset
 from .data.tables import rename_raters
 from .metrics.base import code_of
-from .schema import together
+from .scoring import together
 from .storage import replacing, write
 
 #: Licences that the hub lists (in lower case) and SPDX, too.

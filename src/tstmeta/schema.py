@@ -15,12 +15,10 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-import numpy as np
-import pandas as pd
-
 from .secrecy import conceal
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # imported late: the command line must start at once
+    import pandas as pd
     import pandera.pandas as pa
 
 #: What a rating can be about.  ``overall``, ``structure`` and ``overcorrection`` occur in few sets.
@@ -51,24 +49,9 @@ class Status(StrEnum):
 USABLE = tuple(str(status) for status in Status if status.has_value)
 
 
-def together(*tables: pd.DataFrame) -> pd.DataFrame:
-    """Concatenate tables of scores; empty ones are left out, so that they change no type."""
-    return pd.concat([table for table in tables if len(table)] or tables[:1], ignore_index=True)
-
-
 def light(table: pd.DataFrame) -> pd.DataFrame:
     """A table with texts as categories: of millions of rows, a fifth of the memory."""
     return table.astype(dict.fromkeys(table.select_dtypes("str"), "category"))
-
-
-def failures(scores: pd.DataFrame) -> list[str]:
-    """One line a reason: the metrics with scores without a value, their number, the reason."""
-    failed, total = scores[~scores["status"].isin(USABLE)], scores["metric"].value_counts()
-    names: dict[str, list[str]] = {}
-    for name, rows in failed.groupby("metric", sort=False):
-        reason = f"{len(rows)} of {total[name]} scores failed: {rows['detail'].iloc[0]}"
-        names.setdefault(reason, []).append(str(name))
-    return [f"{', '.join(metrics)}: {reason}" for reason, metrics in names.items()]
 
 
 class TstmetaError(Exception):
@@ -167,9 +150,11 @@ class CellCheck(NamedTuple):
     is_number: bool = False
 
     def every(self, cells: pd.Series) -> pd.Series:
+        import pandas as pd
+
         if isinstance(cells.dtype, pd.StringDtype):  # the same text many times: looked at once
             codes, texts = pd.factorize(cells, use_na_sentinel=False)
-            passed = np.array([self.passes(text) for text in texts], bool)
+            passed = pd.array([self.passes(text) for text in texts], bool)
             return pd.Series(passed[codes], cells.index)
         return cells.map(self.passes).astype(bool)
 
@@ -224,7 +209,7 @@ def _problems(cases: pd.DataFrame, schema: pa.DataFrameSchema, where: str) -> It
         ["column", "check", "failure_case", "index"]
     ].itertuples(index=False):
         check, kind = str(check), _KINDS.get(str(check))
-        row = None if pd.isna(index) else int(index)
+        row = None if index is None or index != index else int(index)  # not NaN
         if row is None and not kind:  # a check that could not run on values of the wrong type
             continue
         what, remedy = f"bad value {shown(cell)}", f"use {kind}" if kind else check
@@ -289,6 +274,8 @@ def checked(
 
 def pandera() -> Any:
     """The library, which takes long to import; it stores texts as pandas does at its import."""
+    import pandas as pd
+
     with pd.option_context("mode.string_storage", "auto"):
         import pandera.pandas
     return pandera.pandas
@@ -361,6 +348,8 @@ def columns(table: str) -> list[str]:
 
 def empty(table: str) -> pd.DataFrame:
     """A table with no rows and the right column types."""
+    import pandas as pd
+
     types = {name: column.kind for name, column in TABLES[table].items()}
     return pd.DataFrame({name: pd.Series([], dtype=kind) for name, kind in types.items()})
 
@@ -387,8 +376,8 @@ def validate(frame: pd.DataFrame, table: str, where: str = "") -> pd.DataFrame:
         if "value" in frame and frame["value"].dtype.kind in "iu":
             frame = frame.astype({"value": float})
         if "references" in frame:
-            lists = [x.tolist() if isinstance(x, np.ndarray) else x for x in frame["references"]]
-            frame = frame.assign(references=pd.Series(lists, index=frame.index, dtype=object))
+            lists = frame["references"].map(lambda x: x.tolist() if hasattr(x, "tolist") else x)
+            frame = frame.assign(references=lists.astype(object))
         try:
             checks = {name: column.for_pandera() for name, column in TABLES[table].items()}
             rule = pandera().DataFrameSchema(checks, unique=UNIQUE.get(table))

@@ -94,7 +94,7 @@ def score(
         else:
             for basis in [name for name in metric.bases if bases is None or name in bases]:
                 tables.append(score_basis(data, metric, basis, rewrites(basis), stored))
-    table = schema.together(*tables)
+    table = together(*tables)
     objects = any(not isinstance(metric, str) for metric in metrics)  # may be a metric twice
     return schema.validate(table, "scores", data.name) if objects else table
 
@@ -158,7 +158,7 @@ def score_basis(
         else:
             table, worst = compute(data, form, basis, members), blank_value(form, basis)
             tables.append(table if worst is None else _blank_at(table, worst, members))
-    table = schema.together(*tables)
+    table = together(*tables)
     order = pd.Index(data.items["item_id"]).get_indexer(table["item_id"])
     return table.iloc[np.argsort(order, kind="stable")].reset_index(drop=True)
 
@@ -232,7 +232,7 @@ def _stored_scores(
     else:
         table = compute(data, metric, basis, rewrites)
     table = schema.validate(table, "scores", data.name)
-    return schema.together(table, known)  # of two empty ones the first, which has columns
+    return together(table, known)  # of two empty ones the first, which has columns
 
 
 def _summed(
@@ -371,3 +371,18 @@ def human_style(dataset: Dataset) -> pd.DataFrame:
     values = dataset.human("style").dropna()
     table = scores_table(dataset.name.partition("@")[0], values.index, values, fields={}, **facts)
     return table.assign(signature=f"{name}|{origin}")
+
+
+def together(*tables: pd.DataFrame) -> pd.DataFrame:
+    """Concatenate tables of scores; empty ones are left out, so that they change no type."""
+    return pd.concat([table for table in tables if len(table)] or tables[:1], ignore_index=True)
+
+
+def failures(scores: pd.DataFrame) -> list[str]:
+    """One line a reason: the metrics with scores without a value, their number, the reason."""
+    failed, total = scores[~scores["status"].isin(schema.USABLE)], scores["metric"].value_counts()
+    names: dict[str, list[str]] = {}
+    for name, rows in failed.groupby("metric", sort=False):
+        reason = f"{len(rows)} of {total[name]} scores failed: {rows['detail'].iloc[0]}"
+        names.setdefault(reason, []).append(str(name))
+    return [f"{', '.join(metrics)}: {reason}" for reason, metrics in names.items()]

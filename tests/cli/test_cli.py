@@ -129,8 +129,12 @@ def test_the_program_prints_plain_tables_when_piped_and_bears_a_pipe_that_closes
     assert "Traceback" not in shown.stderr
 
 
-def test_help_does_not_import_pandas():
-    assert "--install-completion" in quick("--help")
+@pytest.mark.parametrize(
+    ("words", "shown"),
+    [("--help", "--install-completion"), ("models", "mpnet"), ("data list", "contrast")],
+)
+def test_what_only_lists_does_not_import_pandas(words, shown):
+    assert shown in quick(*words.split())
 
 
 def quick(*words, **options):

@@ -1,7 +1,9 @@
+from importlib.metadata import EntryPoint
+
 import pytest
 
-from tstmeta.data import catalogue, names, paths
-from tstmeta.schema import TstmetaError
+from tstmeta import plugins
+from tstmeta.data import GROUP, catalogue, names, paths
 
 
 @pytest.fixture
@@ -21,14 +23,10 @@ def test_every_data_set_has_a_row_even_where_nothing_is_here(bare):
 
 
 def test_a_data_set_that_cannot_be_loaded_does_not_hide_the_others(bare, monkeypatch, capsys):
-    def broken(name):
-        raise {"lai": ImportError("no module"), "mir": TstmetaError("spoilt")}[name]
-
-    monkeypatch.setattr(catalogue, "names", lambda: ["lai", "mir"])
-    monkeypatch.setattr(catalogue.manifest, "manifest", lambda: ())
-    monkeypatch.setattr(catalogue, "load", broken)
-    assert (catalogue.datasets()["here"] == "no").all()
-    assert "lai cannot be loaded: ImportError: no module" in capsys.readouterr().err
+    broken = EntryPoint("theirs", "no_such_module", GROUP)
+    monkeypatch.setattr(plugins, "points", lambda group: {"theirs": broken})
+    assert catalogue.rows()[0]["here"] == "no"
+    assert "theirs cannot be loaded: 'theirs' of the package" in capsys.readouterr().err
 
 
 def test_a_file_is_described_by_its_counts(tmp_path):

@@ -8,13 +8,13 @@ import tstmeta as tst
 from experiments.judged import JUDGE, SAMPLED, sample_of
 from tests.metrics import item, scores
 from tstmeta.analysis.synthesis import against, panels
-from tstmeta.data import shipped
+from tstmeta.data import has_numbers
 from tstmeta.metrics import get, weighted
 
 FAMILY = panels().set_index("dataset")["family"]
 PARTS = {"cosine:mpnet": 0.5, JUDGE: 0.5}
 #: Sets whose scores are passed on: where texts are, too, these are taken.
-PASSED_ON = [name for name in SAMPLED if shipped.available(name.partition("@")[0])]
+PASSED_ON = [name for name in SAMPLED if has_numbers(name.partition("@")[0])]
 FITTED_ON = [name for name in PASSED_ON if panels().set_index("dataset")["panel"][name] == "pool"]
 
 

@@ -16,7 +16,8 @@ from .. import scoring
 from ..data import Dataset
 from ..metrics import Metric, registry
 from ..metrics.base import for_language
-from ..schema import TstmetaError, failures, light, together
+from ..schema import TstmetaError, light
+from ..scoring import failures, together
 from ..stats import STATISTICS
 from .agreement import WITHOUT, correlate
 from .frame import METRIC, ORACLES, SENTINELS, kind_of, pairs, select_dimension

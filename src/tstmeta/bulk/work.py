@@ -24,7 +24,7 @@ from ..data.files import Part
 from ..metrics import registry
 from ..metrics.base import Metric
 from ..schema import DataError, Problem, Status, TstmetaError
-from ..scoring import compute, requests, score_basis
+from ..scoring import compute, requests, score_basis, together
 
 #: Rows that a metric sees at once.
 BLOCK = 1000
@@ -122,7 +122,7 @@ def score_chunk(job: Job, chunk: Chunk, metrics: Sequence[tuple[Metric, str]]) -
         block = replace(data, items=data.items.iloc[start : start + BLOCK])
         rewrites = cache(partial(requests, block))  # metrics share those of a basis
         tables += [score_basis(block, m, basis, rewrites(basis), compute) for m, basis in metrics]
-    table = schema.together(*tables).assign(dataset=job.name)
+    table = together(*tables).assign(dataset=job.name)
     place = pd.Index(data.items["item_id"]).get_indexer(table["item_id"])
     table = table.iloc[np.argsort(place, kind="stable")]
     facts = {"groups": _counted(table).to_dict("list")}

@@ -42,7 +42,8 @@ app.add_typer(construct.construct_app, name="construct")
 app.add_typer(train.train_app, name="train")
 for group in (app, *(info.typer_instance or app for info in app.registered_groups)):
     for command in group.registered_commands:
-        command.cls = options.Command
+        if command.callback not in (data.data_list, data.data_check):  # they need no pandas
+            command.cls = options.Command
 
 
 def main(command: Callable[[], object] = app) -> None:

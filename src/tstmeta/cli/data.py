@@ -27,9 +27,9 @@ FormData = Annotated[str, typer.Option("--data", "-d", help="What the form was m
 @data_app.command("list")
 def data_list(format: FormatOption = Format.table) -> None:
     """List the data sets and whether they are here."""
-    from ..data.catalogue import datasets
+    from ..data.catalogue import rows
 
-    show_table(datasets(), format)
+    show_table(rows(), format)
 
 
 @data_app.command("show")
@@ -78,7 +78,7 @@ def data_check(names: Names = None, format: FormatOption = Format.table) -> None
 
     checked = manifest.check(manifest.chosen(names) if names else None)
     show_table(checked, format)
-    bad = int((checked["state"] != "ok").sum())
+    bad = sum(row["state"] != "ok" for row in checked)
     note(f"{len(checked)} files, {bad} missing or wrong")
     raise typer.Exit(bool(bad))
 

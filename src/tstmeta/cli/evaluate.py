@@ -193,7 +193,7 @@ def score_data(
 ) -> "pd.DataFrame":
     """The scores of all metrics, those that are known from a file among them."""
     from ..analysis import choice
-    from ..schema import together
+    from ..scoring import together
 
     choice.check_new(data, settings.metrics or (), settings.basis, known)
     wanted = dimensions, settings.metrics, settings.basis, set(known["metric"])
@@ -211,7 +211,7 @@ def combine(
 ) -> "pd.DataFrame":
     """Scores, and those of the metrics that are made of them."""
     from ..combine import combined
-    from ..schema import together
+    from ..scoring import together
 
     tables = (
         combined(data, scores, name, dimension, seed=settings.seed, store=settings.store)

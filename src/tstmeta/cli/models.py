@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from ..console import Format, mistake, note, show_table
+from ..console import Format, Rows, mistake, note, show_table
 from .options import FormatOption
 
 models_app = typer.Typer(rich_markup_mode=None)
@@ -21,13 +21,11 @@ def models(context: typer.Context, format: FormatOption = Format.table) -> None:
     """
     if context.invoked_subcommand:
         return
-    import pandas as pd
-
     from ..models import hub
     from ..models.encoders import MINILM, missing
     from ..models.fetching import catalogue
 
-    rows: list[dict[str, object]] = [
+    rows: Rows = [
         {
             "name": model.name,
             "model": model.title,
@@ -43,7 +41,7 @@ def models(context: typer.Context, format: FormatOption = Format.table) -> None:
     there = "yes" if hub.here(MINILM) else missing(MINILM)  # hashed only where it is used
     serves = {"languages": "en", "serves": "cosine bertscore sim wmd masked-cosine"}
     rows.append(shipped | serves | {"here": there})
-    show_table(pd.DataFrame(rows), format)
+    show_table(rows, format)
 
 
 @models_app.command()

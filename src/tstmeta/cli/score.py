@@ -89,7 +89,7 @@ def score(
         table = scoring.score(sample(load(data), limit, seed), wanted, bases=basis, store=store)
         write_table(table, Path(out) if out else None)
         scores, failed = len(table), int((~table["status"].isin(schema.USABLE)).sum())
-        failures = schema.failures(table)
+        failures = scoring.failures(table)
     for words in failures:
         note(words)
     note(f"{scores} scores, {failed} failed" + (f", in {out}" if out else ""))

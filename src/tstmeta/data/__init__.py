@@ -15,7 +15,7 @@ from pathlib import Path
 from .. import plugins
 from ..schema import DataError, MissingData, TstmetaError, check, fault
 from ..secrecy import conceal
-from . import files, manifest, paths, shipped
+from . import manifest, paths
 from .base import Card, Dataset
 
 GROUP = "tstmeta.datasets"
@@ -44,6 +44,11 @@ def root(name: str) -> Path:
     return paths.raw(name) if getattr(_module(name), "RAW", True) else paths.project(name)
 
 
+def has_numbers(name: str) -> bool:
+    """Whether the numbers of a data set were passed on with the project, see :mod:`.shipped`."""
+    return paths.project("ratings", name, "items.parquet").is_file()
+
+
 def has_texts(name: str) -> bool:
     """Whether the files of a data set, with its texts, are on this machine."""
     base = name.partition("@")[0]
@@ -55,7 +60,7 @@ def has_texts(name: str) -> bool:
 
 def available(name: str) -> bool:
     """Whether a data set can be loaded: from its files, or without texts (:mod:`.shipped`)."""
-    return has_texts(name) or shipped.available(name.partition("@")[0])
+    return has_texts(name) or has_numbers(name.partition("@")[0])
 
 
 def load(name: str) -> Dataset:
@@ -69,6 +74,8 @@ def load(name: str) -> Dataset:
         MissingData: the raw files are not here, and needed; with the command that gets them.
         DataError: a file of yours has faults; all are listed.
     """
+    from . import files, shipped  # imported late: the command line must start at once
+
     if Path(name).suffix.lower() in files.ENDINGS:
         from .table_files import read
 
@@ -79,7 +86,7 @@ def load(name: str) -> Dataset:
             "tstmeta score --data ... --out scores.parquet, or name one file"
         )
     base, _, subset = name.partition("@")
-    numbers_only = not has_texts(base) and shipped.available(base)
+    numbers_only = not has_texts(base) and has_numbers(base)
     data = shipped.load(base) if numbers_only else _load(base, str(root(base)))
     if not subset:
         return data

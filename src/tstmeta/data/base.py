@@ -1,19 +1,21 @@
 """A data set: up to five tables and a card."""
 
+from __future__ import annotations
+
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, Self
-
-import pandas as pd
-import yaml
+from typing import TYPE_CHECKING, Any, Self
 
 from .. import schema
 from ..schema import MissingData, Problem, TstmetaError
 from . import paths
+
+if TYPE_CHECKING:  # imported late: the command line must start at once
+    import pandas as pd
 
 #: Kinds of human values that a metric is compared with.
 RATING, CONSTRUCTION = "mean human rating", "label by construction"
@@ -42,8 +44,10 @@ class Card:
         path = path or paths.project("cards", f"{name}.md")
         if not path.is_file():
             return cls(name, name)
+        import yaml
+
         _, front, body = path.read_text(encoding="utf-8").split("---\n", 2)
-        facts = yaml.safe_load(front)
+        facts = yaml.load(front, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
         return cls(name, facts.get("title", name), facts, body.strip())
 
     @property
@@ -86,7 +90,7 @@ class Dataset:
     ) -> Self:
         """Validate the tables given (any of the other four) and fill in those that are not."""
         valid = {"items": schema.validate(items, "items", name)}
-        ids, problems = pd.Index(valid["items"]["item_id"].unique()), []
+        ids, problems = valid["items"].set_index("item_id").index.unique(), []
         for table in _ABOUT_ITEMS:
             frame = tables.pop(table, None)
             frame = schema.empty(table) if frame is None else frame
@@ -137,13 +141,13 @@ class Dataset:
         ids = self.items["item_id"]
         if self.known is not None:
             return self.known[[*LENGTHS]].reindex(ids)
-        table = pd.DataFrame({"copy": (self.items["source"] == self.items["output"]).to_numpy()})
+        table = (self.items["source"] == self.items["output"]).to_frame("copy")
         for side in ("source", "output"):
             table[f"{side}_words"] = self.items[side].str.split().str.len()
             table[f"{side}_characters"] = self.items[side].str.len()
         outputs = self.items.groupby(["source_id", "output"], sort=False, dropna=False).ngroup()
         table["variant"] = outputs.groupby(self.items["source_id"]).rank("dense").astype(int) - 1
-        return table[[*LENGTHS]].set_axis(pd.Index(ids))
+        return table[[*LENGTHS]].set_axis(ids)
 
     @cached_property
     def digests(self) -> pd.Series:
@@ -154,7 +158,7 @@ class Dataset:
         texts = self.items[["source", "output", "references", "style", "language"]]
         lines = map(json.dumps, texts.astype(object).itertuples(index=False, name=None))
         hashes = [hashlib.sha256(line.encode()).hexdigest()[:16] for line in lines]
-        return pd.Series(hashes, pd.Index(ids), dtype=str, name="digest")
+        return self.items.assign(digest=hashes).set_index("item_id")["digest"]
 
     @cached_property
     def means(self) -> pd.DataFrame:

@@ -1,15 +1,17 @@
 """What there is: a table of all data sets, and one data set described in full."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-import pandas as pd
-
-from .. import plugins
-from ..console import note
-from ..schema import DataError, MissingData, TstmetaError
-from . import UnknownDataset, load, manifest, names, shipped
+from ..console import Rows, note
+from ..schema import DataError, TstmetaError
+from . import UnknownDataset, has_numbers, has_texts, load, manifest, names, paths
 from .base import Card, Dataset
+
+if TYPE_CHECKING:  # imported late: the command line must start at once
+    import pandas as pd
 
 
 class Description(NamedTuple):
@@ -26,7 +28,14 @@ def datasets() -> pd.DataFrame:
 
     ``here`` is yes, partly (files are missing), numbers (ratings and scores without texts) or no.
     """
-    rows = [
+    import pandas as pd
+
+    return pd.DataFrame(rows()).astype({"items": "Int64"})
+
+
+def rows() -> Rows:
+    """The rows of :func:`datasets`."""
+    return [
         {
             "name": card.name,
             "title": card.title,
@@ -38,7 +47,6 @@ def datasets() -> pd.DataFrame:
         }
         for card in map(Card.read, names())
     ]
-    return pd.DataFrame(rows).astype({"items": "Int64"})
 
 
 def about(data: Iterable[Dataset], frozen: pd.DataFrame | None = None) -> str:
@@ -71,6 +79,8 @@ def _base(name: str) -> str:
 
 def describe(name: str) -> Description:
     """Card, counts and rating summary of a data set, a named subset or a file."""
+    import pandas as pd
+
     dataset, absence = None, ""
     try:
         dataset = load(name)
@@ -91,15 +101,15 @@ def here(name: str) -> str:
     if any(files):
         return "yes" if all(files) else "partly"
     if files:
-        return "numbers" if shipped.available(name) else "no"
+        return "numbers" if has_numbers(name) else "no"
+    if paths.project("cards", f"{name}.md").is_file():  # ours, and nothing is imported for it
+        folders = paths.project(name), manifest.folder(name)
+        return "yes" if any(folder.is_dir() for folder in folders) else "no"
     try:
-        load(name)
-    except MissingData:
+        return "yes" if has_texts(name) else "no"
+    except TstmetaError as error:  # of another package: it must not hide the others
+        note(f"{name} cannot be loaded: {error}")
         return "no"
-    except Exception as error:  # of another package: it must not hide the others
-        note(f"{name} cannot be loaded: {plugins.place(error)}")
-        return "no"
-    return "yes"
 
 
 def _card_facts(card: Card) -> Iterator[tuple[str, str, str]]:
@@ -118,7 +128,7 @@ def _counted(dataset: Dataset) -> Iterator[tuple[str, str, str]]:
     counts = {
         "items": len(items),
         "sources": items["source_id"].nunique(),
-        "systems": items["system"].replace("", pd.NA).nunique(),
+        "systems": len({*items["system"]} - {""}),
         "human references as items": items["is_reference"].sum(),
         "items with references": (items["references"].map(len) > 0).sum(),
         "empty outputs": (dataset.lengths["output_words"] == 0).sum(),

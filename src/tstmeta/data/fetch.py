@@ -10,14 +10,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import httpx
-import pandas as pd
 import tenacity
 from tqdm import tqdm
 
 from .. import __version__, storage
 from ..console import note
 from ..schema import TstmetaError
-from .manifest import Entry, check, folder, manifest, state, verdict
+from .manifest import Entry, folder, manifest, state, verdict
 
 #: No file or archive may be larger, whatever the manifest or the server says.
 MAX_BYTES = 500_000_000
@@ -35,8 +34,8 @@ class Again(FetchError):
     """A failure that may pass."""
 
 
-def fetch(names: Sequence[str]) -> pd.DataFrame:
-    """Download what is missing or wrong of data sets of the manifest; returns :func:`check` after.
+def fetch(names: Sequence[str]) -> None:
+    """Download what is missing or wrong of data sets of the manifest.
 
     Raises:
         FetchError: some files failed, or the network cannot be reached; what arrived is in place.
@@ -69,7 +68,6 @@ def fetch(names: Sequence[str]) -> pd.DataFrame:
         end = "What arrived is in place; repeat the command to go on."
         raise FetchError("\n".join(["some files could not be fetched:", *failed, end]))
     note(f"fetched {len(missing)} files")
-    return check(names)
 
 
 def _download(client: httpx.Client, entry: Entry) -> None:

@@ -6,14 +6,14 @@ archive's; ``bytes`` is then the sum of sizes, ``sha256`` the hash of the sorted
 hash is that of a copy whose raters were renamed; ``**/`` are folders that the archive lacks.
 """
 
+import csv
 import hashlib
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-import pandas as pd
-
+from ..console import Rows
 from ..schema import MissingData, TstmetaError
 from . import paths
 
@@ -36,9 +36,11 @@ class Entry(NamedTuple):
 @cache
 def manifest() -> list[Entry]:
     """The files that can be fetched."""
-    table = pd.read_csv(paths.project("cards", "manifest.csv"), dtype=str, keep_default_na=False)
-    sizes = [int(size) if size else None for size in table["bytes"]]
-    return [Entry(**row) for row in table.assign(bytes=sizes).astype(object).to_dict("records")]
+    with paths.project("cards", "manifest.csv").open(encoding="utf-8", newline="") as file:
+        return [
+            Entry(name, path, int(size) if size else None, *facts)
+            for name, path, size, *facts in list(csv.reader(file))[1:]
+        ]
 
 
 def chosen(names: Sequence[str], everything: bool = False) -> list[str]:
@@ -86,13 +88,15 @@ def state(entry: Entry) -> str:
     return verdict(entry, [file.read_bytes() for file in located(entry)])
 
 
-def check(names: Sequence[str] | None = None) -> pd.DataFrame:
-    """A row a file: dataset, path, bytes (of the manifest, <NA> if not known), state.
+def check(names: Sequence[str] | None = None) -> Rows:
+    """A row a file: dataset, path, bytes (of the manifest, None if not known), state.
 
     Of the data sets named, or else of those of which at least one file is here.
     """
     if names is None:
         names = [entry.dataset for entry in manifest() if located(entry)]
-    rows = [(*entry[:3], state(entry)) for entry in manifest() if entry.dataset in names]
-    frame = pd.DataFrame(rows, columns=["dataset", "path", "bytes", "state"])
-    return frame.astype({"bytes": "Int64"})
+    return [
+        {"dataset": x.dataset, "path": x.path, "bytes": x.bytes, "state": state(x)}
+        for x in manifest()
+        if x.dataset in names
+    ]

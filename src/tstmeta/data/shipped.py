@@ -25,11 +25,6 @@ LABELS = (
 )
 
 
-def available(name: str) -> bool:
-    """Whether the numbers of a data set were passed on with the project."""
-    return folder(name).joinpath("items.parquet").is_file()
-
-
 def folder(name: str) -> Path:
     """The folder with the numbers of a data set."""
     return paths.project("ratings", name)
