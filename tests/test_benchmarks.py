@@ -15,7 +15,9 @@ ROOT = Path(__file__).resolve().parents[1]
 BENCHMARKS = ROOT / "benchmarks"
 #: Pairs, or draws, that show the form, not the speed.
 SIZES = {"judge": 40, "lexical": 12, "likelihood": 1, "metrics": 9, "scoring": 60, "stats": 4}
-SIZES |= {"scale": 3000, "interactive": 12, "teaching": 1}
+SIZES |= {"scale": 3000, "interactive": 12, "teaching": 1, "likelihood_trace": 1}
+#: Programs that compare no values.
+ALONE = ("interactive", "likelihood_trace", "scale", "teaching")
 #: A model that is made in no time; one thread, for others run tests at the same time.
 OPTIONS = {"likelihood": ["--shape", "tiny", "--threads", "1"]}
 
@@ -60,7 +62,7 @@ def test_a_quick_run_writes_the_schema_and_the_goals_of_the_committed_report(nam
     goals = [(check["name"], check["goal"]) for check in report["checks"]]
     assert [(check["name"], check["goal"]) for check in committed(name)["checks"]] == goals
     exact = [check for check in report["checks"] if "difference" in check["name"]]
-    assert exact or name in ("interactive", "scale", "teaching")  # which compare no values
+    assert exact or name in ALONE
     assert all(check["holds"] is not False for check in exact)
     if name == "scoring":
         held = {check["name"]: check["holds"] for check in report["checks"]}

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -16,7 +17,8 @@ from tstmeta import scoring, stats
 from tstmeta.analysis.choice import SEEDS
 from tstmeta.analysis.comparison import detectable, differences
 from tstmeta.analysis.frame import SENTINELS, kind_of, pairs
-from tstmeta.data import Dataset
+from tstmeta.analysis.people import agreement_facts
+from tstmeta.data import Card, Dataset
 from tstmeta.schema import TstmetaError
 
 DATA = rated()
@@ -165,6 +167,8 @@ def test_evaluate_is_correlate_bootstrap_rank_sets_and_partial_in_one():
     parts |= {"rank_low": ranks["low"], "cluster": ranks["cluster"], "partial": left["partial"]}
     for column, other in parts.items():
         np.testing.assert_allclose(whole[column].astype(float), other.astype(float), atol=1e-12)
+    assert tst.rank_sets(PAIRS, **how)["value"].is_monotonic_decreasing
+    assert list(tst.bootstrap(PAIRS.iloc[:0])) == list(tst.bootstrap(PAIRS, draws=2))
 
 
 def test_a_difference_is_paired_and_tested():
@@ -180,6 +184,9 @@ def test_a_difference_is_paired_and_tested():
     assert row["p"] >= 1 / 100, "over sources and systems it is that of the resamples"
     assert (row["n"], row["low"] < row["difference"] < row["high"]) == (4, True)
     assert "bootstrap of both" in row["null"]
+    halves = [f"s{int(name[1:]) % 12}" for name in PAIRS["source_id"]]  # each in both tasks
+    [row] = tst.compare(PAIRS.assign(source_id=halves), "good", "poor", draws=20).to_dict("records")
+    assert row["n"] == 12, "a source is swapped whole, in all of its tasks"
 
 
 def test_a_difference_by_source_is_over_the_sources_where_both_have_a_value():
@@ -218,6 +225,18 @@ def test_the_ceiling_is_one_rater_against_the_mean_of_the_others_and_alpha_of_al
     for level in ("ordinal", "interval"):
         assert row[level] == stats.alpha(ratings, level).value
     assert (row["n"], row["raters"]) == (len(DATA.items), 3)
+    for function in (tst.ceiling, tst.alpha):
+        assert list(function([])) == list(function(DATA))
+
+
+def test_alpha_for_reading_is_of_intervals_where_the_scale_is_wide_and_says_why_there_is_none():
+    ratings = DATA.ratings.copy()
+    ratings.loc[ratings["dimension"] == "content", "value"] *= 20
+    wide = replace(DATA, ratings=ratings, card=Card("many"))
+    how = "Krippendorff's alpha ({})".format
+    assert agreement_facts(wide)["what"].tolist() == [how("interval"), how("ordinal")]
+    flat = replace(DATA, ratings=ratings.assign(value=3.0))
+    assert agreement_facts(flat)["value"][0] == f"- ({tst.alpha(flat)['reason'][0]})"
 
 
 def test_without_single_ratings_the_ceiling_says_why():
@@ -275,7 +294,10 @@ def test_a_partial_correlation_is_that_of_the_residuals():
     own = tst.partial(PAIRS, "style").set_index("metric").loc["good"]
     assert own["partial"] == pytest.approx(r(*residuals))
     assert own["value"] == pytest.approx(r(good["human"], good["score"]))
-    assert own["n"] == len(good)
+    assert (own["n"], own["reason"], own["note"]) == (len(good), "", "")
+    flat = tst.partial(pd.concat([PAIRS.assign(style=1.0), PAIRS.assign(style=2.0, dataset="b")]))
+    assert flat["reason"].str.startswith("too few rewrites have all values").all()
+    assert flat.index.is_unique
     with pytest.raises(TstmetaError, match="no data set has human values of fluency"):
         tst.partial(PAIRS, ["style", "fluency"])
 

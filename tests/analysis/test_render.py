@@ -98,11 +98,12 @@ def test_metrics_of_one_value_lead_together_and_chance_and_fewer_rewrites_are_st
     assert fewer.summary[0].endswith("], over 95 of 96 rewrites).")
     notes = fewer.differences.set_index(["a", "b"])["note"]
     assert notes["good", "ter"].startswith("over 95 and 96 rewrites")
+    assert "over 95 and 96 rewrites" in render.rendered([fewer], TableFormat.table, gaps=True)
     assert not notes["ter", "poor"].startswith("over")
 
 
 def test_chance_of_a_statistic_that_ties_move_is_that_of_the_sentinel_random():
-    table = scored(DATA, poor=40.0, random=0.1)
+    table = scored(DATA, poor=40.0, random=1.0, **{"copy-rate": 0.1})  # the best sentinel
     first = " ".join(analyse(DATA, table, statistic="pairwise-accuracy", draws=50).summary)
     assert " of content better than the sentinel random (0." in first
 
@@ -144,6 +145,9 @@ def test_a_long_list_of_metrics_ends_with_a_count():
 def test_without_values_the_sentences_say_so():
     alone = analyse(DATA, scored(DATA, good=0.4).assign(value=1.0), draws=20).summary
     assert alone == ["No metric has a value for content that could be compared."]
+    without = replace(OWN, frame=OWN.frame.assign(value=math.nan, note="why not"))
+    with pytest.raises(TstmetaError, match=r"^nothing to show: .* beside ratings \(why not\)$"):
+        render.with_values([without, without])
 
 
 def test_title_and_notes_say_what_was_computed_of_what_of_people_of_tests_and_what_was_flipped():
@@ -165,6 +169,8 @@ def test_title_and_notes_say_what_was_computed_of_what_of_people_of_tests_and_wh
     shown, rule = render.table(means)
     assert (shown["metric"][0], rule) == ("good", 3)
     assert "as_rater" not in shown
+    two = analyse(rated(raters=False), scored(DATA, good=0.4, random=2.0), draws=20)
+    assert render.table(two)[1] == 1
     few = "4 systems say little of others; no order of them has a p below 0.08"
     assert few in render.remarks(analyse(DATA, SCORES, level="system", draws=20))[0]
 
@@ -205,6 +211,7 @@ def test_csv_and_json_have_all_rows_and_json_differences_summary_and_settings():
     assert read["kind"].tolist() == ["human", *OWN.frame["kind"], "human", *both[1].frame["kind"]]
     good = dict(zip(COLUMNS, text.splitlines()[2].split(","), strict=True))
     assert (good["rank"], good["n"]) == ("1", "96"), "whole numbers stay whole"
+    assert read["as_rater"][0] == pytest.approx(OWN.human.value)
     read = json.loads(render.rendered(both, TableFormat.json))
     assert list(read) == ["evaluations", "rows", "differences"]
     content, style = read["evaluations"]
@@ -224,6 +231,7 @@ def test_latex_is_a_compact_table_and_all_else_stands_in_comments():
         assert f"% {line}\n" in head
     assert "\\caption{many: 96 rewrites" in table
     assert "95 \\% bootstrap" in table
+    assert "\\begin{tabular}{llrrlrr}" in table
     good = OWN.frame.iloc[0]
     limits = f"{good['value']:.3f} [{good['low']:.3f}, {good['high']:.3f}]"
     body = table[table.index("\\toprule") :].splitlines()
@@ -285,4 +293,7 @@ def test_the_default_is_the_same_in_python(monkeypatch):
     monkeypatch.setitem(choice.DEFAULTS, "content", {"source": ("chrf", "nothing-such")})
     own = evaluate(DATA, draws=20)
     assert own.frame.loc[own.frame["kind"] == "metric", "metric"].tolist() == ["chrf"]
+    assert "random" in own.frame["metric"].tolist()
+    table = choice.score(DATA, ["content"], ["bleu"], ["reference"])  # of which there is none
+    assert "bleu" not in set(table["metric"])
     assert any(words.startswith("left out: nothing-such (") for words in own.remarks)

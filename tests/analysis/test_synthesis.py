@@ -12,7 +12,7 @@ import tstmeta as tst
 from tstmeta import stats
 from tstmeta.analysis import synthesis
 from tstmeta.analysis.synthesis import HEAD
-from tstmeta.analysis.verdicts import CARE, NEVER, UNKNOWN, USE, decide, other_way
+from tstmeta.analysis.verdicts import CARE, NEVER, UNKNOWN, USE, decide, other_way, recommend
 from tstmeta.schema import TstmetaError
 
 SOURCES, SYSTEMS = np.repeat(np.arange(8), 3), np.tile(["A", "B", "C"], 8)
@@ -78,6 +78,18 @@ def test_a_flipped_sentinel_is_one_minus_itself_and_differences_stay_on_a_side(t
     gaps = table.reset_index().query("against != ''")
     assert (gaps["basis"] == gaps["against_basis"]).all()
     assert (set(gaps["metric"]), len(gaps)) == ({"bleu", "chrf"}, 10)  # a sentinel stands second
+    both = pd.concat([pairs()[::-1], pairs().assign(dataset="other")])  # there it comes first
+    backwards = synthesis.effects(both, "content", draws=2)
+    assert set(backwards["metric"][backwards["against"] != ""]) == {"bleu", "chrf"}
+    assert backwards.index.is_unique
+
+
+@pytest.mark.parametrize(("task", "language"), [("formality", ""), ("", "de")])
+def test_a_verdict_is_of_the_table_and_the_evidence_of_a_task_and_language(task, language):
+    where = "content", task, language
+    evidence, table = tst.evidence("content"), tst.verdicts(None, "content", False, *where[1:])
+    own, expected = tst.verdict(*where), recommend(table, evidence, *where)
+    assert (str(own), own.here) == (str(expected), pytest.approx(expected.here, nan_ok=True))
 
 
 def test_the_level_is_the_one_asked_for_else_that_of_the_set_else_same_source():

@@ -249,10 +249,11 @@ def _parquet(stream: Any, file: str) -> Iterator[tuple[int, dict[str, Any]]]:
     try:
         table = pq.ParquetFile(stream)
         _check_names(file, table.schema_arrow.names)
+        names = [name for name in table.schema_arrow.names if not name.startswith("__index_")]
         for group in range(table.num_row_groups):  # one iterator over all keeps what it read
             for batch in table.iter_batches(10_000, row_groups=[group]):
-                for last, row in enumerate(batch.to_pylist(), last + 1):  # noqa: B020
-                    yield last, {k: v for k, v in row.items() if not k.startswith("__index_")}
+                for last, row in enumerate(batch.select(names).to_pylist(), last + 1):  # noqa: B020
+                    yield last, row
     except (pa.ArrowException, OSError, ValueError, OverflowError, LookupError) as error:
         what = f"not readable as Parquet after row {last} ({' '.join(str(error).split())[:80]})"
         remedy = "write it anew, for instance with to_parquet, with texts for dates and times"
