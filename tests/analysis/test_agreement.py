@@ -1,5 +1,6 @@
 """From pairs to a value, an interval, a test: against pandas, scipy and the parts asked alone."""
 
+import inspect
 import itertools
 import math
 from dataclasses import replace
@@ -168,6 +169,8 @@ def test_evaluate_is_correlate_bootstrap_rank_sets_and_partial_in_one():
     for column, other in parts.items():
         np.testing.assert_allclose(whole[column].astype(float), other.astype(float), atol=1e-12)
     assert tst.rank_sets(PAIRS, **how)["value"].is_monotonic_decreasing
+    asked = (tst.evaluate, tst.bootstrap, tst.rank_sets, tst.partial, tst.compare)
+    assert {inspect.signature(function).parameters["seed"].default for function in asked} == {0}
     assert list(tst.bootstrap(PAIRS.iloc[:0])) == list(tst.bootstrap(PAIRS, draws=2))
 
 
@@ -185,7 +188,8 @@ def test_a_difference_is_paired_and_tested():
     assert (row["n"], row["low"] < row["difference"] < row["high"]) == (4, True)
     assert "bootstrap of both" in row["null"]
     halves = [f"s{int(name[1:]) % 12}" for name in PAIRS["source_id"]]  # each in both tasks
-    [row] = tst.compare(PAIRS.assign(source_id=halves), "good", "poor", draws=20).to_dict("records")
+    twice = PAIRS.assign(source_id=halves)
+    [row] = tst.compare(twice, "good", "poor", level="system", draws=20).to_dict("records")
     assert row["n"] == 12, "a source is swapped whole, in all of its tasks"
 
 
@@ -226,7 +230,7 @@ def test_the_ceiling_is_one_rater_against_the_mean_of_the_others_and_alpha_of_al
         assert row[level] == stats.alpha(ratings, level).value
     assert (row["n"], row["raters"]) == (len(DATA.items), 3)
     for function in (tst.ceiling, tst.alpha):
-        assert list(function([])) == list(function(DATA))
+        assert ["dataset", *list(function([]))[1:]] == list(function(DATA))
 
 
 def test_alpha_for_reading_is_of_intervals_where_the_scale_is_wide_and_says_why_there_is_none():
