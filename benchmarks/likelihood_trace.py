@@ -49,18 +49,18 @@ def shares(engine: Any, requests: Any) -> dict[str, float]:
 
 
 def main() -> None:
-    given = measure.arguments(__doc__, 54, 6, "rewrites of each shape")
-    load_before, setup = measure.load_average(), Setup("38m" if given.quick else REAL)
+    options = measure.arguments(__doc__, 54, 6, "rewrites of each shape")
+    load_before, setup = measure.load_average(), Setup("38m" if options.quick else REAL)
     if setup.model == REAL and (words := hub.absent(backbone(DEFAULT))):
         raise SystemExit(words)
     from tstmeta.models.engine import Engine
 
     peak = rate(setup)
-    real = hub.identity(backbone(DEFAULT)) if setup.model == REAL else f"llama-{setup.model}@random"
-    engine = Engine(*loaded(setup), real)
+    real = hub.identity(backbone(DEFAULT)) if setup.model == REAL else ""
+    engine = Engine(*loaded(setup), real or f"llama-{setup.model}@random")
     rows: list[dict[str, Any]] = []
     for shape in items.SHAPES:
-        part = items.workload(shape, given.size, MODELS[setup.model]["vocab_size"])
+        part = items.workload(shape, options.size, MODELS[setup.model]["vocab_size"])
         counted = work(part.requests)
         score(engine, part.requests)  # what is loaded at first use does not count
         seconds = median(score(engine, part.requests) for _ in range(ROUNDS))
@@ -80,7 +80,7 @@ def main() -> None:
         "products, attention, rest: shares of the time, by torch's profiler",
     ]
     measure.finish(
-        "likelihood_trace", given, LIBRARIES, load_before, rows, checks, notes, rounds=ROUNDS
+        "likelihood_trace", options, LIBRARIES, load_before, rows, checks, notes, rounds=ROUNDS
     )
 
 

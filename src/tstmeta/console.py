@@ -34,7 +34,8 @@ _NUMBER = re.compile(r"[+-]?\d+(\.\d*)?(e[+-]?\d+)?", re.ASCII | re.I)
 _CONTROLS = {code: text for code, text in _ESCAPES.items() if code < 0xA0 and code not in (9, 10)}
 
 
-Rows = list[dict[str, Any]]
+#: The rows of a table, each by column.
+TableRows = list[dict[str, Any]]
 #: How a table is written on stdout, and a table of results.
 Format = StrEnum("Format", ["table", "csv", "json"])
 TableFormat = StrEnum("TableFormat", ["table", "csv", "json", "latex"])
@@ -63,7 +64,7 @@ def waiting(what: str) -> AbstractContextManager[Any]:
     return Console(stderr=True).status(Text(escaped(what)))
 
 
-def show_table(frame: pd.DataFrame | Rows, format: Format | str = Format.table) -> None:
+def show_table(frame: pd.DataFrame | TableRows, format: Format | str = Format.table) -> None:
     """Print a table on stdout, without its index.
 
     Args:
@@ -75,7 +76,7 @@ def show_table(frame: pd.DataFrame | Rows, format: Format | str = Format.table) 
     if isinstance(frame, list) and format != Format.table:
         import pandas as pd
 
-        frame = pd.DataFrame(frame).convert_dtypes()
+        frame = pd.DataFrame(frame).convert_dtypes()  # whole numbers stay whole beside gaps
     write = {Format.csv: to_csv, Format.json: to_json, Format.table: to_text}[Format(format)]
     put(write(frame), drawn=write is to_text)
 
@@ -136,7 +137,7 @@ def to_json(frame: pd.DataFrame) -> str:
     return "[\n" + ",\n".join(lines) + "\n]\n" if lines else "[]\n"
 
 
-def to_text(frame: pd.DataFrame | Rows, rule: int = 0) -> str:
+def to_text(frame: pd.DataFrame | TableRows, rule: int = 0) -> str:
     """A table, or its rows, as text: drawn for a terminal, else aligned; a line after ``rule``."""
     from rich import box
     from rich.console import Console
@@ -167,7 +168,7 @@ def to_text(frame: pd.DataFrame | Rows, rule: int = 0) -> str:
 
 
 def _rows(frame: pd.DataFrame) -> Iterator[list[Any]]:
-    """Rows as plain Python values; a missing value of any kind is None."""
+    """TableRows as plain Python values; a missing value of any kind is None."""
     objects = frame.astype(object)
     for row in objects.where(frame.notna(), None).itertuples(index=False, name=None):
         yield [value.item() if hasattr(value, "item") else value for value in row]

@@ -205,11 +205,12 @@ def _problems(cases: pd.DataFrame, schema: pa.DataFrameSchema, where: str) -> It
     unique = cases["check"].astype(str).str.contains("uniqueness")
     cases = cases.assign(column=cases["column"].mask(unique, ", ".join(schema.unique or [])))
     cases = cases.drop_duplicates(["column", "index"]).sort_values("index", kind="stable")
-    for column, check, cell, index in cases[
-        ["column", "check", "failure_case", "index"]
+    cases = cases.assign(has_row=cases["index"].notna())
+    for column, check, cell, index, has_row in cases[
+        ["column", "check", "failure_case", "index", "has_row"]
     ].itertuples(index=False):
         check, kind = str(check), _KINDS.get(str(check))
-        row = None if index is None or index != index else int(index)  # not NaN
+        row = int(index) if has_row else None
         if row is None and not kind:  # a check that could not run on values of the wrong type
             continue
         what, remedy = f"bad value {shown(cell)}", f"use {kind}" if kind else check

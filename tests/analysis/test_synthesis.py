@@ -88,8 +88,8 @@ def test_a_flipped_sentinel_is_one_minus_itself_and_differences_stay_on_a_side(t
 def test_a_verdict_is_of_the_table_and_the_evidence_of_a_task_and_language(task, language):
     where = "content", task, language
     evidence, table = tst.evidence("content"), tst.verdicts(None, "content", False, *where[1:])
-    own, expected = tst.verdict(*where), recommend(table, evidence, *where)
-    assert (str(own), own.here) == (str(expected), pytest.approx(expected.here, nan_ok=True))
+    answer, expected = tst.verdict(*where), recommend(table, evidence, *where)
+    assert (str(answer), answer.here) == (str(expected), pytest.approx(expected.here, nan_ok=True))
 
 
 def test_the_level_is_the_one_asked_for_else_that_of_the_set_else_same_source():

@@ -1,9 +1,7 @@
-from importlib.metadata import EntryPoint
-
 import pytest
 
-from tstmeta import plugins
-from tstmeta.data import GROUP, catalogue, names, paths
+from tstmeta.data import catalogue, names, paths
+from tstmeta.schema import TstmetaError
 
 
 @pytest.fixture
@@ -23,10 +21,23 @@ def test_every_data_set_has_a_row_even_where_nothing_is_here(bare):
 
 
 def test_a_data_set_that_cannot_be_loaded_does_not_hide_the_others(bare, monkeypatch, capsys):
-    broken = EntryPoint("theirs", "no_such_module", GROUP)
-    monkeypatch.setattr(plugins, "points", lambda group: {"theirs": broken})
-    assert catalogue.rows()[0]["here"] == "no"
-    assert "theirs cannot be loaded: 'theirs' of the package" in capsys.readouterr().err
+    def broken(name):
+        raise {"theirs": ImportError("no module"), "other": TstmetaError("spoilt")}[name]
+
+    monkeypatch.setattr(catalogue, "names", lambda: ["theirs", "other"])
+    monkeypatch.setattr(catalogue, "load", broken)
+    assert (catalogue.datasets()["here"] == "no").all()
+    assert "theirs cannot be loaded: ImportError: no module" in capsys.readouterr().err
+
+
+def test_a_set_of_ours_that_cannot_be_fetched_is_here_where_its_file_can_be_read(bare, capsys):
+    assert [catalogue.here(name) for name in ("contrast", "cao")] == ["yes", "no"]
+    (bare / "cao").mkdir()
+    (bare / "cao/cao.csv").write_text("source\na\n")
+    assert catalogue.here("cao") == "no"
+    assert "cao cannot be loaded: DataError: 1 problem" in capsys.readouterr().err
+    (bare / "cao/cao.csv").write_text("source,output\na,b\n")
+    assert catalogue.here("cao") == "yes"
 
 
 def test_a_file_is_described_by_its_counts(tmp_path):

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from ..console import Format, Rows, mistake, note, show_table
+from ..console import Format, TableRows, mistake, note, show_table
 from .options import FormatOption
 
 models_app = typer.Typer(rich_markup_mode=None)
@@ -25,7 +25,7 @@ def models(context: typer.Context, format: FormatOption = Format.table) -> None:
     from ..models.encoders import MINILM, missing
     from ..models.fetching import catalogue
 
-    rows: Rows = [
+    rows: TableRows = [
         {
             "name": model.name,
             "model": model.title,

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..console import Rows, note
-from ..schema import DataError, TstmetaError
-from . import UnknownDataset, has_numbers, has_texts, load, manifest, names, paths
+from .. import plugins
+from ..console import TableRows, note
+from ..schema import DataError, MissingData, TstmetaError
+from . import UnknownDataset, has_numbers, load, manifest, names, paths
 from .base import Card, Dataset
 
 if TYPE_CHECKING:  # imported late: the command line must start at once
@@ -33,7 +34,7 @@ def datasets() -> pd.DataFrame:
     return pd.DataFrame(rows()).astype({"items": "Int64"})
 
 
-def rows() -> Rows:
+def rows() -> TableRows:
     """The rows of :func:`datasets`."""
     return [
         {
@@ -102,14 +103,19 @@ def here(name: str) -> str:
         return "yes" if all(files) else "partly"
     if files:
         return "numbers" if has_numbers(name) else "no"
-    if paths.project("cards", f"{name}.md").is_file():  # ours, and nothing is imported for it
-        folders = paths.project(name), manifest.folder(name)
-        return "yes" if any(folder.is_dir() for folder in folders) else "no"
-    try:
-        return "yes" if has_texts(name) else "no"
-    except TstmetaError as error:  # of another package: it must not hide the others
-        note(f"{name} cannot be loaded: {error}")
+    if paths.project(name).is_dir():
+        return "yes"
+    ours = paths.project("cards", f"{name}.md").is_file()
+    if ours and not (manifest.folder(name) / f"{name}.csv").is_file():  # put there by hand
         return "no"
+    try:
+        load(name)
+    except MissingData:
+        return "no"
+    except Exception as error:  # of another package: it must not hide the others
+        note(f"{name} cannot be loaded: {plugins.place(error)}")
+        return "no"
+    return "yes"
 
 
 def _card_facts(card: Card) -> Iterator[tuple[str, str, str]]:

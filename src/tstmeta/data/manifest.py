@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from ..console import Rows
+from ..console import TableRows
 from ..schema import MissingData, TstmetaError
 from . import paths
 
@@ -88,7 +88,7 @@ def state(entry: Entry) -> str:
     return verdict(entry, [file.read_bytes() for file in located(entry)])
 
 
-def check(names: Sequence[str] | None = None) -> Rows:
+def check(names: Sequence[str] | None = None) -> TableRows:
     """A row a file: dataset, path, bytes (of the manifest, None if not known), state.
 
     Of the data sets named, or else of those of which at least one file is here.
@@ -96,7 +96,7 @@ def check(names: Sequence[str] | None = None) -> Rows:
     if names is None:
         names = [entry.dataset for entry in manifest() if located(entry)]
     return [
-        {"dataset": x.dataset, "path": x.path, "bytes": x.bytes, "state": state(x)}
-        for x in manifest()
-        if x.dataset in names
+        {"dataset": entry.dataset, "path": entry.path, "bytes": entry.bytes, "state": state(entry)}
+        for entry in manifest()
+        if entry.dataset in names
     ]
