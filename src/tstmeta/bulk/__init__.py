@@ -122,7 +122,8 @@ def chunks_of(location: str, key: str, ids: list[pd.Series]) -> Iterator[Chunk]:
         texts = rows["item_id"].astype(str).str.strip().to_numpy(object)
         hashes = pd.util.hash_array(texts, categorize=False)
         ids.append(pd.Series(hashes, rows.index, name=part.file))
-        yield Chunk(f"part-{key}-{place:07d}-{hash_of(rows.to_dict('split'))}.parquet", part)
+        cells = {"index": [*rows.index], "columns": [*rows], "data": rows.to_numpy().tolist()}
+        yield Chunk(f"part-{key}-{place:07d}-{hash_of(cells)}.parquet", part)
 
 
 def _doubled(ids: list[pd.Series]) -> list[Problem]:

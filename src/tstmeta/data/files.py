@@ -13,6 +13,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
@@ -155,9 +156,9 @@ def _part(file: str, batch: Sequence[tuple[int, Mapping[str, Any]]]) -> Part:
 
 def _unfit(file: str, number: int, row: Mapping[str, Any]) -> Iterator[Problem]:
     """The faults of cells that no table can hold."""
-    cells = row.values()
-    if all(type(cell) is str for cell in cells) and not BROKEN.search("".join(cells)):
-        return  # as nearly all rows of a file of texts
+    with suppress(TypeError, UnicodeEncodeError):
+        if b"\0" not in "".join(row.values()).encode():
+            return  # as nearly all rows of a file of texts
     for name, cell in row.items():
         inner = cell if isinstance(cell, list) else [cell]
         if any(isinstance(value, dict | list) for value in inner):
