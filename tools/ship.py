@@ -3,6 +3,8 @@
 ::
 
     ratings [SET ...]   data/ratings/SET: items without texts, ratings, all scores, the licence
+    served FILE ...     data/ratings/SET/served.parquet: what a served judge answered, without its
+                        words, from files of ``tstmeta judge run --out``
     frozen NAME ...     data/frozen/NAME.csv: the main frame of notebook NAME of the last book;
                         ``claims``, ``effects`` and ``sets`` are computed now, and
                         ``judges`` is ``independence`` of chapter 20, ``judged_more`` of 14
@@ -44,6 +46,7 @@ from tstmeta.analysis.choice import SEEDS
 from tstmeta.analysis.synthesis import ACCURACY, HEAD, SAME_SOURCE
 from tstmeta.console import note
 from tstmeta.data import Card, Dataset, paths, shipped
+from tstmeta.judge.ratings import read as read_answers
 from tstmeta.metrics import catalogue
 from tstmeta.metrics.weighted import TstContent
 from tstmeta.schema import MissingData, Status, TstmetaError
@@ -81,13 +84,15 @@ PARTS = {
 }
 #: Our own set, whose texts are always here: nobody has to wait for scores that do not change.
 OURS = {"contrast": {"contrast": (*EVERY, *CHOICES), "contrast@tied": SIZES}}
+#: What a served judge was, and what it was asked.
+ASKED = ("model", "revision", "prompt", "prompt_hash", "dimension")
 
 
 def ratings(*names: str) -> None:
     """Write the data sets named, or all."""
     for name in names or PARTS | OURS:
         scores, target = scored(name, paths.scores()), shipped.folder(name)
-        shutil.rmtree(target, ignore_errors=True)
+        shutil.rmtree(target / "scores", ignore_errors=True)
         write(tst.load(name), scores, target)
         facts, title = Card.read(name).facts, Card.read(name).title
         source = f" Made from {facts['url']} at {facts['commit']}." if facts["url"] else ""
@@ -112,6 +117,14 @@ def write(data: Dataset, scores: pd.DataFrame, target: Path) -> None:
             frame.drop(columns="dataset").reset_index(drop=True).to_parquet(
                 target / f"{table}.parquet", index=False, **SMALL
             )
+
+
+def served(*files: str) -> None:
+    """Write the ratings and statuses of a judge behind a server; its words may quote the texts."""
+    rows = pd.concat([read_answers(file) for file in files])
+    for name, answers in rows.groupby("dataset"):
+        answers = answers[[*ASKED, "item_id", "rating", "status"]].reset_index(drop=True)
+        answers.to_parquet(shipped.folder(str(name)) / "served.parquet", index=False, **SMALL)
 
 
 def scored(name: str, store: Path) -> pd.DataFrame:
@@ -340,6 +353,8 @@ def main(what: str = "", *names: str) -> None:
     match what:
         case "ratings":
             ratings(*names)
+        case "served":
+            served(*names)
         case "frozen":
             frozen(*names)
         case "tokens":

@@ -11,6 +11,7 @@ from tests.notebooks import cells
 from tools import book, ship
 from tstmeta import data
 from tstmeta.data import paths, shipped
+from tstmeta.judge.ratings import COLUMNS
 from tstmeta.metrics import registry
 from tstmeta.store import Rows
 
@@ -77,6 +78,20 @@ def test_log_probabilities_that_are_passed_on_are_put_into_the_store(tmp_path, m
     monkeypatch.setattr(ship, "TOKENS", tmp_path / "again.parquet")
     ship.tokens()
     pd.testing.assert_frame_equal(pd.read_parquet(ship.TOKENS), rows)
+
+
+def test_ratings_of_a_served_judge_are_passed_on_without_its_words(tmp_path, monkeypatch):
+    monkeypatch.setattr(shipped, "folder", tmp_path.joinpath)
+    (tmp_path / "mine").mkdir()
+    row = dict.fromkeys(COLUMNS, "") | {"dataset": "mine", "item_id": "a", "model": "m"}
+    said = {"detail": "It reads: hi", "explanation": "It reads: hi"}
+    rows = [row | said | {"rating": 3, "status": "ok"}, row | said | {"status": "invalid"}]
+    pd.DataFrame(rows).to_csv(tmp_path / "rows.csv", index=False)
+    ship.served(tmp_path / "rows.csv")
+    table = pd.read_parquet(tmp_path / "mine" / "served.parquet")
+    assert list(table) == [*ship.ASKED, "item_id", "rating", "status"]
+    assert table[["item_id", "status"]].to_numpy().tolist() == [["a", "ok"], ["a", "invalid"]]
+    np.testing.assert_array_equal(table["rating"], [3, np.nan])
 
 
 def test_the_wheel_has_the_numbers_but_for_sets_whose_licence_asks_for_more_than_a_credit():
