@@ -85,7 +85,7 @@ PARTS = {
 #: Our own set, whose texts are always here: nobody has to wait for scores that do not change.
 OURS = {"contrast": {"contrast": (*EVERY, *CHOICES), "contrast@tied": SIZES}}
 #: What a served judge was, and what it was asked.
-ASKED = ("model", "revision", "prompt", "prompt_hash", "dimension")
+JUDGE_COLUMNS = ("model", "revision", "prompt", "prompt_hash", "dimension")
 
 
 def ratings(*names: str) -> None:
@@ -123,7 +123,7 @@ def served(*files: str) -> None:
     """Write the ratings and statuses of a judge behind a server; its words may quote the texts."""
     rows = pd.concat([read_answers(file) for file in files])
     for name, answers in rows.groupby("dataset"):
-        answers = answers[[*ASKED, "item_id", "rating", "status"]].reset_index(drop=True)
+        answers = answers[[*JUDGE_COLUMNS, "item_id", "rating", "status"]].reset_index(drop=True)
         answers.to_parquet(shipped.folder(str(name)) / "served.parquet", index=False, **SMALL)
 
 

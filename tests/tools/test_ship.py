@@ -89,7 +89,7 @@ def test_ratings_of_a_served_judge_are_passed_on_without_its_words(tmp_path, mon
     pd.DataFrame(rows).to_csv(tmp_path / "rows.csv", index=False)
     ship.served(tmp_path / "rows.csv")
     table = pd.read_parquet(tmp_path / "mine" / "served.parquet")
-    assert list(table) == [*ship.ASKED, "item_id", "rating", "status"]
+    assert list(table) == [*ship.JUDGE_COLUMNS, "item_id", "rating", "status"]
     assert table[["item_id", "status"]].to_numpy().tolist() == [["a", "ok"], ["a", "invalid"]]
     np.testing.assert_array_equal(table["rating"], [3, np.nan])
 

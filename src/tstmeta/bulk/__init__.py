@@ -120,8 +120,7 @@ def chunks_of(location: str, key: str, ids: list[pd.Series]) -> Iterator[Chunk]:
             prefix = f"{Path(part.file).stem}:" if are_many else ""
             rows["item_id"] = prefix + rows.index.astype(str)
         texts = rows["item_id"].astype(str).str.strip().to_numpy(object)
-        hashes = pd.util.hash_array(texts, categorize=False)
-        ids.append(pd.Series(hashes, rows.index, name=part.file))
+        ids.append(pd.Series(pd.util.hash_array(texts, categorize=False), rows.index, name=part.file))
         cells = {"index": [*rows.index], "columns": [*rows], "data": rows.to_numpy().tolist()}
         yield Chunk(f"part-{key}-{place:07d}-{hash_of(cells)}.parquet", part)
 

@@ -86,9 +86,8 @@ def _on_dask(job: Job, chunks: Iterator[Chunk], jobs: int, address: str) -> Iter
     from distributed import Client, LocalCluster, as_completed
 
     with dask.config.set(_CONFIG), ExitStack() as stack:
-        # what matters comes back as an error
         stack.callback(logging.disable, logging.root.manager.disable)
-        logging.disable(logging.CRITICAL)
+        logging.disable(logging.CRITICAL)  # what matters comes back as an error
         if address:
             client = stack.enter_context(_client(address))
             client.wait_for_workers(1, timeout=_PATIENCE)
