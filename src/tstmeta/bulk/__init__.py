@@ -119,8 +119,8 @@ def chunks_of(location: str, key: str, ids: list[pd.Series]) -> Iterator[Chunk]:
         if "item_id" not in rows:
             prefix = f"{Path(part.file).stem}:" if are_many else ""
             rows["item_id"] = prefix + rows.index.astype(str)
-        texts = rows["item_id"].astype(str).str.strip().to_numpy(object)
-        ids.append(pd.Series(pd.util.hash_array(texts, categorize=False), rows.index, name=part.file))
+        texts = rows["item_id"].astype(str).str.strip()
+        ids.append(pd.util.hash_pandas_object(texts, False, categorize=False).rename(part.file))
         cells = {"index": [*rows.index], "columns": [*rows], "data": rows.to_numpy().tolist()}
         yield Chunk(f"part-{key}-{place:07d}-{hash_of(cells)}.parquet", part)
 

@@ -140,7 +140,7 @@ def read_parts(start: Callable[[], Any], path: str, size: int) -> Iterator[Part]
                 yield _part(file, batch)
     except OSError as error:
         what = f"the file cannot be read ({error.strerror or conceal(str(error))[:100]})"
-        raise DataError([fault(file, what, remedy="check its rights, or the connection")]) from error
+        raise DataError([fault(file, what, remedy="check its rights or the connection")]) from error
 
 
 def _part(file: str, batch: Sequence[tuple[int, Mapping[str, Any]]]) -> Part:
