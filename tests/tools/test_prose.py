@@ -68,6 +68,12 @@ def test_figures_have_numbers_and_captions_and_a_rewrite_comes_first(path):
 
 
 @every_notebook
+def test_no_table_of_a_page_shows_a_value_that_is_not_there(path):
+    main = article(BOOK / "book" / "results" / f"{path.stem}.html")
+    assert "nan" not in {cell.text_content().strip() for cell in main.xpath(".//td")}
+
+
+@every_notebook
 def test_a_page_begins_folded_and_ends_with_what_to_take_away(path):
     cells = nbformat.read(path, as_version=4).cells
     code = [cell for cell in cells if cell.cell_type == "code"]
