@@ -22,7 +22,6 @@ import contextlib
 import io
 import re
 import secrets
-import shutil
 import sqlite3
 import sys
 import warnings
@@ -92,7 +91,9 @@ def ratings(*names: str) -> None:
     """Write the data sets named, or all."""
     for name in names or PARTS | OURS:
         scores, target = scored(name, paths.scores()), shipped.folder(name)
-        shutil.rmtree(target / "scores", ignore_errors=True)
+        for file in target.rglob("*.parquet"):
+            if file.name != "served.parquet":  # is of another run
+                file.unlink()
         write(tst.load(name), scores, target)
         facts, title = Card.read(name).facts, Card.read(name).title
         source = f" Made from {facts['url']} at {facts['commit']}." if facts["url"] else ""

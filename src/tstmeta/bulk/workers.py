@@ -24,7 +24,7 @@ from .work import Chunk, Job, Result, score_chunk
 #: Seconds to wait for the scheduler of a cluster, and for its first worker.
 _ANSWER, _PATIENCE = 10, 60
 #: On this machine: a chunk at which a third worker dies ends the run, Ctrl-C is for this process
-#: alone, and workers do not look every 10 ms at what they do, which took a fifth of the time.
+#: alone, and workers do not look every 10 ms at what they do, which took a sixth of the time.
 _CONFIG = {
     "distributed.admin.large-graph-warning-threshold": "1 TB",
     "distributed.scheduler.allowed-failures": 2,
