@@ -91,7 +91,7 @@ def ratings(*names: str) -> None:
     """Write the data sets named, or all."""
     for name in names or PARTS | OURS:
         scores, target = scored(name, paths.scores()), shipped.folder(name)
-        for file in target.rglob("*.parquet"):
+        for file in [*target.rglob("*.parquet")]:
             if file.name != "served.parquet":  # is of another run
                 file.unlink()
         write(tst.load(name), scores, target)
