@@ -130,7 +130,7 @@ def test_all_faults_are_listed_columns_first_then_by_row():
 
 
 def test_a_report_counts_its_problems_and_stops_at_forty():
-    first = Problem("a.csv", 3, "value", "no number", "write one")
+    first = Problem("a.csv", "no number", 3, "value", "write one")
     assert str(DataError([first])) == (
         "1 problem found:\na.csv, row 3, column value: no number. Remedy: write one."
     )

@@ -69,7 +69,7 @@ def test_names_without_secrets_stay_as_they_are(text):
 def test_every_error_of_ours_goes_through_it():
     for error in (TstmetaError, ServerError, registry.UnknownMetric):
         assert not secret_in(error(f"no answer from {URL}"))
-    assert not secret_in(DataError([Problem("f", 1, "metric", f"{URL} is none", f"not {URL}")]))
+    assert not secret_in(DataError([Problem("f", f"{URL} is none", 1, "metric", f"not {URL}")]))
 
 
 @pytest.mark.parametrize(

@@ -43,7 +43,7 @@ def card(name: str) -> Card:
 
 def groups() -> dict[str, pd.DataFrame]:
     """Rows of the catalogue by metric: the bare name first, then its variants."""
-    rows = catalogue.overview()
+    rows = tst.metrics()
     stems = rows["name"].str.partition(":")[0]
     return {str(stem): part for stem, part in rows.groupby(stems, sort=False)}
 

@@ -46,7 +46,6 @@ from tstmeta.analysis.synthesis import ACCURACY, HEAD, SAME_SOURCE
 from tstmeta.console import note
 from tstmeta.data import Card, Dataset, paths, shipped
 from tstmeta.judge.ratings import read as read_answers
-from tstmeta.metrics import catalogue
 from tstmeta.metrics.weighted import TstContent
 from tstmeta.schema import MissingData, Status, TstmetaError
 from tstmeta.scoring import failures
@@ -183,7 +182,7 @@ CLASSIFIERS = re.compile(r"released:(c-gyafc|c-pt16|cls-(old|new)-gen)")
 @cache
 def claiming(dimension: str) -> set[str]:
     """The metrics that claim a dimension, and the sentinels."""
-    claimed = catalogue.overview().set_index("name")["dimension"]
+    claimed = tst.metrics().set_index("name")["dimension"]
     able = {metric for metric, text in claimed.items() if dimension in text.split()}
     return able | {name for name in MPNET if name.partition(":")[0] in able}
 

@@ -87,9 +87,11 @@ def metrics() -> pd.DataFrame:
     One row a metric and variant; ``status`` says whether it runs here, ``remedy`` what to do if
     not.
     """
-    from .metrics.catalogue import overview
+    import pandas as pd
 
-    return overview()
+    from .metrics.catalogue import rows
+
+    return pd.DataFrame(rows())
 
 
 def __getattr__(name: str) -> Any:

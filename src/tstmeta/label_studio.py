@@ -17,9 +17,9 @@ from . import storage
 from .console import inert, to_csv
 from .data import paths
 from .data.base import Dataset
-from .data.files import read_rows, read_text
+from .data.files import read_rows
 from .data.tables import rename_raters
-from .schema import CellCheck, DataError, TstmetaError, check, checked, fault, member_of, validate
+from .schema import CellCheck, DataError, Problem, TstmetaError, check, checked, member_of, validate
 
 #: Lowest and highest answer of a form of ratings.
 SCALE = (1, 5)
@@ -95,7 +95,7 @@ def tasks(dataset: Dataset, seed: int = 0, form: Form = RATING) -> pd.DataFrame:
     """
     items, remedy = dataset.with_texts("to be rated"), "fill it in or leave the rewrite out"
     check(
-        fault(dataset.name, "raters would have nothing to judge", int(row) + 1, column, remedy)
+        Problem(dataset.name, "raters would have nothing to judge", int(row) + 1, column, remedy)
         for column in RATING.shown.values()
         for row in items.index[items[column].str.strip() == ""]
     )
@@ -163,10 +163,10 @@ def read_export(
     answers = pd.concat([_answers(path, form, known) for path in files])
     if answers.empty:
         remedy = "export the project again, or fill in the sheet, once somebody has rated"
-        check([fault(files[0], "no ratings", remedy=remedy)])
+        check([Problem(str(files[0]), "no ratings", remedy=remedy)])
     what, remedy = "the same person rated this before", "delete one of the two answers"
     twice = answers[answers.duplicated([form.key, "rater"])]
-    check(fault(file, what, row, "", remedy) for row, file in twice["file"].items())
+    check(Problem(file, what, row, "", remedy) for row, file in twice["file"].items())
     facts = ["dataset", *form.ids]
     answers[facts] = known.loc[answers[form.key], facts].to_numpy()
     table = answers.melt([*facts, "rater"], [*form.questions], "dimension", "value")
@@ -195,7 +195,7 @@ def _answers(path: Path, form: Form, known: pd.DataFrame) -> pd.DataFrame:
     what = "the raters saw another text than it has under this id"
     remedy = "name the data set that the form was made from, as it was then"
     other = table.index[~np.all(same, axis=0)].unique()
-    check(fault(path, what, row, form.key, remedy) for row in other)
+    check(Problem(str(path), what, row, form.key, remedy) for row in other)
     # a name that :func:`rename_raters` never keeps
     return table.assign(file=str(path), rater="by " + table["rater"])
 
@@ -208,7 +208,7 @@ def _export(path: Path, form: Form) -> pd.DataFrame:
     """The answers in an export: texts, several of one question joined by ``, ``."""
     rows, numbers, number = [], [], None
     try:
-        for number, task in enumerate(json.loads(read_text(path)), 1):
+        for number, task in enumerate(json.loads(paths.read_text(path)), 1):
             seen = {field: str(task["data"].get(field)) for field in (form.key, *form.shown)}
             for annotation in task["annotations"]:
                 if annotation.get("was_cancelled") or annotation.get("skipped"):
@@ -225,7 +225,7 @@ def _export(path: Path, form: Form) -> pd.DataFrame:
     except (ValueError, RecursionError, TypeError, KeyError, AttributeError) as error:
         what = f"not an export of rated tasks ({type(error).__name__}: {str(error)[:60]})"
         remedy = "export the project again from Label Studio, as JSON"
-        raise DataError([fault(path, what, number, remedy=remedy)]) from error
+        raise DataError([Problem(str(path), what, number, remedy=remedy)]) from error
     columns = [form.key, *form.shown, "rater", *form.questions]
     return pd.DataFrame(rows, numbers, columns, dtype=object)
 

@@ -65,10 +65,10 @@ class Problem(NamedTuple):
     """One fault in an input file; ``row`` counts data rows from 1, None is the whole file."""
 
     file: str
-    row: int | None
-    column: str
     what: str
-    remedy: str
+    row: int | None = None
+    column: str = ""
+    remedy: str = ""
 
     def __str__(self) -> str:
         row = f"row {self.row}" if self.row is not None else ""
@@ -89,13 +89,6 @@ class DataError(TstmetaError):
         lines += map(str, self.problems[: self.shown])
         lines += [f"... and {count - self.shown} more"] * (count > self.shown)
         super().__init__("\n".join(lines))
-
-
-def fault(
-    path: Path | str, what: str, row: int | None = None, column: str = "", remedy: str = ""
-) -> Problem:
-    """A :class:`~tstmeta.schema.Problem` of a file; ``row`` counts from 1."""
-    return Problem(str(path), row, column, what, remedy)
 
 
 def check(problems: Iterable[Problem]) -> None:
@@ -187,8 +180,8 @@ def hold(frame: pd.DataFrame, schema: pa.DataFrameSchema, where: str) -> pd.Data
     except pandera().errors.SchemaErrors as error:
         cases = error.failure_cases
     # Of texts that UTF-8 cannot hold pandera names neither row nor cell.
-    fault = ("not texts", "use texts that UTF-8 can hold")
-    halves = [Problem(where, None, name, *fault) for name in cases["column"].unique()]
+    remedy = "use texts that UTF-8 can hold"
+    halves = [Problem(where, "not texts", None, name, remedy) for name in cases["column"].unique()]
     raise DataError(list(_problems(cases, schema, where)) or halves)
 
 
@@ -222,7 +215,7 @@ def _problems(cases: pd.DataFrame, schema: pa.DataFrameSchema, where: str) -> It
                 remedy = "fill it in or drop the row"
         elif row is None:
             what = f"values of type {cell}"
-        yield Problem(where, row, str(column), what, remedy)
+        yield Problem(where, what, row, str(column), remedy)
 
 
 _NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
@@ -366,12 +359,10 @@ def validate(frame: pd.DataFrame, table: str, where: str = "") -> pd.DataFrame:
     """
     known, present, where = columns(table), [str(name) for name in frame.columns], where or table
     listed = ", ".join(known)
-    faults = [
-        (name, "unknown column", f"use only {listed}") for name in present if name not in known
-    ]
-    missing = [name for name in known if name not in present]
-    faults += [(name, "missing column", f"the table {table} has {listed}") for name in missing]
-    problems = [Problem(where, None, *fault) for fault in faults]
+    other, remedy = [name for name in present if name not in known], f"use only {listed}"
+    problems = [Problem(where, "unknown column", None, name, remedy) for name in other]
+    missing, remedy = [n for n in known if n not in present], f"the table {table} has {listed}"
+    problems += [Problem(where, "missing column", None, name, remedy) for name in missing]
     if not missing:
         frame = frame[known].set_axis(range(1, len(frame) + 1))
         if "value" in frame and frame["value"].dtype.kind in "iu":

@@ -129,12 +129,12 @@ def test_the_program_prints_plain_tables_when_piped_and_bears_a_pipe_that_closes
     assert "Traceback" not in shown.stderr
 
 
-@pytest.mark.parametrize(
-    ("words", "shown"),
-    [("--help", "--install-completion"), ("models", "mpnet"), ("data list", "contrast")],
-)
-def test_what_only_lists_does_not_import_pandas(words, shown):
-    assert shown in quick(*words.split())
+LISTS = {"models": "mpnet", "data list": "contrast", "metrics": "meteor"}
+
+
+@pytest.mark.parametrize(("words", "shown"), [("--help", "--install-completion"), *LISTS.items()])
+def test_what_only_lists_does_not_import_pandas(words, shown, tmp_path):
+    assert shown in quick(*words.split(), TSTMETA_DATA=str(tmp_path))
 
 
 def quick(*words, **options):

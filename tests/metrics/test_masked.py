@@ -1,11 +1,13 @@
 """Masked metrics: which words are hidden, what is compared then, and what is refused."""
 
+from pathlib import Path
+
 import pytest
 
 from tests.metrics import metric, needs_encoder, single
-from tstmeta.metrics import Request, registry
+from tstmeta.metrics import Request, masked, registry
 from tstmeta.metrics.masked import Mask, MaskedBleu
-from tstmeta.models.lexicon import Lexicon, StyleWord
+from tstmeta.models.lexicon import Lexicon, StyleWord, read
 from tstmeta.schema import Status
 
 HEADER = "word,style,weight\n"
@@ -39,12 +41,15 @@ def test_masked_bleu_is_bleu_of_the_masked_texts(tmp_path):
     path = tmp_path / "words.csv"
     path.write_text(f"{HEADER}bad,s,1\ngood,s,1\nawful food,s,1\n")
     scorer = MaskedBleu(str(path))
-    result = single(
-        scorer, "The good food was good, they said", "The awful food was bad, they said"
-    )
+    score = single(scorer, "The good food was good, they said", "The awful food was bad, they said")
     expected = bleu("The ■ food was ■ , they said", "The ■ was ■ , they said")
-    assert result.value == expected > bleu("The good food was good", "The awful food was bad")
-    assert result.status is Status.OK
+    assert score.value == expected > bleu("The good food was good", "The awful food was bad")
+    assert score.status is Status.OK
+
+
+def test_our_words_are_read_as_those_of_a_user():
+    for file in Path(masked.__file__).with_name("lexicons").glob("*.csv"):
+        assert masked._ours(file.stem) == read(file)
 
 
 def test_blank_texts_and_texts_without_a_list_do_not_shift_the_others():

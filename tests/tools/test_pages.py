@@ -19,7 +19,7 @@ from tstmeta import data
 from tstmeta.analysis import choice, verdicts
 from tstmeta.data import Card, paths
 from tstmeta.ledger.cells import PAPERS, cells
-from tstmeta.metrics import Request, catalogue, get, names
+from tstmeta.metrics import Request, get, names
 
 ROOT = Path(__file__).parents[2]
 CARDS = sorted(path.stem for path in paths.project("metric_cards").glob("*.md"))
@@ -171,7 +171,7 @@ def overview(without):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TSTMETA_DATA", str(without / "none"))
         patch.setattr(paths, "external", lambda: without / "external")
-        return catalogue.overview()
+        return tst.metrics()
 
 
 def test_every_variant_is_on_its_page_with_its_signature_or_what_it_needs(without, overview):

@@ -102,7 +102,7 @@ def _score(
                 facts[result.name] = result.facts
                 bar.update(result.rows)
     if not facts and not problems:
-        problems.append(Problem(job.name, None, "", "there are no rows", "add at least one"))
+        problems.append(Problem(job.name, "there are no rows", remedy="add at least one"))
     if problems := problems or _doubled(ids):
         raise DataError(sorted(problems, key=lambda p: (p.file, p.row or 0)))
     return dict(sorted(facts.items()))
@@ -128,6 +128,6 @@ def chunks_of(location: str, key: str, ids: list[pd.Series]) -> Iterator[Chunk]:
 def _doubled(ids: list[pd.Series]) -> list[Problem]:
     """A problem for each row whose id an earlier row has."""
     hashes = pd.concat(ids, keys=range(len(ids)))
-    fault = ("item_id", "the item_id of an earlier row", "give each row its own id")
+    what, remedy = "the item_id of an earlier row", "give each row its own id"
     places = hashes.index[hashes.duplicated()]
-    return [Problem(str(ids[place].name), row, *fault) for place, row in places]
+    return [Problem(str(ids[place].name), what, row, "item_id", remedy) for place, row in places]

@@ -40,9 +40,10 @@ app.command("run", context_settings={"allow_extra_args": True, "ignore_unknown_o
 app.add_typer(judge.judge_app, name="judge")
 app.add_typer(construct.construct_app, name="construct")
 app.add_typer(train.train_app, name="train")
+LISTS = (data.data_list, data.data_check, score.metrics)  # they need no pandas
 for group in (app, *(info.typer_instance or app for info in app.registered_groups)):
     for command in group.registered_commands:
-        if command.callback not in (data.data_list, data.data_check):  # they need no pandas
+        if command.callback not in LISTS:
             command.cls = options.Command
 
 

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 def metrics(format: options.FormatOption = Format.table) -> None:
     """List the metrics: what they measure, on what, and whether they run here."""
-    from ..metrics.catalogue import overview, summary
+    from ..metrics.catalogue import rows, summary
 
-    rows = overview()
-    show_table(rows, format)
-    note(f"{summary(rows)}: see their remedy")
+    listed = rows()
+    show_table(listed, format)
+    note(f"{summary(listed)}: see their remedy")
 
 
 Out = Annotated[

@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from .. import plugins
-from ..schema import DataError, MissingData, TstmetaError, check, fault
+from ..schema import DataError, MissingData, Problem, TstmetaError, check
 from ..secrecy import conceal
 from . import manifest, paths
 from .base import Card, Dataset
@@ -113,8 +113,8 @@ def _load(name: str, folder: str) -> Dataset:
     again = f"get it again: tstmeta data fetch {name}"
     pinned = [entry for entry in manifest.manifest() if entry.dataset == name]
     changed = [entry.path for entry in pinned if manifest.state(entry) == "wrong hash"]
-    check(fault(f"{folder}/{path}", "wrong hash", remedy=again) for path in changed)
+    check(Problem(f"{folder}/{path}", "wrong hash", remedy=again) for path in changed)
     try:
         return _module(name).load(Path(folder))
     except FileNotFoundError as error:
-        raise DataError([fault(error.filename, "the file is missing", remedy=again)]) from error
+        raise DataError([Problem(error.filename, "the file is missing", remedy=again)]) from error

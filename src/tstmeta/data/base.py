@@ -99,7 +99,7 @@ class Dataset:
                 unknown = ids.get_indexer(frame[column]) < 0  # isin takes 40 times as long
                 for row, item in frame.loc[unknown, column].items():
                     what, remedy = f"no item is called {item!r}", "add the item or drop the row"
-                    problems.append(Problem(f"{name} ({table})", row + 1, column, what, remedy))
+                    problems.append(Problem(f"{name} ({table})", what, row + 1, column, remedy))
         schema.check(problems)
         card = card or Card.read(name.partition("@")[0])
         return cls(name=name, card=card, known=known, **valid, **tables)

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import fsspec
 import pandas as pd
 
-from ..schema import DataError, Problem, TstmetaError, check, checked, fault
+from ..schema import DataError, Problem, TstmetaError, check, checked
 from ..secrecy import conceal
 from . import paths
 
@@ -40,17 +40,6 @@ class Part(NamedTuple):
 
     file: str
     table: pd.DataFrame
-
-
-def read_text(path: Path) -> str:
-    """The text of a file, without a byte order mark; line ends as they are."""
-    try:
-        return paths.regular(path).read_bytes().decode().removeprefix("\ufeff")
-    except OSError as error:
-        what, remedy = error.strerror or str(error), "check the name, the folder and your rights"
-    except UnicodeDecodeError as error:
-        what, remedy = f"not UTF-8 ({error.reason} at {error.start})", "save it as UTF-8"
-    raise DataError([fault(path, what, remedy=remedy)])
 
 
 def read_csv(
@@ -77,7 +66,7 @@ def read_rows(path: Path, needed: Collection[str] = ()) -> pd.DataFrame:
 def check_rows(part: Part) -> None:
     """Raise a DataError if a part has no rows."""
     if part.table.empty:
-        check([fault(part.file, "there are no rows", remedy="add at least one row")])
+        check([Problem(part.file, "there are no rows", remedy="add at least one row")])
 
 
 def read_part(path: Path, needed: Collection[str] = ()) -> Part:
@@ -87,15 +76,15 @@ def read_part(path: Path, needed: Collection[str] = ()) -> Part:
         DataError: the file cannot be read, with the row where one is broken; or lacks columns.
     """
     if not paths.regular(path).is_file():
-        check([fault(path, "there is no such file", remedy="check the name and the folder")])
+        check([Problem(str(path), "there is no such file", remedy="check the name and the folder")])
     if path.suffix.lower() not in ENDINGS:
         remedy = f"save it as one of {', '.join(ENDINGS)}"
-        check([fault(path, f"unknown format {path.suffix!r}", remedy=remedy)])
+        check([Problem(str(path), f"unknown format {path.suffix!r}", remedy=remedy)])
     parts = read_parts(partial(path.open, "rb"), str(path), sys.maxsize)
     part = next(parts, Part(str(path), pd.DataFrame()))
     missing = [name for name in needed if name not in part.table]
     remedy = f"the file needs the columns {', '.join(needed)}"
-    check(fault(path, "missing column", None, name, remedy) for name in missing)
+    check(Problem(str(path), "missing column", None, name, remedy) for name in missing)
     return part
 
 
@@ -140,7 +129,8 @@ def read_parts(start: Callable[[], Any], path: str, size: int) -> Iterator[Part]
                 yield _part(file, batch)
     except OSError as error:
         what = f"the file cannot be read ({error.strerror or conceal(str(error))[:100]})"
-        raise DataError([fault(file, what, remedy="check its rights or the connection")]) from error
+        remedy = "check its rights or the connection"
+        raise DataError([Problem(file, what, remedy=remedy)]) from error
 
 
 def _part(file: str, batch: Sequence[tuple[int, Mapping[str, Any]]]) -> Part:
@@ -162,21 +152,21 @@ def _unfit(file: str, number: int, row: Mapping[str, Any]) -> Iterator[Problem]:
         inner = cell if isinstance(cell, list) else [cell]
         if any(isinstance(value, dict | list) for value in inner):
             remedy = "write a text, a number or a list of texts"
-            yield fault(file, "an object, or a list within a list", number, name, remedy)
+            yield Problem(file, "an object, or a list within a list", number, name, remedy)
         elif broken := BROKEN.search("".join(x for x in inner if isinstance(x, str))):
             what = f"a NUL byte or broken UTF-8 at character {broken.start() + 1}"
-            yield fault(file, what, number, name, "take it out and save the file as UTF-8")
+            yield Problem(file, what, number, name, "take it out and save the file as UTF-8")
 
 
 def _check_names(file: str, names: Sequence[str]) -> None:
     """Refuse names of columns that are blank, broken, or come twice."""
     if BROKEN.search("".join(names)):
         what = "a NUL byte or broken UTF-8 in the names of columns"
-        check([fault(file, what, remedy="save the file as UTF-8")])
+        check([Problem(file, what, remedy="save the file as UTF-8")])
     for name, count in Counter(names).items():
         if not name or count > 1:
             what = f"the column comes {count} times" if name else "a column without a name"
-            check([fault(file, what, None, name, "give each column a name of its own")])
+            check([Problem(file, what, None, name, "give each column a name of its own")])
 
 
 def _text(stream: Any, newline: str) -> io.TextIOWrapper:
@@ -197,10 +187,10 @@ def _csv(stream: Any, file: str, delimiter: str = ",") -> Iterator[tuple[int, di
                 elif cells:
                     what = f"{len(cells)} cells where the header has {len(names)}"
                     remedy = f"put a cell that contains {_DELIMITERS[delimiter]} in double quotes"
-                    raise DataError([fault(file, what, number, "", remedy)])
+                    raise DataError([Problem(file, what, number, "", remedy)])
     except csv.Error as error:
         remedy = "close each double quote, and write one inside a quoted cell twice"
-        raise DataError([fault(file, f"broken CSV ({error})", number + 1, "", remedy)]) from error
+        raise DataError([Problem(file, f"broken CSV ({error})", number + 1, "", remedy)]) from error
     if names and is_bare:  # a header without rows
         yield 0, dict.fromkeys(names)
 
@@ -212,7 +202,7 @@ def _header(file: str, cells: Sequence[str], delimiter: str) -> list[str]:
     if len(names) == 1 and other:
         what = f"the columns are separated by {_DELIMITERS[other[0]]}"
         remedy = f"separate them with {_DELIMITERS[delimiter]} (.csv: commas, .tsv: tabs)"
-        check([fault(file, what, remedy=remedy)])
+        check([Problem(file, what, remedy=remedy)])
     _check_names(file, names)
     return names
 
@@ -229,7 +219,7 @@ def _json_lines(stream: Any, file: str) -> Iterator[tuple[int, dict[str, Any]]]:
                 what = "" if isinstance(value, dict) else "not a JSON object"
             except (ValueError, RecursionError) as error:
                 what = f"not JSON ({str(error)[:60]})"
-            check([fault(file, what, number, "", remedy)] if what else [])
+            check([Problem(file, what, number, "", remedy)] if what else [])
             yield number, value
 
 
@@ -257,7 +247,7 @@ def _parquet(stream: Any, file: str) -> Iterator[tuple[int, dict[str, Any]]]:
     except (pa.ArrowException, OSError, ValueError, OverflowError, LookupError) as error:
         what = f"not readable as Parquet after row {last} ({' '.join(str(error).split())[:80]})"
         remedy = "write it anew, for instance with to_parquet, with texts for dates and times"
-        raise DataError([fault(file, what, remedy=remedy)]) from error
+        raise DataError([Problem(file, what, remedy=remedy)]) from error
 
 
 #: Ending -> generator of rows: the number from 1, then the cells by column.

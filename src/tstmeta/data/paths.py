@@ -31,7 +31,18 @@ def regular(path: Path) -> Path:
         if path.is_file() or path.is_dir() or not path.exists():
             return path
         what, remedy = "a pipe or a device", "save what it gives as a file"
-    raise DataError([Problem(str(path), None, "", what, remedy)])
+    raise DataError([Problem(str(path), what, remedy=remedy)])
+
+
+def read_text(path: Path) -> str:
+    """The text of a file, without a byte order mark; line ends as they are."""
+    try:
+        return regular(path).read_bytes().decode().removeprefix("\ufeff")
+    except OSError as error:
+        what, remedy = error.strerror or str(error), "check the name, the folder and your rights"
+    except UnicodeDecodeError as error:
+        what, remedy = f"not UTF-8 ({error.reason} at {error.start})", "save it as UTF-8"
+    raise DataError([Problem(str(path), what, remedy=remedy)])
 
 
 def external() -> Path:

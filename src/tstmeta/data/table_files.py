@@ -32,16 +32,17 @@ from ..schema import (
     CellCheck,
     DataError,
     MissingData,
+    Problem,
     Status,
     check,
     checked,
-    fault,
     member_of,
     numeric,
 )
 from ..secrecy import conceal
 from .base import Card, Dataset
-from .files import Part, check_rows, read_part, read_rows, read_text
+from .files import Part, check_rows, read_part, read_rows
+from .paths import read_text
 from .tables import assemble, items_table, rename_raters
 
 #: Dimension -> (lowest, highest) possible rating.
@@ -185,7 +186,7 @@ def _facts(path: Path) -> dict[str, Any]:
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         faults = [("", f"not TOML ({error})")]
     remedy = f"use only {', '.join(_Facts.model_fields)}; a scale is written scale.content = [1, 5]"
-    raise DataError(fault(file, what, None, key, remedy) for key, what in faults)
+    raise DataError(Problem(str(file), what, None, key, remedy) for key, what in faults)
 
 
 def _roles(part: Part, ratings_file: str) -> _Roles:
@@ -221,7 +222,7 @@ def _roles(part: Part, ratings_file: str) -> _Roles:
     if roles.ratings and ratings_file:
         what, remedy = f"ratings here and in {ratings_file}", "keep them in one place"
         faults.append((next(iter(roles.ratings)), what, remedy))
-    check(fault(part.file, what, None, column, remedy) for column, what, remedy in faults)
+    check(Problem(part.file, what, None, column, remedy) for column, what, remedy in faults)
     _check_mixed(roles.ratings.values(), part.file)
     roles.references.sort(key=lambda column: int(re.sub(r"\D", "", column) or 0))
     return roles
@@ -256,7 +257,7 @@ def _checked(part: Part, scale: Scale, ratings_file: str = "") -> tuple[pd.DataF
     first = table.groupby("source_id")["source"].transform("first")
     what, remedy = "the source_id of an earlier row with another source", "give each source its id"
     rows = table.index[table["source"] != first]
-    check(fault(part.file, what, row, "source_id", remedy) for row in rows)
+    check(Problem(part.file, what, row, "source_id", remedy) for row in rows)
     return table, roles
 
 
@@ -319,7 +320,7 @@ def _check_mixed(rated: Iterable[tuple[str, str]], file: Path | str) -> None:
     pairs, what = dict.fromkeys(rated), "single ratings and a mean"
     raters = Counter(dimension for dimension, _ in pairs)
     mixed = [name for name in raters if raters[name] > 1 and (name, MEAN_RATER) in pairs]
-    check(fault(file, f"{name} has {what}", None, name, "drop the mean") for name in mixed)
+    check(Problem(str(file), f"{name} has {what}", None, name, "drop the mean") for name in mixed)
 
 
 def read_scores(path: Path, dataset: Dataset) -> pd.DataFrame:

@@ -234,7 +234,7 @@ def parse(text: str, name: str, where: str) -> Prompt:
     except (ValueError, RecursionError) as error:  # of numbers and nesting without end, too
         faults = [("", f"no TOML: {error}")]
     remedy = "see the form of a prompt on the page Ask a judge (book/howto_judges.md)"
-    raise DataError([Problem(where, None, field, what, remedy) for field, what in faults])
+    raise DataError([Problem(where, what, None, field, remedy) for field, what in faults])
 
 
 def fence_for(texts: Sequence[str]) -> str:

@@ -3,6 +3,7 @@
 Ours and the published ones stand in ``instructions.toml``, wordings of styles in ``styles.csv``.
 """
 
+import csv
 import hashlib
 import json
 import re
@@ -11,8 +12,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-
-import pandas as pd
 
 from ..data.paths import regular
 from ..schema import TstmetaError
@@ -103,8 +102,8 @@ def get(name: Instructions | str) -> Instructions:
 @cache
 def wordings() -> dict[str, str]:
     """Style -> wording in ``styles.csv``, over all data sets; no style is worded in two ways."""
-    table = pd.read_csv(_FOLDER / "styles.csv", dtype=str, keep_default_na=False)
-    return dict(zip(table["style"], table["likelihood"], strict=True))
+    with (_FOLDER / "styles.csv").open(encoding="utf-8", newline="") as file:
+        return {row["style"]: row["likelihood"] for row in csv.DictReader(file)}
 
 
 def hash_of(wordings: Mapping[str, str]) -> str:

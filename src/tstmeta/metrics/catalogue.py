@@ -1,7 +1,6 @@
 """The list of metrics that ``tstmeta metrics`` and the book show, with combined and open ones."""
 
-import pandas as pd
-
+from ..console import TableRows
 from ..schema import TstmetaError
 from .base import more_is_better
 from .registry import COMBINED, OPEN, families, get, how
@@ -13,9 +12,9 @@ COLUMNS = (
 COMBINED_FAMILY = "combined"
 
 
-def overview() -> pd.DataFrame:
+def rows() -> TableRows:
     """One row a metric, columns :data:`COLUMNS`, all text; what cannot run here has a remedy."""
-    rows = {}
+    rows: dict[str, dict[str, str]] = {}
     for family, members in families().items():
         for name in members:
             try:
@@ -29,16 +28,16 @@ def overview() -> pd.DataFrame:
         form |= {"signature": "", "languages": "any"}  # of a model of one's own not known
         rows[name] = {**rows[name.partition(":")[0]], **form}
     rows |= {name: _combined(name) for name in COMBINED}
-    return pd.DataFrame(list(rows.values()), columns=list(COLUMNS)).fillna("")
+    return [dict.fromkeys(COLUMNS, "") | row for row in rows.values()]
 
 
-def summary(rows: pd.DataFrame) -> str:
+def summary(rows: TableRows) -> str:
     """How many names of the list run here as they stand, in words; combined ones count apart."""
-    combined = rows["family"] == COMBINED_FAMILY
-    runs = int(((rows["status"] == "ok") & ~combined).sum())
-    lack = int((rows["status"] != "ok").sum())
+    combined = sum(row["family"] == COMBINED_FAMILY for row in rows)
+    lack = sum(row["status"] != "ok" for row in rows)
+    runs = len(rows) - combined - lack
     return (
-        f"{runs} of {len(rows)} names run here as they stand, {combined.sum()} are made from scores"
+        f"{runs} of {len(rows)} names run here as they stand, {combined} are made from scores"
         f" of others, and {lack} need a model, parses or a server first"
     )
 

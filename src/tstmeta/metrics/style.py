@@ -8,14 +8,13 @@ not know.  A blank text has probability 0 of the target style, the rest is share
 import json
 import math
 from collections.abc import Mapping, Sequence
-from importlib.metadata import version
 from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
 from ..models import classifiers, hub
 from ..schema import Status, TstmetaError
-from .base import CorpusMetric, Request, Score, failed, scored
+from .base import CorpusMetric, Request, Score, failed, installed, scored
 from .batched import ModelMetric
 from .settings import SEPARATOR, ModelSettings
 
@@ -75,7 +74,7 @@ class StyleConfidence(ModelMetric):
 
     def fields(self) -> dict[str, object]:
         called = {f"called:{style}": label for style, label in sorted(self.wordings.items())}
-        libraries = {package: version(package) for package in classifiers.packages(self.model)}
+        libraries = {package: installed(package) for package in classifiers.packages(self.model)}
         directed = {"direction": "directed"} if self.directed else {}
         facts = {**super().fields(), "model": hub.identity(self.model)}
         return {**facts, **directed, **called, **libraries}

@@ -9,10 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-import pandas as pd
-
 from ..data import paths
-from ..data.files import read_csv, read_text
+from ..data.paths import read_text
 from ..schema import FILLED, DataError, MissingData, Problem, checked, numeric
 
 COLUMNS = ("word", "style", "weight")
@@ -61,10 +59,14 @@ def read(path: Path | str) -> Lexicon:
         return _read(path)
     except (OSError, ValueError, TypeError, AttributeError, RecursionError) as error:
         what = f"is no lexicon ({error})"
-        raise DataError([Problem(str(path), None, "", what, _REMEDY)]) from None
+        raise DataError([Problem(str(path), what, remedy=_REMEDY)]) from None
 
 
 def _read(path: Path) -> Lexicon:
+    import pandas as pd  # imported late: metrics are listed without it
+
+    from ..data.files import read_csv
+
     if path.suffix.lower() == ".json":
         styles = json.loads(read_text(path)).items()
         rows = [(word, style, weight) for style, pairs in styles for word, weight in pairs]

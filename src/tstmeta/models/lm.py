@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..data.files import read_csv
 from ..schema import TstmetaError, numeric
 from . import hub
 from .causal import Backbone, Continuation, LanguageModel, catalogue
@@ -78,6 +77,8 @@ def loaded(model: Backbone, identity: str, device: str, dtype: str) -> LanguageM
 
 def read_unigrams(path: Path, vocabulary: int) -> np.ndarray:
     """Token probabilities without context, with add-one smoothing: natural logs [vocabulary]."""
+    from ..data.files import read_csv  # imported late: metrics are listed without pandas
+
     columns = {"id": numeric(0, vocabulary - 1, integer=True), "count": numeric(1, integer=True)}
     table = read_csv(path, columns, unique=["id"])
     if table.empty:

@@ -7,7 +7,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..data.files import read_text
+from ..data.paths import read_text
 from ..extras import needs
 from ..schema import TstmetaError
 from ..secrecy import excerpt

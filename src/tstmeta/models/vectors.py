@@ -13,7 +13,7 @@ from typing import Annotated, NamedTuple
 import numpy as np
 from pydantic import BaseModel, Field, PositiveInt
 
-from ..data.files import read_text
+from ..data.paths import read_text
 from ..schema import DataError
 from ..secrecy import excerpt
 from . import hub

@@ -23,9 +23,9 @@ from pydantic import ValidationError
 
 from ... import label_studio, storage
 from ...console import from_inert, inert, to_csv
-from ...data import files, table_files
+from ...data import files, paths, table_files
 from ...data.contrast import span_of
-from ...schema import FILLED, TstmetaError
+from ...schema import FILLED, Problem, TstmetaError
 from ..base import Question, Reply
 from ..prompts import CODE
 from ..runner import run
@@ -72,9 +72,9 @@ def read_sources(path: Path) -> tuple[str, ...]:
     """Texts of a file, each once: lines of a .txt, or the column source of a table."""
     if path.suffix.lower() != ".txt":
         return tuple(dict.fromkeys(files.read_csv(path, {"source": FILLED})["source"].str.strip()))
-    lines = [line.strip() for line in files.read_text(path).split("\n")]
+    lines = [line.strip() for line in paths.read_text(path).split("\n")]
     texts = tuple(dict.fromkeys(filter(None, lines)))
-    none = files.fault(path, "there are no texts", remedy="write one text a line")
+    none = Problem(str(path), "there are no texts", remedy="write one text a line")
     files.check([] if texts else [none])
     return texts
 
@@ -171,15 +171,14 @@ def read_rows(folder: Path, plan: Blueprint) -> pd.DataFrame:
     wanted = begin(plan)
     remedy = "put it back; only output may change, and accept, which is yes, no or empty"
     if sorted(table["item_id"]) != sorted(wanted.index):
-        items = ", ".join(wanted.index.symmetric_difference(table["item_id"])[:3])
-        files.check(
-            [files.fault(path, f"a row is missing, doubled or new: {items}", remedy=remedy)]
-        )
+        others = wanted.index.symmetric_difference(table["item_id"])[:3]
+        what = f"a row is missing, doubled or new: {', '.join(others)}"
+        files.check([Problem(str(path), what, remedy=remedy)])
     table = table.set_index("item_id").loc[wanted.index]
     shown = wanted[FIXED].map(lambda text: from_inert(inert(text)))  # no control characters
     is_right = (table[FIXED] == shown).assign(accept=table["accept"].isin(["yes", "no", ""]))
     files.check(
-        files.fault(path, f"{row[name]!r} may not stand here", row["row"], name, remedy)
+        Problem(str(path), f"{row[name]!r} may not stand here", row["row"], name, remedy)
         for item, row in table.iterrows()
         for name in is_right
         if not is_right.loc[item, name]
