@@ -45,13 +45,8 @@ BATCHES = {"cpu": (1, 4, 8, 16, 32), "gpu": (1, 4, 8, 16, 32, 64, 128)}
 MEMORY_BATCH, MOST_MEMORY = 16, 0.6
 #: One request at a time gets every third rewrite, minicons every sixth; their time is scaled.
 SHARES = {ONE: 3, MINICONS: 6}
-#: How many times as fast ours is to be: (shape, peer).
-LEAST = {
-    ("lai", ONE): 5,
-    ("lai", HARNESS): 4,
-    ("pauli", ONE): 3,
-    ("pauli", HARNESS): 1.8,
-}
+#: How many times as fast ours is to be, in either shape.
+LEAST = {ONE: 5, HARNESS: 4}
 #: Largest difference of a request's sum of log-probabilities, by dtype.
 MOST_DIFFERENCE = {"float32": 1e-3, "bfloat16": 1.0}
 #: On a GPU: time over the floor, the paper's data in rewrites, and the minutes they may take.
@@ -173,7 +168,7 @@ def checks(rows: Sequence[Row], dtype: str, reason: str = "") -> list[Row]:
         for name, told in ((ONE, "one request at a time"), (HARNESS, "lm-eval at its best batch")):
             missing = reason or f"{PEERS.get(name, name)} is not installed"
             goal = f"{label}: times as fast as {told}"
-            made.append(_goal(goal, value(name, "ratio"), ">=", LEAST[shape, name], missing))
+            made.append(_goal(goal, value(name, "ratio"), ">=", LEAST[name], missing))
         mine, peers = value(OURS, "above_model_mib"), value(HARNESS, "above_model_mib")
         share = mine / peers if mine is not None and peers else None
         missing = reason or "lm-eval is not installed, or this system does not tell its memory"
