@@ -14,7 +14,7 @@ from experiments.transfer import configuration
 from tests.command import CSV, command_line
 from tstmeta import console, plot, schema
 from tstmeta.analysis import render
-from tstmeta.data import files, load, table_files
+from tstmeta.data import files, load, paths, table_files
 from tstmeta.judge import prompts, ratings
 from tstmeta.likelihood import instructions
 from tstmeta.models import causal, hub, lexicon, parses, vectors
@@ -158,7 +158,7 @@ def model_of(path: Path):
     [
         ("mine.csv", table_files.read),
         ("mine.parquet", lambda path: files.files_of(str(path))),
-        ("text.txt", files.read_text),
+        ("text.txt", paths.read_text),
         ("parses.conllu", parses.trees),
         ("vectors.txt", vectors.texts_of),
         ("words.json", lexicon.read),
