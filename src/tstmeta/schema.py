@@ -186,11 +186,7 @@ def hold(frame: pd.DataFrame, schema: pa.DataFrameSchema, where: str) -> pd.Data
 
 
 #: How a report names the types of columns.
-_KINDS = {
-    "dtype('float64')": "numbers",
-    "dtype('int64')": "whole numbers",
-    "dtype('bool')": "True and False",
-}
+_KINDS = {"float64": "numbers", "int64": "whole numbers", "bool": "True and False"}
 
 
 def _problems(cases: pd.DataFrame, schema: pa.DataFrameSchema, where: str) -> Iterator[Problem]:
@@ -202,7 +198,7 @@ def _problems(cases: pd.DataFrame, schema: pa.DataFrameSchema, where: str) -> It
     for column, check, cell, index, has_row in cases[
         ["column", "check", "failure_case", "index", "has_row"]
     ].itertuples(index=False):
-        check, kind = str(check), _KINDS.get(str(check))
+        check, kind = str(check), _KINDS.get(str(check).removeprefix("dtype('").removesuffix("')"))
         row = int(index) if has_row else None
         if row is None and not kind:  # a check that could not run on values of the wrong type
             continue

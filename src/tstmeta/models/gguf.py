@@ -6,6 +6,9 @@ folder that is written here is read like any other, and kept in the user's cache
 
 import os
 import shutil
+import sys
+from contextlib import redirect_stderr
+from io import StringIO
 from pathlib import Path
 
 from .. import storage
@@ -38,7 +41,8 @@ def _write(file: Path, target: Path) -> None:
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     options = {"gguf_file": file.name, "local_files_only": True, "trust_remote_code": False}
-    network = AutoModelForCausalLM.from_pretrained(file.parent, dtype="float32", **options)
+    with redirect_stderr(sys.stderr if sys.stderr.isatty() else StringIO()):  # a bar is for people
+        network = AutoModelForCausalLM.from_pretrained(file.parent, dtype="float32", **options)
     tokenizer = AutoTokenizer.from_pretrained(file.parent, **options)
     del network.config.quantization_config  # the weights that are written are not quantised
     network.config.architectures = [type(network).__name__]  # by which a server finds the class
