@@ -39,7 +39,7 @@ def pages() -> Iterator[tuple[str, tuple[str, Context]]]:
     for name in data.names():
         yield f"cards/{name}", ("card", data_card(name))
     groups = metric_cards.groups()
-    summary = catalogue.summary(catalogue.rows())
+    summary = catalogue.summary(pd.concat(groups.values()).to_dict("records"))
     listed = {"families": metric_cards.families(groups), "summary": summary}
     yield "metrics", ("metrics", listed)
     for stem, rows in groups.items():

@@ -18,8 +18,8 @@ def test_metrics_lists_each_with_what_it_measures_and_what_to_do_for_a_missing_m
     monkeypatch.setattr(hub, "here", lambda model: model.profile == "embedded")
     listed = tstmeta("metrics", "--format", "csv")
     rows = table(listed).set_index("name")
-    own = (rows["status"] == "ok") & (rows["family"] != catalogue.COMBINED_FAMILY)
-    assert f"{own.sum()} of {len(rows)} names run here as they stand" in listed.stderr
+    ready = (rows["status"] == "ok") & (rows["family"] != catalogue.COMBINED_FAMILY)
+    assert f"{ready.sum()} of {len(rows)} names run here as they stand" in listed.stderr
     ours = [name for members in registry.families().values() for name in members]
     assert rows.index.tolist() == [*ours, *catalogue.OPEN, *catalogue.COMBINED]
     runs = rows[rows["status"] == "ok"]
