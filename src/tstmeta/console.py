@@ -20,8 +20,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pandas as pd
 
-#: Wide enough that no line of a piped table is ever folded or cut.
-_UNBOUNDED = 10_000_000
 #: Control characters, ends of lines, marks of direction, and what UTF-8 or XML cannot hold.
 _STEERING = (*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029, 0x200E, 0x200F)
 _STEERING += (*range(0x202A, 0x202F), *range(0x2066, 0x206A))
@@ -139,32 +137,48 @@ def to_json(frame: pd.DataFrame) -> str:
 
 def to_text(frame: pd.DataFrame | TableRows, rule: int = 0) -> str:
     """A table, or its rows, as text: drawn for a terminal, else aligned; a line after ``rule``."""
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    drawn = sys.stdout.isatty()
-    table = Table(box=box.SIMPLE if drawn else None, pad_edge=drawn, header_style="bold")
     if isinstance(frame, list):
         names, rows = [*(frame or [{}])[0]], iter([[*row.values()] for row in frame])
         numbers = [n for n in names if all(isinstance(row[n], int | None) for row in frame)]
     else:
         names, rows = [*frame.columns], _rows(frame)
         numbers = [name for name in names if frame[name].dtype.kind in "iuf"]
-    for name in names:
-        justify = "right" if name in numbers else "left"
-        table.add_column(Text(_cell(str(name))), justify=justify, no_wrap=not drawn)
-    for place, row in enumerate(rows, 1):
-        table.add_row(*(Text(_cell(value)) for value in row), end_section=drawn and place == rule)
-    width = None if drawn else _UNBOUNDED
-    console = Console(file=sys.stdout, width=width, color_system="auto" if drawn else None)
+    cells = [[_cell(value) for value in row] for row in ([str(name) for name in names], *rows)]
+    return (_drawn if sys.stdout.isatty() else _aligned)(cells, [n in numbers for n in names], rule)
+
+
+def _drawn(cells: list[list[str]], numeric: list[bool], rule: int) -> str:
+    """A table for the terminal, whose cells fold; the first row is the head."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE, header_style="bold")
+    for name, is_number in zip(cells[0], numeric, strict=True):
+        table.add_column(Text(name), justify="right" if is_number else "left")
+    for place, row in enumerate(cells[1:], 1):
+        table.add_row(*map(Text, row), end_section=place == rule)
+    console = Console(file=sys.stdout)
     with console.capture() as captured:
-        console.print(table, soft_wrap=not drawn)
-    lines = [line.rstrip() for line in captured.get().rstrip("\n").split("\n")]
-    if rule and not drawn:
+        console.print(table)
+    return "".join(f"{line.rstrip()}\n" for line in captured.get().rstrip("\n").split("\n"))
+
+
+def _aligned(cells: list[list[str]], numeric: list[bool], rule: int) -> str:
+    """The columns under each other, two spaces apart; nothing is cut."""
+    from rich.cells import cell_len
+
+    columns = []
+    for column, is_number in zip(zip(*cells, strict=True), numeric, strict=True):
+        widths = [*map(cell_len, column)]
+        gaps = [" " * (max(widths) - width) for width in widths]
+        pairs = zip(column, gaps, strict=True)
+        columns.append([gap + cell if is_number else cell + gap for cell, gap in pairs])
+    lines = ["  ".join(row).rstrip() for row in zip(*columns, strict=True)] or [""]
+    if rule:
         lines.insert(1 + rule, "-" * min(max(map(len, lines)), 80))
-    return "".join(line + "\n" for line in lines)
+    return "".join(f"{line}\n" for line in lines)
 
 
 def _rows(frame: pd.DataFrame) -> Iterator[list[Any]]:

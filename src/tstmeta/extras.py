@@ -6,11 +6,14 @@ from importlib.metadata import requires
 
 #: What is installed under another name than it is imported.
 _PACKAGES = {"ot": "pot", "sklearn": "scikit-learn", "ufal": "ufal-udpipe", "zmq": "pyzmq"}
+#: Modules that are here, as far as was asked; others may be installed while we run.
+_HERE: set[str] = set()
 
 
 def lacking(*modules: str, extra: str = "models") -> str:
     """What to install when one of these modules is not here; empty when all are."""
-    absent = [name for name in modules if not importlib.util.find_spec(name)]
+    absent = [n for n in modules if n not in _HERE and not importlib.util.find_spec(n)]
+    _HERE.update({*modules} - {*absent})
     return f"{', '.join(absent)} is not installed: pip install 'tstmeta[{extra}]'" if absent else ""
 
 

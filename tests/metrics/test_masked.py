@@ -1,13 +1,11 @@
 """Masked metrics: which words are hidden, what is compared then, and what is refused."""
 
-from pathlib import Path
-
 import pytest
 
 from tests.metrics import metric, needs_encoder, single
-from tstmeta.metrics import Request, masked, registry
+from tstmeta.metrics import Request, registry
 from tstmeta.metrics.masked import Mask, MaskedBleu
-from tstmeta.models.lexicon import Lexicon, StyleWord, read
+from tstmeta.models.lexicon import Lexicon, StyleWord
 from tstmeta.schema import Status
 
 HEADER = "word,style,weight\n"
@@ -45,11 +43,6 @@ def test_masked_bleu_is_bleu_of_the_masked_texts(tmp_path):
     expected = bleu("The ■ food was ■ , they said", "The ■ was ■ , they said")
     assert score.value == expected > bleu("The good food was good", "The awful food was bad")
     assert score.status is Status.OK
-
-
-def test_our_words_are_read_as_those_of_a_user():
-    for task in masked.OURS.values():
-        assert masked._ours(task) == read(Path(masked.__file__).parent / f"lexicons/{task}.csv")
 
 
 def test_blank_texts_and_texts_without_a_list_do_not_shift_the_others():

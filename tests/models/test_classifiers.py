@@ -12,6 +12,7 @@ from safetensors.numpy import save_file
 from scipy.special import softmax
 
 from tests.models import style, tiny_encoder, tiny_text
+from tstmeta import extras
 from tstmeta.models import classifiers, hub, training
 from tstmeta.models.causal import MissingModel, backbone
 from tstmeta.models.classifiers import About, StyleModel, Task, TextCnn, Transformer, numbered
@@ -103,6 +104,7 @@ def test_the_shipped_model_is_here_and_says_what_it_is_and_on_what_it_was_traine
     assert all(result["accuracy"] > 0.7 for result in report["results"].values())
     spec = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: name != "sklearn" and spec(name))
+    monkeypatch.setattr(extras, "_HERE", set())
     assert "sklearn is not installed" in classifiers.missing(model)
     assert classifiers.packages(model) == ()
 

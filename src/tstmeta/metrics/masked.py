@@ -3,7 +3,6 @@
 A rewrite has to change style words (Mir et al., 2019, Section 4; Mukherjee et al., 2025).
 """
 
-import csv
 import hashlib
 import math
 from collections.abc import Sequence
@@ -14,7 +13,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from ..models import lexicon as lexicons
-from ..models.lexicon import Lexicon, StyleWord
+from ..models.lexicon import Lexicon
 from ..schema import MissingData, Status, TstmetaError
 from .base import Request, Score
 from .batched import BatchedMetric
@@ -155,10 +154,7 @@ class MaskedCosine(MaskedBleu):
 
 @cache
 def _ours(task: str) -> Lexicon:
-    path = Path(__file__).parent / "lexicons" / f"{task}.csv"
-    with path.open(encoding="utf-8") as file:  # as lexicons.read, which needs pandas
-        words = [StyleWord(row["word"], row["style"], 1.0) for row in csv.DictReader(file)]
-    return Lexicon(path.name, tuple(words))
+    return lexicons.read(Path(__file__).parent / "lexicons" / f"{task}.csv")
 
 
 @cache

@@ -3,10 +3,9 @@
 import re
 import unicodedata
 from collections.abc import Callable
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 
 import regex  # type: ignore[import-untyped]
-from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
 from .base import Request, code_of
 
@@ -25,7 +24,6 @@ _DIGITS = {first + n: str(n) for first in (0x0966, 0x09E6) for n in range(10)}
 #: How khanda ta was typed before it had a character of its own (Unicode 4.1).
 _KHANDA_TA = "\u09a4\u09cd\u200d"
 _DANDA = re.compile(r"\s*([।॥])\s*")
-_TOKENIZER = Tokenizer13a()
 
 
 def sentences(text: str) -> list[str]:
@@ -71,7 +69,14 @@ def _form(word: str) -> str:
 
 def tokens13a(text: str) -> list[str]:
     """sacreBLEU's default tokens (mteval-v13a): words and punctuation marks, case kept."""
-    return _TOKENIZER(text).split()
+    return _tokenizer()(text).split()
+
+
+@cache
+def _tokenizer() -> Callable[[str], str]:
+    from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a  # takes long to import
+
+    return Tokenizer13a()
 
 
 class Stemmer:

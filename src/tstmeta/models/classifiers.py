@@ -60,6 +60,9 @@ class About:
     features: Mapping[str, Any] = field(default_factory=dict)
 
 
+_ABOUT = TypeAdapter(About)  # it takes long to make
+
+
 class Estimates(NamedTuple):
     """Logits or probabilities [n, k] of styles, and a note on each cut text."""
 
@@ -330,7 +333,7 @@ def read_about(path: Path) -> About:
 
     try:
         with safe_open(path, "np") as file:
-            return TypeAdapter(About).validate_json(file.metadata()["about"])
+            return _ABOUT.validate_json(file.metadata()["about"])
     except (SafetensorError, KeyError, TypeError, ValueError, OSError) as error:
         raise MissingModel(
             f"{path} is no model of tstmeta ({type(error).__name__}: {error}); "
