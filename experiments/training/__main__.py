@@ -9,8 +9,9 @@ import typer
 from experiments.options import APP, Out, Seed, Settings
 from tstmeta.cli import main
 from tstmeta.cli.options import Command, FormatOption
-from tstmeta.console import Format, mistake, note, show_table
+from tstmeta.console import Format, note, show_table
 from tstmeta.extras import needs
+from tstmeta.schema import TstmetaError
 
 training_app = typer.Typer(**APP)
 StyleCorpus = Annotated[
@@ -89,7 +90,7 @@ def lm(
     table = read_corpus(corpus, ("text", "style") if style else ("text",))
     if style and style not in set(table["style"]):
         known = ", ".join(sorted(set(table["style"])))
-        raise mistake(f"no sentence of {corpus} has the style {style!r}; it has: {known}")
+        raise TstmetaError(f"no sentence of {corpus} has the style {style!r}; it has: {known}")
     if style:
         table = table[table["style"] == style]
     texts, held_out = (
@@ -145,7 +146,7 @@ def classifier(
     named = table.groupby("task")["style"]
     tasks = [Task(str(name), tuple(sorted(set(rows)))) for name, rows in named]
     if single := [task.name for task in tasks if len(task.styles) < 2]:
-        raise mistake(f"{corpus}: the task {single[0]!r} has one style only, two are needed")
+        raise TstmetaError(f"{corpus}: the task {single[0]!r} has one style only, two are needed")
     options = configure(STYLE[kind], settings or ())
     model = backbone(base) if base else None
     with locked(out / ".lock", timeout=0):

@@ -17,6 +17,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from . import storage
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -84,8 +86,6 @@ def write_table(frame: pd.DataFrame, out: Path | None = None) -> None:
 
     Without a file CSV goes to stdout.
     """
-    from . import storage  # imported late: the command line must start at once
-
     ending = out.suffix.lower() if out else ""
     if out is None:
         put(to_csv(frame))
@@ -173,8 +173,7 @@ def _aligned(cells: list[list[str]], numeric: list[bool], rule: int) -> str:
     for column, is_number in zip(zip(*cells, strict=True), numeric, strict=True):
         widths = [*map(cell_len, column)]
         gaps = [" " * (max(widths) - width) for width in widths]
-        pairs = zip(column, gaps, strict=True)
-        columns.append([gap + cell if is_number else cell + gap for cell, gap in pairs])
+        columns.append([g + c if is_number else c + g for c, g in zip(column, gaps, strict=True)])
     lines = ["  ".join(row).rstrip() for row in zip(*columns, strict=True)] or [""]
     if rule:
         lines.insert(1 + rule, "-" * min(max(map(len, lines)), 80))
@@ -201,10 +200,3 @@ def _cell(value: Any) -> str:
 
 def _dumps(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
-
-
-def mistake(message: str) -> Exception:
-    """A mistake of the user, to be raised: :func:`tstmeta.cli.main` shows it and exits with 2."""
-    from .schema import TstmetaError  # imported late: the command line must start at once
-
-    return TstmetaError(message)

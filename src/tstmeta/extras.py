@@ -4,6 +4,8 @@ import importlib.util
 import re
 from importlib.metadata import requires
 
+from .schema import TstmetaError
+
 #: What is installed under another name than it is imported.
 _PACKAGES = {"ot": "pot", "sklearn": "scikit-learn", "ufal": "ufal-udpipe", "zmq": "pyzmq"}
 #: Modules that are here, as far as was asked; others may be installed while we run.
@@ -20,8 +22,6 @@ def lacking(*modules: str, extra: str = "models") -> str:
 def needs(*modules: str, extra: str = "models") -> None:
     """Go on only where these modules are installed; TstmetaError says what to install."""
     if words := lacking(*modules, extra=extra):
-        from .schema import TstmetaError  # imported late: the command line must start at once
-
         raise TstmetaError(words)
 
 

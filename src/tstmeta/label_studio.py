@@ -191,17 +191,16 @@ def _answers(path: Path, form: Form, known: pd.DataFrame) -> pd.DataFrame:
     now = known.reindex(table[form.key])
     # A rating holds for the text that was shown, and for no other.
     pairs = [(table[field], now[column]) for field, column in form.shown.items()]
-    same = [[*map(_same, shown, texts)] for shown, texts in pairs]
+    same = [
+        [isinstance(x, str) and seen.split() in (x.split(), inert(x).split()) for seen, x in pair]
+        for pair in (zip(shown, texts, strict=True) for shown, texts in pairs)
+    ]
     what = "the raters saw another text than it has under this id"
     remedy = "name the data set that the form was made from, as it was then"
     other = table.index[~np.all(same, axis=0)].unique()
     check(Problem(str(path), what, row, form.key, remedy) for row in other)
     # a name that :func:`rename_raters` never keeps
     return table.assign(file=str(path), rater="by " + table["rater"])
-
-
-def _same(seen: str, text: Any) -> bool:
-    return isinstance(text, str) and seen.split() in (text.split(), inert(text).split())
 
 
 def _export(path: Path, form: Form) -> pd.DataFrame:

@@ -5,14 +5,14 @@ import pytest
 from tests.metrics import metric, needs_encoder, single
 from tstmeta.metrics import Request, registry
 from tstmeta.metrics.masked import Mask, MaskedBleu
-from tstmeta.models.lexicon import Lexicon, StyleWord
+from tstmeta.models.lexicon import Lexicon
 from tstmeta.schema import Status
 
 HEADER = "word,style,weight\n"
 
 
 def lexicon(*words):
-    return Lexicon("words", tuple(StyleWord(word, "s", 1.0) for word in words))
+    return Lexicon("words", words)
 
 
 def bleu(output, *against):

@@ -103,15 +103,14 @@ def methods(results: Sequence[Evaluation]) -> list[str]:
             libraries.append(f"{name} {version(name)}")
     frame = pd.concat(result.frame for result in results)
     settings = [result.analysis.setting for result in results]
+    tested = dict.fromkeys(result.comparisons for result in results if result.tested)
     text = _template(
         "methods.txt.j2",
         libraries=libraries,
         titles=list(map(render.title, results)),
         settings={str(setting): setting for setting in settings}.values(),
         units=list(dict.fromkeys(map(_units, results))),
-        tested=list(
-            dict.fromkeys(f"{result.comparisons:,}" for result in results if result.tested)
-        ),
+        tested=[f"{number:,}" for number in tested],
         flipped=list(_signatures(frame[frame["better"] == "lower"]).values()),
     )
     return text.strip().split("\n\n")

@@ -16,6 +16,8 @@ from typing import Annotated
 import typer
 
 from ..console import note
+from ..extras import remedy
+from ..schema import TstmetaError
 from . import construct, data, evaluate, explain, judge, models, options, run, score, train
 
 app = typer.Typer(
@@ -55,9 +57,6 @@ def main(command: Callable[[], object] = app) -> None:
             warnings.showwarning = lambda message, *_: warn(f"warning: {message}")
             command()
     except Exception as error:
-        from ..extras import remedy
-        from ..schema import TstmetaError  # slow to import, so only when something went wrong
-
         words = remedy(error)
         if not words and not isinstance(error, TstmetaError | OSError):
             raise

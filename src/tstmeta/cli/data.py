@@ -5,7 +5,8 @@ from typing import Annotated
 
 import typer
 
-from ..console import Format, escaped, mistake, note, put, show_table, write_table
+from ..console import Format, escaped, note, put, show_table, write_table
+from ..schema import TstmetaError
 from . import options
 from .options import FormatOption, Name
 
@@ -110,7 +111,7 @@ def data_export(
             note(f"wrote {len(frame)} rows to {out}")
         return
     if out is None or (out.exists() and any(out.iterdir())):
-        raise mistake(f"--to {to} writes a folder: name one that is new or empty with --out")
+        raise TstmetaError(f"--to {to} writes a folder: name one that is new or empty with --out")
     from ..huggingface import write_huggingface
     from ..scoring import score
 

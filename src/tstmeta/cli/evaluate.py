@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from ..console import Format, TableFormat, mistake, note, put, show_table, waiting
+from ..console import Format, TableFormat, note, put, show_table, waiting
+from ..schema import TstmetaError, empty
 from . import options
 from .score import chosen, sample
 
@@ -137,7 +138,7 @@ def evaluate(settings: EvaluateOptions) -> None:
     check_options(settings)
     selected = list(select(settings))
     if unrated := ", ".join(data.name for data, _ in selected if not data.judged):
-        raise mistake(
+        raise TstmetaError(
             f"{unrated}: nobody rated these rewrites. Remedy: columns such as content.r1 in the"
             " file, or --ratings FILE (tstmeta data form makes a form for raters); tstmeta score"
             " gives scores without ratings"
@@ -163,7 +164,7 @@ def check_options(settings: EvaluateOptions) -> None:
     from ..extras import needs
 
     if settings.plot and settings.plot.suffix.lower() not in (".pdf", ".svg", ".png"):
-        raise mistake(f"{settings.plot} cannot be drawn: end its name in .pdf, .svg or .png")
+        raise TstmetaError(f"{settings.plot} cannot be drawn: end its name in .pdf, .svg or .png")
     if settings.plot or settings.report:
         needs("matplotlib", "seaborn", "IPython", "jinja2", extra="book")
     for name in settings.combine or []:
@@ -172,18 +173,17 @@ def check_options(settings: EvaluateOptions) -> None:
 
 def select(settings: EvaluateOptions) -> Iterator[tuple["Dataset", "pd.DataFrame"]]:
     """Data sets, or the rewrites of them that are evaluated, with their scores from a file."""
-    from .. import schema
     from ..data import load
     from ..data.table_files import rated, read_scores
 
     if len(settings.data) > 1 and (settings.scores or settings.ratings):
-        raise mistake("--scores and --ratings are of one data set: give a single --data")
+        raise TstmetaError("--scores and --ratings are of one data set: give a single --data")
     sets = [load(name) for name in dict.fromkeys(settings.data)]
     if len({data.name for data in sets}) < len(sets):
-        raise mistake("two data sets have the same name: rename a file")
+        raise TstmetaError("two data sets have the same name: rename a file")
     for data in sets:
         data = rated(data, settings.ratings) if settings.ratings else data
-        scores = read_scores(settings.scores, data) if settings.scores else schema.empty("scores")
+        scores = read_scores(settings.scores, data) if settings.scores else empty("scores")
         data = sample(chosen(data, settings.where or []), settings.limit, settings.seed)
         yield data, scores[scores["item_id"].isin(data.items["item_id"])]
 

@@ -4,7 +4,8 @@ from typing import Annotated
 
 import typer
 
-from ..console import Format, escaped, mistake, note, show_table
+from ..console import Format, escaped, note, show_table
+from ..schema import TstmetaError
 from .options import FormatOption
 
 
@@ -32,7 +33,7 @@ def explain(
     Example: tstmeta explain --source "It was bad." --output "It was great." --style positive
     """
     if any("\ud800" <= sign <= "\udfff" for sign in source + output + style):
-        raise mistake("a text holds half a character: type or paste it as UTF-8")
+        raise TstmetaError("a text holds half a character: type or paste it as UTF-8")
 
     import pandas as pd
 

@@ -4,7 +4,8 @@ from typing import Annotated
 
 import typer
 
-from ..console import Format, TableRows, mistake, note, show_table
+from ..console import Format, TableRows, note, show_table
+from ..schema import TstmetaError
 from .options import FormatOption
 
 models_app = typer.Typer(rich_markup_mode=None)
@@ -63,6 +64,6 @@ def fetch(
     from ..models import fetching
 
     if not names:
-        raise mistake(f"name a model: {', '.join(fetching.catalogue())}")
+        raise TstmetaError(f"name a model: {', '.join(fetching.catalogue())}")
     for name in names:
         note(f"{name} is in {fetching.fetch(name, accept_terms)}")

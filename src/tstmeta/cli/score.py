@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..console import Format, mistake, note, show_table, write_table
+from ..console import Format, note, show_table, write_table
+from ..schema import USABLE, TstmetaError, shown
 from . import options
 
 if TYPE_CHECKING:
@@ -78,17 +79,17 @@ def score(
             for row in counts[counts["failed"] > 0].itertuples()
         ]
     elif jobs or cluster:
-        raise mistake(
+        raise TstmetaError(
             "--jobs and --cluster are for a file, folder or address of yours scored into --out "
             "x.parquet or a folder, without --limit"
         )
     else:
-        from .. import schema, scoring
+        from .. import scoring
 
         wanted = metric or ["lexical", "sentinel", scoring.HUMAN_STYLE]
         table = scoring.score(sample(load(data), limit, seed), wanted, bases=basis, store=store)
         write_table(table, Path(out) if out else None)
-        scores, failed = len(table), int((~table["status"].isin(schema.USABLE)).sum())
+        scores, failed = len(table), int((~table["status"].isin(USABLE)).sum())
         failures = scoring.failures(table)
     for words in failures:
         note(words)
@@ -99,23 +100,21 @@ def score(
 
 def chosen(data: Dataset, where: list[str]) -> Dataset:
     """The rewrites with such values: any of those given for a column, in all columns."""
-    from ..schema import shown
-
     if not where:
         return data
     names = ["item_id", "source_id", "system", "style", "direction", "language", "is_reference"]
-    table = data.items[names].astype(str).set_index("item_id", drop=False)
-    table = table.join(data.labels.pivot_table("value", "item_id", "name", aggfunc="first"))
-    keep, wanted = table["item_id"].notna(), [words.partition("=")[::2] for words in where]
-    for name in dict(wanted):
-        values = {value for other, value in wanted if other == name}
-        if name not in table:
-            raise mistake(f"--where: {data.name} has no column {name!r}, but {', '.join(table)}")
-        there = table[name].dropna().unique()
+    rows = data.items[names].astype(str).set_index("item_id", drop=False)
+    rows = rows.join(data.labels.pivot_table("value", "item_id", "name", aggfunc="first"))
+    keep, wanted = rows["item_id"].notna(), [words.partition("=")[::2] for words in where]
+    for key in dict(wanted):
+        values = {value for other, value in wanted if other == key}
+        if key not in rows:
+            raise TstmetaError(f"--where: {data.name} has no column {key!r}, but {', '.join(rows)}")
+        there = rows[key].dropna().unique()
         if unknown := sorted(values.difference(there)):
             known = ", ".join(map(shown, there[:10]))
-            raise mistake(f"--where: no {name} is {unknown[0]!r}; there is {known}")
-        keep &= table[name].isin(values)
+            raise TstmetaError(f"--where: no {key} is {unknown[0]!r}; there is {known}")
+        keep &= rows[key].isin(values)
     return data.where(keep, f"{data.name}@{','.join(where)}")
 
 

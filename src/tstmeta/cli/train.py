@@ -5,7 +5,8 @@ from typing import Annotated
 
 import typer
 
-from ..console import Format, mistake, note, show_table
+from ..console import Format, note, show_table
+from ..schema import TstmetaError
 from .options import FormatOption, OutFolder
 
 train_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
@@ -35,7 +36,7 @@ def style(
     from ..models import encoders, training
 
     if absent := encoders.missing(encoders.MINILM):
-        raise mistake(absent)
+        raise TstmetaError(absent)
     training.empty(out)
     report = training.train(out, divided(learned(corpus)))
     rows = [{"task": name, **result} for name, result in report["results"].items()]

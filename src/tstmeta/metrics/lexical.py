@@ -14,7 +14,7 @@ import numpy as np
 
 from . import wordnet
 from .base import CorpusMetric, PairMetric, Request, read_table
-from .text import Stemmer, UnicodeWords, sentences, spelt, tokens13a
+from .text import Stemmer, UnicodeWords, sacrebleu, sentences, spelt, tokens13a
 
 _FACTS = read_table("lexical.toml")
 
@@ -42,13 +42,6 @@ class _Lexical(PairMetric):
     def _cut(self, request: Request) -> tuple[Request, str]:
         cut, note = super()._cut(request)
         return spelt(cut, self.apart), note
-
-
-def sacrebleu() -> Any:
-    """sacreBLEU's metrics, which take long to import."""
-    import sacrebleu.metrics
-
-    return sacrebleu.metrics
 
 
 @lru_cache(maxsize=2**10)
@@ -81,14 +74,11 @@ class SentenceBleu(_Lexical):
         self.languages = ("en",) * (variant == "lai2023")
         self.counts_words = variant != "pauli2025"
 
-    @cached_property
-    def _bleu(self) -> Any:
-        return sacrebleu().BLEU(tokenize=self.variant or "13a", effective_order=True)
-
     def value(self, request: Request) -> float:
         output, texts = request.output, request.against
         if self.variant in ("", "intl"):
-            return sentence_score(self._bleu, output, texts)
+            bleu = sacrebleu("BLEU", tokenize=self.variant or "13a", effective_order=True)
+            return sentence_score(bleu, output, texts)
         from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
 
         bleu = partial(sentence_bleu, smoothing_function=SmoothingFunction().method1)
@@ -109,12 +99,12 @@ class CorpusBleu(_Lexical, CorpusMetric):
     VARIANTS: ClassVar[tuple[str, ...]] = ("multi-bleu", "intl")
     international = "intl"
 
-    @cached_property
+    @property
     def _bleu(self) -> Any:
         moses = self.variant == "multi-bleu"
         tokens, smoothing = ("none", "none") if moses else (self.variant or "13a", "exp")
         # force: no advice on the log about texts that look tokenised.
-        return sacrebleu().BLEU(tokenize=tokens, smooth_method=smoothing, force=True)
+        return sacrebleu("BLEU", tokenize=tokens, smooth_method=smoothing, force=True)
 
     def statistics(self, request: Request) -> np.ndarray:
         # sacreBLEU leaves empty references out and fails when none is left; a blank one passes.
@@ -181,12 +171,9 @@ class Chrf(_Lexical):
         super().__init__(variant)
         self.counts_words = bool(variant)
 
-    @cached_property
-    def _chrf(self) -> Any:
-        return sacrebleu().CHRF(word_order=2 if self.variant else 0)
-
     def value(self, request: Request) -> float:
-        return sentence_score(self._chrf, request.output, request.against)
+        chrf = sacrebleu("CHRF", word_order=2 if self.variant else 0)
+        return sentence_score(chrf, request.output, request.against)
 
 
 class Rouge1(_Lexical):
@@ -245,12 +232,8 @@ class Ter(_Lexical):
     empty_value = 100.0
     max_tokens = 100  # the search for shifts is slow
 
-    @cached_property
-    def _ter(self) -> Any:
-        return sacrebleu().TER()
-
     def value(self, request: Request) -> float:
-        return self._ter.sentence_score(request.output, list(request.against)).score
+        return sacrebleu("TER").sentence_score(request.output, list(request.against)).score
 
 
 class Pinc(_Lexical):

@@ -35,8 +35,8 @@ class Mask:
     """Puts one ``token`` for each word or phrase of a lexicon, longer ones first, in any case."""
 
     def __init__(self, lexicon: Lexicon, token: str):
-        forms = (tuple(form for *_, form in word_spans(entry.word)) for entry in lexicon.entries)
-        self._phrases = {form for form in forms if form}
+        self._phrases = {tuple(form for *_, form in word_spans(word)) for word in lexicon.words}
+        self._phrases.discard(())
         if not self._phrases:
             raise TstmetaError(f"the lexicon {lexicon.name} has no word with a letter or a digit")
         self._longest = max(map(len, self._phrases))

@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections.abc import Callable
 from functools import cache, cached_property, lru_cache
+from typing import Any
 
 import regex  # type: ignore[import-untyped]
 
@@ -69,14 +70,15 @@ def _form(word: str) -> str:
 
 def tokens13a(text: str) -> list[str]:
     """sacreBLEU's default tokens (mteval-v13a): words and punctuation marks, case kept."""
-    return _tokenizer()(text).split()
+    return sacrebleu("BLEU").tokenizer(text).split()
 
 
 @cache
-def _tokenizer() -> Callable[[str], str]:
-    from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a  # takes long to import
+def sacrebleu(kind: str, **options: Any) -> Any:
+    """A metric of sacreBLEU, which takes long to import."""
+    import sacrebleu.metrics
 
-    return Tokenizer13a()
+    return getattr(sacrebleu.metrics, kind)(**options)
 
 
 class Stemmer:
