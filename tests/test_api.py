@@ -10,8 +10,7 @@ import tstmeta as tst
 
 @pytest.mark.parametrize("name", tst.__all__)
 def test_every_public_name_is_there_and_documented(name):
-    value = getattr(tst, name)
-    assert name == "SENTINELS" or (value.__doc__ or "").strip()
+    assert name == "SENTINELS" or (getattr(tst, name).__doc__ or "").strip()
     assert name in dir(tst)
 
 

@@ -94,8 +94,7 @@ def test_every_figure_is_valid_xml(draw, sign):
     names = {"metric": ["bleu", f"b{sign}"] * 2, "dataset": ["x", "x", *[f"y{sign}"] * 2]}
     numbers = {"value": [0.1, 0.2, 0.4, 0.3], "low": 0.0, "high": 0.5, "score": 1.0, "human": 2.0}
     frame = pd.DataFrame(names | numbers).assign(basis="source")
-    options = {"hue": "metric", "by": "dataset"} if draw is plot.scatter else {}
-    drawn = draw(frame, **options)
+    drawn = draw(frame, **({"hue": "metric", "by": "dataset"} if draw is plot.scatter else {}))
     [image] = render.images(getattr(drawn, "figure", drawn), "svg")
     minidom.parseString(image)
 

@@ -139,8 +139,7 @@ def test_a_forest_shows_the_human_ceiling_of_its_own_data_set_only():
         {"dataset": ["lai", "mir"], "value": [0.8, np.nan], "low": [0.7, 0.0], "high": [0.9, 0.0]}
     )
     mir, lai = panels(plot.forest(values(), ceiling))
-    drawn = [line.get_xdata()[0] for line in lai.lines if line.get_linewidth() == 1.6]
-    assert drawn == [0.8]
+    assert [line.get_xdata()[0] for line in lai.lines if line.get_linewidth() == 1.6] == [0.8]
     (shade,) = lai.patches
     assert (shade.get_x(), round(shade.get_x() + shade.get_width(), 9)) == (0.7, 0.9)
     assert not mir.patches
@@ -184,8 +183,7 @@ def test_a_scatter_shows_every_rewrite_with_r_and_n():
     frame = cloud()
     x, y = offsets(panels(plot.scatter(frame))[0]).T
     np.testing.assert_array_equal(x, frame["score"])  # only tied values are moved
-    moved = np.abs(y - frame["human"])
-    assert 0 < moved.max() <= 0.012 * 4
+    assert 0 < np.abs(y - frame["human"]).max() <= 0.012 * 4
     assert len(np.unique(y)) == 60
 
 

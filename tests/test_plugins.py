@@ -67,8 +67,7 @@ heavy = {"nltk", "sacrebleu", "rouge_score", "torch", "tstmeta.metrics.lexical",
 results["imported"] = sorted(heavy & set(sys.modules))
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
-    rows = CliRunner().invoke(cli.app, ["metrics", "--format", "csv"])
-    results["list"] = rows.stdout
+    results["list"] = CliRunner().invoke(cli.app, ["metrics", "--format", "csv"]).stdout
     results["warnings"] += [str(each.message) for each in caught]
     results["all"] = registry.resolve(["all"])
 results["errors"] = {}

@@ -106,8 +106,7 @@ def test_every_missing_column_is_named(table):
         [problem] = problems(frame(table).drop(columns=column), table)
         assert problem[:3] == (None, column, "missing column")
         assert ", ".join(schema.columns(table)) in problem[3]
-    nothing = problems(pd.DataFrame(), table)
-    assert [problem[1] for problem in nothing] == schema.columns(table)
+    assert [problem[1] for problem in problems(pd.DataFrame(), table)] == schema.columns(table)
 
 
 def test_equal_rows_are_named():

@@ -1,6 +1,7 @@
 """Scoring: what is computed, on which basis, in which units and order."""
 
 import math
+from unittest.mock import DEFAULT, MagicMock, call
 
 import numpy as np
 import pandas as pd
@@ -13,6 +14,7 @@ from tstmeta.data import paths, shipped
 from tstmeta.data.tables import scores_table
 from tstmeta.metrics import CorpusMetric, Request, UnknownMetric, registry
 from tstmeta.schema import TstmetaError
+from tstmeta.store import Rows
 
 
 def test_a_score_table_says_what_was_scored_with_what(tmp_path):
@@ -114,7 +116,7 @@ def test_a_request_carries_what_a_judge_needs():
 def test_what_is_computed_sooner_than_looked_up_is_not_stored(tmp_path):
     table = scoring.score(THREE, ["random", "pinc"], ["source"], store=str(tmp_path))
     assert table["value"].notna().all()
-    assert {row[0].partition("|")[0] for row in contents(tmp_path)["scores"]} == {"pinc"}
+    assert {row[0][:17] for row in contents(tmp_path)["scores"]} == {"pinc|basis:source"}
 
 
 def test_what_was_passed_on_with_the_project_is_not_computed(tmp_path, monkeypatch):
@@ -186,11 +188,50 @@ def test_human_style_is_the_mean_rating_of_style_offered_as_a_metric():
         ("style", "r2"): [4, NAN, NAN],
         ("content", "r1"): [NAN, 3, NAN],
     }
-    found = scoring.human_style(dataset({}, {}, {}, ratings=ratings))
+    data = dataset({}, {}, {}, ratings=ratings)
+    found = scoring.human_style(data.where(data.items["item_id"] != "2", "tiny@part"))
     assert found["item_id"].tolist() == ["1", "3"]
     assert found["value"].tolist() == [2.5, 5]
-    assert set(found["basis"]) == {"none"}
-    assert set(found["dimension"]) == {"style"}
+    facts = found[["dataset", "metric", "dimension", "basis", "signature"]].drop_duplicates()
+    signature = "human-style|mean of human ratings"
+    assert facts.to_numpy().tolist() == [["tiny", "human-style", "style", "none", signature]]
+
+
+def test_what_cannot_be_scored_without_texts_is_said_for_each_item_that_would_be():
+    data = dataset({"references": ["r"]}, {}, {"references": ["r", "s"]})
+    for basis, items in (("reference", ["1", "3"]), ("source", ["1", "2", "3"])):
+        part = data.where(data.items["item_id"] != "", "tiny@part")
+        found = scoring._lacking(part, Logged(), basis, "signed")
+        assert found["item_id"].tolist() == items
+        [row] = found[["status", "signature", "detail"]].drop_duplicates().to_numpy().tolist()
+        assert row[:2] == ["error", "signed"]
+        lack = "its texts are not here, and logged was not passed on: get them with: "
+        assert row[2] == f"{lack}tstmeta data fetch tiny"
+
+
+def test_failures_are_told_by_their_reason_first_come_first():
+    rows = [("b", "error", "x"), ("a", "refused", "y"), ("a", "ok", ""), ("a", "invalid", "z")]
+    table = pd.DataFrame([*rows, ("c", "error", "x")], columns=["metric", "status", "detail"])
+    told = ["b, c: 1 of 1 scores failed: x", "a: 2 of 3 scores failed: y"]
+    assert scoring.failures(table) == told
+
+
+def test_a_bar_says_what_is_scored_and_when_another_run_does_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(scoring, "tqdm", bar := MagicMock())
+    bar.side_effect = lambda *metrics, **_: metrics[0] if metrics else DEFAULT
+    shares = Rows.shares
+
+    def late(rows: Rows, blocks):
+        yield []
+        yield from shares(rows, blocks)
+
+    monkeypatch.setattr(Rows, "shares", late)
+    for progress, disable in ((True, None), (False, True)):
+        store = tmp_path / str(progress)
+        scoring.score(THREE, [Logged()], ["source"], store=store, progress=progress)
+        assert bar.call_args == call(total=3, desc="logged", unit="unit", disable=disable)
+    words = [call("another run computes the rest"), call("")]
+    assert bar.return_value.set_postfix_str.call_args_list == words * 2
 
 
 @pytest.mark.parametrize("wanted", [[], ["human-style"]])
@@ -209,8 +250,7 @@ CAME = [
 @pytest.fixture
 def released():
     """A data set with one item, rated for style, and the scores of :data:`CAME`."""
-    names = ("metric", "dimension", "basis")
-    facts = [dict(zip(names, row, strict=True)) for row in CAME]
+    facts = [dict(zip(("metric", "dimension", "basis"), row, strict=True)) for row in CAME]
     tables = [scores_table("tiny", "1", [1], **f, fields={"for": f["dimension"]}) for f in facts]
     return dataset({}, scores=pd.concat(tables), ratings={("style", "r1"): [3.0]})
 

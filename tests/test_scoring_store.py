@@ -42,6 +42,7 @@ SIGNATURE = "shared|basis:source|version:1"
     [
         (Request("", ()), "297710896dcbd2aa810599ef2b593b70"),
         (Request("An owl.", ("A bird.",), "A bird.", "formal"), "bb85e8f6311d43450cfe95a60e26c8e6"),
+        (Request("\ud83d", ()), "f96b089450817033e80504953b31b0b8"),
         (Request("قطّ 🦉", ("قطّ", ""), "", "", "ar"), "33f68f498d74c06e4c7600827438e213"),
     ],
 )

@@ -42,8 +42,7 @@ def scored(place: Path, metric: str, out: str, together: Barrier) -> None:
     scoring.LEAST_BLOCK = 16
     data = tst.read("mine.csv")
     together.wait()
-    table = tst.score(data, [metric], bases=["source"], store="store", progress=False)
-    table.to_pickle(out)
+    tst.score(data, [metric], bases=["source"], store="store", progress=False).to_pickle(out)
 
 
 def answered(place: Path, kind: str, out: str, together: Barrier) -> None:

@@ -276,8 +276,7 @@ def test_differences_of_all_rows_are_those_of_each_two_alone_with_p_of_both_kind
         assert (row["low"], row["high"]) == pytest.approx(stats.difference(alone.drawn, 0, 1)[:2])
         assert row["p"] == pytest.approx(alone.p[0, 1])
         assert 0 < row["p"] <= row["p_adjusted"] <= 1
-    p = own.p[np.triu_indices(3, 1)]
-    np.testing.assert_array_equal(table["p_adjusted"], p)
+    np.testing.assert_array_equal(table["p_adjusted"], own.p[np.triu_indices(3, 1)])
 
 
 def test_the_detectable_difference_of_two_rows_is_that_of_the_statistics():
@@ -285,8 +284,7 @@ def test_the_detectable_difference_of_two_rows_is_that_of_the_statistics():
     human, metrics = own.analysis.matrices.human, own.analysis.matrices.metrics
     rng = np.random.default_rng([0, 0])
     sides = human, metrics[0], metrics[1:], own.analysis.setting, own.analysis.plan
-    expected = stats.detectable_difference(*sides, rng)
-    assert detectable(own.analysis, 0, 2) == expected[1]
+    assert detectable(own.analysis, 0, 2) == stats.detectable_difference(*sides, rng)[1]
 
 
 def test_a_partial_correlation_is_that_of_the_residuals():
@@ -333,8 +331,7 @@ def test_the_row_is_the_mean_of_ten_seeds_with_two_standard_deviations_to_either
     shown = tst.seeded(frame, [data], "content", statistic, level).set_index("metric")
     own = each[SEEDS]
     name = "random: mean of 10"
-    row = shown.loc[name, ["value", "low", "high"]].tolist()
-    assert row == pytest.approx(
+    assert shown.loc[name, ["value", "low", "high"]].tolist() == pytest.approx(
         [own.mean(), own.mean() - 2 * own.std(), own.mean() + 2 * own.std()]
     )
     assert shown.loc["bleu", ["value", "low", "high"]].tolist() == [each["bleu"], 0, 1]

@@ -32,8 +32,7 @@ def analyse(data: Dataset, table: pd.DataFrame, **options) -> Evaluation:
     """The evaluation of a table of scores with people's style rating beside."""
     if "human-style" not in set(table["metric"]):
         table = pd.concat([table, scoring.human_style(data)], ignore_index=True)
-    setting = {"statistic": "pearson", "level": "pooled"}
-    return evaluate(data, scores=table, **setting | options)
+    return evaluate(data, scores=table, **{"statistic": "pearson", "level": "pooled"} | options)
 
 
 def laid_out(level: str = "pooled", order: list[str] | None = None, dimension: str = "content"):

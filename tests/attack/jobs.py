@@ -128,8 +128,7 @@ def command(place: Path, words: list[str], before: str, limit: int) -> None:
     if limit:
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
     sys.argv = ["tstmeta", *words]
-    program = training_app if words[0] in ("classifier", "lm") else cli.app
-    cli.main(program)
+    cli.main(training_app if words[0] in ("classifier", "lm") else cli.app)
 
 
 def end(process: BaseProcess, place: Path) -> tuple[int | None, str]:

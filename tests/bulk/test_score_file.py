@@ -201,8 +201,7 @@ def test_what_was_scored_is_not_scored_again_but_for_a_damaged_part(file, tmp_pa
     scored(file, out, [again := Counting()])
     assert (len(first.outputs), again.outputs) == (ROWS, first.outputs[1000:2000])
     assert {path.name: path.read_bytes() for path in out.glob("part-*")} == before
-    frame = pd.read_parquet(out)
-    assert frame["item_id"].tolist() == rewrites()["item_id"].tolist()
+    assert pd.read_parquet(out)["item_id"].tolist() == rewrites()["item_id"].tolist()
 
 
 def test_a_finished_file_is_not_scored_again_and_a_changed_row_is(file, tmp_path):
@@ -232,8 +231,7 @@ def test_only_the_chunk_that_was_mended_is_scored(tmp_path):
 
 
 def test_what_failed_is_tried_again_and_nothing_else(file, tmp_path):
-    fails = rewrites()["output"][2050]
-    first = scored(file, tmp_path / "s.parquet", [Counting(fails)])
+    first = scored(file, tmp_path / "s.parquet", [Counting(rewrites()["output"][2050])])
     assert first[["failed", "errors"]].to_numpy().min() > 0
     second = scored(file, tmp_path / "s.parquet", [rest := Counting()])
     assert (len(rest.outputs), second["failed"].sum()) == (100, 0)

@@ -40,7 +40,6 @@ def test_a_file_is_described_and_its_references_are_used(tstmeta):
 
 def test_json_is_rows_alone_and_notes_stand_beside(tstmeta):
     shown = tstmeta("advise", "--language", "sw", "--dimension", "content", "-f", "json")
-    rows = json.loads(shown.stdout)
-    assert {row["verdict"] for row in rows} == {"unknown"}
+    assert {row["verdict"] for row in json.loads(shown.stdout)} == {"unknown"}
     assert "Nothing is known of content for sw" in shown.stderr
     assert "Rate first content of " in shown.stderr

@@ -86,8 +86,7 @@ def test_show_describes_a_file_of_yours(tstmeta, mine):
     assert facts["counts", "systems"] == "2"
     assert facts["content", "raters"] == "r1, r2"
     assert facts["content", "mean"] == "3.125"
-    known = alpha([[5, 4], [2, 1], [5, 5], [1, 2]]).value
-    expected = f"{known:.3f} (2 raters, 4 rewrites)"
+    expected = f"{alpha([[5, 4], [2, 1], [5, 5], [1, 2]]).value:.3f} (2 raters, 4 rewrites)"
     assert facts["content", "Krippendorff's alpha (ordinal)"] == expected
     assert facts["style", "Krippendorff's alpha (ordinal)"] == "- (one rater only)"
     assert "ann" not in result.output
@@ -100,8 +99,7 @@ def test_a_data_set_that_is_not_here_has_a_card_and_its_files_are_missing(tstmet
     assert "tstmeta data fetch mir" in result.stderr
     result = tstmeta("data", "check", "pauli", "--format", "csv")
     assert result.exit_code == 1
-    states = pd.read_csv(StringIO(result.stdout))["state"]
-    assert states.tolist() == ["missing"] * 7
+    assert pd.read_csv(StringIO(result.stdout))["state"].tolist() == ["missing"] * 7
     assert result.stderr == "7 files, 7 missing or wrong\n"
 
 

@@ -35,8 +35,7 @@ def rate(tstmeta, tmp_path):
     tasks = pd.DataFrame([t["data"] for file in files for t in json.loads(file.read_text())])
     assert not tasks["item_id"].str.contains("error").any()
     grades = lambda who, n: (1 + n % 5, 1 + (who + n) % 5, 2 + n % 2)  # noqa: E731
-    answers = exported(tasks, 71, 83, answers=grades)
-    (tmp_path / "project.json").write_text(json.dumps(answers))
+    (tmp_path / "project.json").write_text(json.dumps(exported(tasks, 71, 83, answers=grades)))
     return tstmeta("construct", "import", "formal", "project.json")
 
 

@@ -42,8 +42,7 @@ def cases(pairs: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
 def test_the_loss_is_the_mean_hinge():
     better = np.array([[0.71, 0.64], [0.79, 0.72], [33.0, 30.0]])
     worse = np.array([[0.63, 0.71], [0.79, 0.79], [33.0, 33.0]])
-    gaps = [16.0, 67 ** (1 / 3) - 16.0]
-    expected = np.mean([max(0.0, 1.0 - gap) for gap in gaps])
+    expected = np.mean([max(0.0, 1.0 - gap) for gap in [16.0, 67 ** (1 / 3) - 16.0]])
     assert hinge(PRINTED, better, worse) == pytest.approx(expected)
 
 

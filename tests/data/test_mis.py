@@ -40,8 +40,7 @@ def root(tmp_path, monkeypatch):
 
 def test_an_item_is_a_text_of_a_system_and_may_not_be_there(root):
     items = mis.load(root).items.fillna("(none)")
-    columns = ["item_id", "direction", "style", "source", "output"]
-    assert items[columns].to_numpy().tolist() == [
+    assert items[["item_id", "direction", "style", "source", "output"]].to_numpy().tolist() == [
         ["civil-s1-ST-cond", "", "polite", "Oaf!", "Oh!"],
         *([f"yelp-s1-{name}", "pos2neg", "negative", "Good.", "Bad."] for name in ("m6", "m7")),
         ["yelp-s1-m7-2", "pos2neg", "negative", "Good.", "Poor."],

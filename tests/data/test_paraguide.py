@@ -36,8 +36,7 @@ def test_majorities_give_the_published_shares(target, r):
     """Of the first three ratings: where four are there, the second rater's is the repeated one."""
     root = data.root("paraguide") / paraguide.FOLDER
     loaded = data.load(f"paraguide@{target}")
-    keys = ["item_id", "rater"]
-    rated = loaded.ratings.pivot_table("value", keys, "dimension").reset_index()
+    rated = loaded.ratings.pivot_table("value", ["item_id", "rater"], "dimension").reset_index()
     four = rated.groupby("item_id")["rater"].transform("size") == 4
     assert len(loaded.ratings) == 3 * (900 + rated.loc[four, "item_id"].nunique())
     rated = rated[~(four & (rated["rater"] == "r2"))]

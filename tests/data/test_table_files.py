@@ -22,8 +22,7 @@ FULL = "item_id,metric,dimension,basis,signature,sample,value,status,detail\n"
 def test_the_same_data_in_any_format_is_the_same_data_set(write, tmp_path, name):
     first = {"source": "a, b", "output": "", "system": "A", "task": "x", "style.r1": 1}
     second = {"source": "a, b", "output": "ü\u2028?", "system": "B", "task": "", "style.r1": 2.5}
-    rows = [{**first, "style.r2": None}, second]
-    frame = pd.DataFrame(rows).assign(references=[["r"], []])
+    frame = pd.DataFrame([{**first, "style.r2": None}, second]).assign(references=[["r"], []])
     path = tmp_path / name
     if name.endswith(("csv", "tsv")):
         frame["references"] = frame["references"].map(json.dumps)
@@ -60,8 +59,7 @@ def test_harmless_differences_of_form_change_nothing(write, text):
 
 def test_single_reference_columns_are_put_in_order_and_empty_ones_left_out(write):
     text = "source,output,reference_10,reference_2,reference\na,b,ten,two,first\na,c,,two,\n"
-    references = read(write(text)).items["references"].tolist()
-    assert references == [["first", "two", "ten"], ["two"]]
+    assert read(write(text)).items["references"].tolist() == [["first", "two", "ten"], ["two"]]
 
 
 def test_what_the_file_says_of_its_items_is_kept(write):
@@ -70,8 +68,7 @@ def test_what_the_file_says_of_its_items_is_kept(write):
         "other,7, s ,a,b,A,formal,up,pt-BR,TRUE,dark\n"
     )
     item = read(write(text)).items.iloc[0]
-    expected = ["mine", "7", "s", "A", "formal", "up", "pt-BR", "a", "b", [], True]
-    assert item.tolist() == expected
+    assert item.tolist() == ["mine", "7", "s", "A", "formal", "up", "pt-BR", "a", "b", [], True]
     path = write(json.dumps({"item_id": 7, "source": "a", "output": "b", "mood": True}), "m.jsonl")
     assert read(path).label("mood").to_dict() == {"7": "true"}
 

@@ -43,8 +43,7 @@ def test_systems_are_numbered_by_name_and_every_source_has_its_human_rewrite(roo
     assert row == ["hi-2", "ann_other 1", ["human hi 1"], "s01", "hi"]
     assert loaded.means.loc["hi-2-s01"].to_dict() == {"content": 1, "fluency": 1, "style": 0.5}
     assert not any(team in text for team in TEAMS for text in loaded.items["item_id"])
-    part = textdetox2024.SUBSETS["hi"](loaded)
-    assert part.items["language"].unique().tolist() == ["hi"]
+    assert textdetox2024.SUBSETS["hi"](loaded).items["language"].unique().tolist() == ["hi"]
 
 
 def test_scores_of_judges_are_joined_and_two_answers_are_averaged(root):

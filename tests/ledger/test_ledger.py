@@ -72,8 +72,7 @@ def test_without_raw_files_cells_follow_from_what_is_passed_on_or_say_what_they_
     assert table["cells"].tolist() == [*rows.groupby("paper").size()[list(PAPERS)], 2289]
     assert (table.loc["lai2023", "needs"], table.loc["pauli2025", "match"] > 60) == (0, True)
     missing = rows[rows["status"].str.endswith(" data")]
-    expected = {"needs mir data", "needs li2018 data", "needs mis data"}
-    assert set(missing["status"]) == expected
+    assert set(missing["status"]) == {"needs mir data", "needs li2018 data", "needs mis data"}
     assert missing["reason"].str.startswith("tstmeta data fetch ").all()
     own = rows.set_index("cell")
     own = own[~own["status"].str.startswith("needs")]

@@ -53,8 +53,7 @@ def test_a_fault_or_a_value_that_is_not_finite_is_a_row_and_the_run_goes_on():
     units = [(Request(output, ("a",)),) for output in ("bad", *values)]
     error, *scores = (score for [score] in wrap(fussy).score(units))
     assert (error.status, error.detail) == (Status.ERROR, "ValueError: no such thing")
-    statuses = [Status.OK, *[Status.INVALID] * 3, Status.OK]
-    assert [score.status for score in scores] == statuses
+    assert [score.status for score in scores] == [Status.OK, *[Status.INVALID] * 3, Status.OK]
     assert all(math.isnan(score.value) for score in (error, *scores[1:4]))
 
 

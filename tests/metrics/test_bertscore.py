@@ -65,8 +65,7 @@ def test_layers_are_the_librarys():
     names = {"deberta-xlarge-mnli": "microsoft/deberta-xlarge-mnli"}
     names |= {"mbert": "bert-base-multilingual-cased", "mpnet": "microsoft/mpnet-base"}
     for name in sorted({*LAYERS} - {MINILM.name}):
-        upstream = names.get(name, name)
-        assert LAYERS[name] == model2layers[upstream]
+        assert LAYERS[name] == model2layers[names.get(name, name)]
     six = {
         layer
         for name, layer in model2layers.items()

@@ -34,8 +34,7 @@ def test_the_value_is_the_weighted_sum_of_its_parts(words):
 
 
 def test_a_part_without_a_value_leaves_none_and_says_why(words, monkeypatch):
-    part = words.parts[0]
-    monkeypatch.setattr(part, "value", lambda request: float("nan"))
+    monkeypatch.setattr(words.parts[0], "value", lambda request: float("nan"))
     [score] = scores(words, item("The soup is cold.", "The soup was cold."))
     assert np.isnan(score.value)
     assert (str(score.status), score.detail) == ("invalid", "chrf: the metric returned nan")

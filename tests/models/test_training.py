@@ -91,8 +91,7 @@ def test_a_sentence_and_a_group_are_in_one_part_and_repeats_count_once():
     corpus["group"] = corpus["group"].astype(str)
     table = divided(pd.concat([corpus, corpus.assign(text=corpus["text"].str.upper())]))
     assert len(table) == 2000
-    number = table["text"].str.split().str[-1]
-    assert set(table.groupby(number)["part"].nunique()) == {1}
+    assert set(table.groupby(table["text"].str.split().str[-1])["part"].nunique()) == {1}
     assert table["part"].value_counts(normalize=True)["train"] == pytest.approx(0.8, abs=0.05)
     assert divided(corpus.sample(frac=1, random_state=0)).equals(divided(corpus))
 

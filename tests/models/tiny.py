@@ -184,8 +184,7 @@ def distance(values: list[np.ndarray], wanted: list[np.ndarray]) -> float:
     """The largest difference of any two numbers; shapes must agree."""
     assert [row.shape for row in values] == [row.shape for row in wanted]
     assert all(np.isfinite(row).all() for row in values)
-    pairs = zip(values, wanted, strict=True)
-    return max(float(np.abs(a - b).max(initial=0)) for a, b in pairs)
+    return max(float(np.abs(a - b).max(initial=0)) for a, b in zip(values, wanted, strict=True))
 
 
 def draw(seed: int, count: int = 24, window: int = WINDOW) -> list[Continuation]:

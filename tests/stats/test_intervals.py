@@ -306,6 +306,5 @@ def test_the_variance_of_both_is_never_less_than_that_of_sources_or_of_systems_a
             # a limit lies sqrt(n / (n - 1)) further out, which the draws leave for later
             narrow = sum((len(side) - 1) ** 2 / len(side) * side.var() for side in left_out)
             expected = max(both, sources, systems) * narrow / (sources + systems)
-            ours = rows.resampled[row][defined].var()
-            assert ours == pytest.approx(min(expected, total))
+            assert rows.resampled[row][defined].var() == pytest.approx(min(expected, total))
     assert floored > 3

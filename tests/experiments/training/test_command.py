@@ -58,8 +58,7 @@ def test_a_csv_becomes_a_metric_of_fluency(train, tmp_path):
     score("slor:./model", Request("the soup was great", ()))
     rows = read_corpus("food.csv")
     held = rows.loc[(rows["part"] == "test") & (rows["style"] == "good"), "text"].tolist()
-    trained = int(shown["corpus: train"])
-    assert 0 < len(held) < trained <= 16 - len(held)
+    assert 0 < len(held) < int(shown["corpus: train"]) <= 16 - len(held)
     corpus = registry.get("corpus-perplexity:./model")
     details = [score.detail for (score,) in corpus.score([(Request(text, ()),) for text in held])]
     per_token = float(shown["perplexity: held out: per token"])

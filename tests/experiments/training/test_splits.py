@@ -94,8 +94,7 @@ def test_a_model_of_yelp_says_how_it_is_trained_and_was_trained_on_nothing_else(
         pytest.skip("it is not trained on this machine: make book")
     divided = request.getfixturevalue("divided")
     if "results" in report:
-        columns = ("text", "task", "style", "part")
-        assert report["corpus"] == corpus_hash(divided, columns)
+        assert report["corpus"] == corpus_hash(divided, ("text", "task", "style", "part"))
     else:
         sides = [list(dict.fromkeys(divided.loc[divided["part"] == p, "text"])) for p in PARTS[::2]]
         assert report["corpus"]["sha256"] == sha256(json.dumps(sides).encode()).hexdigest()[:16]

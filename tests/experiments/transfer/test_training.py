@@ -103,8 +103,7 @@ def test_all_models_of_a_seed_begin_with_the_same_reconstruction(tmp_path):
     options = QUICK.options.model_copy(update={"alone": 3})
     changed = QUICK.model_copy(update={"options": options})
     for name in ("M0", "M7"):
-        report = trainer.train(tmp_path / name, name, CORPUS, changed)
-        assert report["points"] == [4, 5, 6]
+        assert trainer.train(tmp_path / name, name, CORPUS, changed)["points"] == [4, 5, 6]
     first, last = (
         [(tmp_path / name / "outputs" / f"{at:06d}.csv").read_text() for name in ("M0", "M7")]
         for at in (3, 6)
@@ -163,8 +162,7 @@ def test_no_rated_sentence_and_no_source_of_a_preference_is_learned_from():
         assert not rated & learned
         assert not learned & {key(text) for texts in items["references"] for text in texts}
     assert corpus.train["number"].value_counts().to_dict() == {0: 10_000, 1: 10_000}
-    sizes = corpus.sources.groupby(["part", "number"]).size()
-    assert sizes.to_dict() == {
+    assert corpus.sources.groupby(["part", "number"]).size().to_dict() == {
         (p, n): 250 for p in ("choose", "report", "reference") for n in (0, 1)
     }
     assert (corpus.sources["references"].str.len() > 0).sum() == 500
