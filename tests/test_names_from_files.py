@@ -78,8 +78,7 @@ def test_parts_of_gm_from_a_file_run_no_code(tmp_path, mark):
     data = load(str(tmp_path / "mine.csv"))
     acc, sim, pp = (NAME, "planted.inner:second", "planted.inner:third")
     parts = pd.DataFrame({"metric": [acc, sim, pp], "value": [0.64, 0.72, 30.0]})
-    rows = data.items[["item_id"]].merge(parts, how="cross")
-    rows.to_csv(tmp_path / "parts.csv", index=False)
+    data.items[["item_id"]].merge(parts, how="cross").to_csv(tmp_path / "parts.csv", index=False)
     scores = read_scores(tmp_path / "parts.csv", data)
     values = gm_scores(data, scores, names=(acc, sim, pp))["value"]
     assert values.to_numpy() == pytest.approx(67 ** (1 / 3))

@@ -111,8 +111,7 @@ def test_every_missing_column_is_named(table):
 
 def test_equal_rows_are_named():
     expected = [(row, "dataset, item_id, name", "duplicate row", ONCE) for row in (1, 2)]
-    given = frame("labels")
-    assert problems(given.assign(item_id="1"), "labels") == expected
+    assert problems(frame("labels").assign(item_id="1"), "labels") == expected
 
 
 def test_all_faults_are_listed_columns_first_then_by_row():

@@ -21,8 +21,7 @@ def test_a_score_table_says_what_was_scored_with_what(tmp_path):
     found = run(THREE, Logged(), tmp_path)
     assert found["value"].tolist() == [8, 8, 8]
     assert found["item_id"].tolist() == ["1", "2", "3"]
-    constant = found.drop(columns=["item_id", "value"]).drop_duplicates()
-    assert constant.to_dict("records") == [
+    assert found.drop(columns=["item_id", "value"]).drop_duplicates().to_dict("records") == [
         {
             "dataset": "tiny",
             "metric": "logged",
@@ -68,7 +67,12 @@ def test_an_unknown_metric_is_refused_before_anything_is_scored(tmp_path):
     metric = Logged()
     with pytest.raises(UnknownMetric, match="did you mean bleu"):
         scoring.score(THREE, [metric, "bleuu"], store=tmp_path)
+    with pytest.raises(TstmetaError, match="profile is 'toy'; use one of embedded, real"):
+        scoring.score(THREE, [metric], store=tmp_path, profile="toy")
     assert metric.calls == []
+    for profile in ("", "embedded", "real"):
+        table = scoring.score(THREE, ["pinc"], ["source"], store=tmp_path, profile=profile)
+        assert len(table) == 3
 
 
 #: an item, the basis, what its output is compared with (None: it has no row)
@@ -127,6 +131,8 @@ def test_what_was_passed_on_with_the_project_is_not_computed(tmp_path, monkeypat
     table = scoring.score(THREE, [metric := Logged()], bases=["source"], progress=False)
     assert metric.calls == ["output 2"]
     assert table.set_index("item_id")["value"].to_dict() == {"1": 5, "2": 8, "3": 6}
+    run(THREE, metric, tmp_path / "named")  # a store that is named is the only one
+    assert len(metric.calls) == 4
 
 
 #: A metric, its basis, and the value of a blank output: the worst of all values.
@@ -226,12 +232,19 @@ def test_a_bar_says_what_is_scored_and_when_another_run_does_it(tmp_path, monkey
         yield from shares(rows, blocks)
 
     monkeypatch.setattr(Rows, "shares", late)
-    for progress, disable in ((True, None), (False, True)):
-        store = tmp_path / str(progress)
-        scoring.score(THREE, [Logged()], ["source"], store=store, progress=progress)
-        assert bar.call_args == call(total=3, desc="logged", unit="unit", disable=disable)
+    part = THREE.where(THREE.items["item_id"] != "", "tiny@part")
+    for progress, number, hidden in ((True, 1, True), (True, 2, None), (False, 2, True)):
+        metrics, store = (
+            [Logged(place) for place in range(number)],
+            tmp_path / f"{progress}{number}",
+        )
+        scoring.score(part, metrics, ["source"], store=store, progress=progress)
+        told, *bars = bar.call_args_list[-1 - number :]
+        assert told == call(metrics, "tiny source", unit="metric", leave=False, disable=hidden)
+        disable = None if progress else True
+        assert bars == [call(total=3, desc="logged", unit="unit", disable=disable)] * number
     words = [call("another run computes the rest"), call("")]
-    assert bar.return_value.set_postfix_str.call_args_list == words * 2
+    assert bar.return_value.set_postfix_str.call_args_list == words * 5
 
 
 @pytest.mark.parametrize("wanted", [[], ["human-style"]])

@@ -55,8 +55,7 @@ def test_where_less_is_better_the_score_is_flipped():
 
 def test_labels_by_construction_stand_in_where_there_are_no_ratings_and_are_called_so():
     data = constructed()
-    beside = scoring.score(data, SENTINELS, bases=["source", "none"], progress=False)
-    frame = pairs(data, beside)
+    frame = pairs(data, scoring.score(data, SENTINELS, bases=["source", "none"], progress=False))
     assert set(frame["against"]) == {"label by construction"}
     oracle = frame[frame["metric"] == "style-label"]
     assert oracle["kind"].unique().tolist() == ["oracle"]

@@ -69,8 +69,7 @@ def test_what_is_not_there_is_noted_with_counts(tstmeta, tmp_path):
 
 
 def test_by_default_a_dimension_has_the_default_metrics_and_sentinels(tstmeta, monkeypatch):
-    default = {"source": ("bleu", "ter"), "reference": ("bleu",)}
-    monkeypatch.setitem(DEFAULTS, "content", default)
+    monkeypatch.setitem(DEFAULTS, "content", {"source": ("bleu", "ter"), "reference": ("bleu",)})
     monkeypatch.setitem(DEFAULTS, "style", {"source": ("pinc",)})
     result = tstmeta("evaluate", "--data", "mine.csv", "--draws", "50", "--format", "csv")
     assert result.exit_code == 0

@@ -49,8 +49,7 @@ def test_a_combination_by_name_is_the_one_from_python_without_oracle_or_sentinel
 
 
 def test_parts_on_two_bases_are_taken_from_the_source():
-    other = unit("sim", 9, "content", "reference")
-    parts = pd.concat([other, THREE, PP])
+    parts = pd.concat([unit("sim", 9, "content", "reference"), THREE, PP])
     pd.testing.assert_frame_equal(
         combined(DATA, parts, "gm"), gm_scores(DATA, pd.concat([THREE, PP]))
     )

@@ -101,8 +101,7 @@ def test_single_ratings_are_kept_where_there_are_any_and_means_elsewhere(root):
 
 def test_preferences_compare_items_that_are_references(root):
     loaded = alva.load(root)
-    columns = ["item_a", "item_b", "dimension", "value"]
-    assert loaded.preferences[columns].to_numpy().tolist() == [
+    assert loaded.preferences[["item_a", "item_b", "dimension", "value"]].to_numpy().tolist() == [
         ["preferences-1-asset-1", "preferences-1-turkcorpus-1", "fluency", "a"],
         ["preferences-1-asset-1", "preferences-1-turkcorpus-1", "content", "tie"],
         ["preferences-1-asset-1", "preferences-1-hsplit-1", "style", "b"],

@@ -18,8 +18,7 @@ KINDS = {(True, True): "substitution", (True, False): "deletion", (False, True):
 
 def file():
     """The file as it is, one row a rewrite."""
-    path = paths.project("contrast", "contrast.csv")
-    return pd.read_csv(path, dtype=str, keep_default_na=False)
+    return pd.read_csv(paths.project("contrast", "contrast.csv"), dtype=str, keep_default_na=False)
 
 
 def bare(text):

@@ -122,8 +122,7 @@ def test_a_field_that_a_server_refuses_is_left_out_from_then_on_and_told(asked, 
 def test_what_does_not_help_is_not_remembered_and_no_temperature_is_changed(refused, requests):
     with serving(lambda asked: error(400, f"unsupported {refused}")) as server:
         served = chat(server)
-        asked = question(sampling=Sampling(seed=1))
-        assert "unsupported" in replies(served, asked)[0].failure
+        assert "unsupported" in replies(served, question(sampling=Sampling(seed=1)))[0].failure
         assert server.requests == requests
     assert served.notes == []
 

@@ -150,8 +150,7 @@ BESIDE = {"name": "n", "origin": "yours", "cites": ("c",), "about": "a", "models
 
 def test_the_hash_is_of_all_that_changes_a_message_or_its_reading_and_of_nothing_else():
     prompt = load("joint")
-    same = prompt.model_copy(update={**BESIDE, "sampling": Sampling(seed=1)})
-    assert same.hash == prompt.hash
+    assert prompt.model_copy(update={**BESIDE, "sampling": Sampling(seed=1)}).hash == prompt.hash
     others = {prompt.model_copy(update=change).hash for change in CHANGES}
     assert len(others - {prompt.hash}) == len(CHANGES)
 

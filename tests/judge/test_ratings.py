@@ -59,8 +59,7 @@ def test_a_prompt_of_items_is_asked_of_each_rewrite(dataset, cache):
 
 
 def test_a_prompt_of_pairs_is_asked_of_every_two_in_both_orders(dataset, cache):
-    chat = Talking(lambda texts: Reply(text="1"))
-    found = ask(dataset, "pair", chat, cache)
+    found = ask(dataset, "pair", Talking(lambda texts: Reply(text="1")), cache)
     pairs = found[found["place"] == 1]
     first = sorted(zip(pairs["item_id"], pairs["rival"], strict=True))
     assert first == [*permutations(["a1", "a2", "a3"], 2), *permutations(["b1", "b2"])]

@@ -64,8 +64,7 @@ def test_a_cell_of_a_metric_with_a_model_is_computed_where_that_model_is_here(
     assert {wanted[1:] for wanted in inputs.wanted} == {(metric, basis)}
     assert math.isfinite(ours.value)
     assert ours.signature.startswith("likelihood|model:m|")
-    lacking = need(key, Canned(value=math.nan))
-    assert "gave no score; tstmeta score --data" in lacking.reason
+    assert "gave no score; tstmeta score --data" in need(key, Canned(value=math.nan)).reason
 
 
 def test_no_other_model_stands_in_for_the_printed_one(monkeypatch):

@@ -135,8 +135,7 @@ def test_sources_of_a_cluster_are_swapped_together():
         with pytest.raises(ValueError, match=f"clusters must be {size} labels"):
             permutation_test(human, *metrics, Setting(), units=units, rng=rng(), clusters=wrong)
     how = {"units": "systems", "clusters": ["A", "B", "A", "B"]}
-    twice = permutation_test(human, *metrics, Setting(), rng=rng(), **how)
-    assert twice.n == 2
+    assert permutation_test(human, *metrics, Setting(), rng=rng(), **how).n == 2
 
 
 ONES, RAMP = np.ones((4, 3)), np.arange(12.0).reshape(4, 3) % 5
