@@ -114,7 +114,27 @@ def test_a_metric_of_all_rewrites_of_a_source_is_refused(tmp_path):
 def test_a_request_carries_what_a_judge_needs():
     one = {"source": "s", "output": "o", "style": "polite", "language": "hi", "references": ["r"]}
     request = Request("o", ("r",), "s", "polite", "hi")
-    assert scoring.requests(dataset(one), "reference") == [("1", request)]
+    assert scoring.requests(dataset(one, {}, one), "reference") == [("1", request), ("3", request)]
+
+
+def test_a_language_that_a_metric_is_not_made_for_is_refused_in_its_place(tmp_path):
+    metric = Logged()
+    metric.languages = ("en",)
+    found = run(dataset({}, {"language": "de"}, {}), metric, tmp_path)
+    columns = ["dataset", "metric", "basis", "item_id", "status"]
+    rows = [["tiny", "logged", "source", item, "ok"] for item in "123"]
+    rows[1][-1] = "refused"
+    assert found[columns].to_numpy().tolist() == rows
+    assert found["detail"][1] == "logged is made for English; this rewrite is in de"
+
+
+def test_a_metric_twice_is_refused_and_a_profile_leaves_out_the_others(tmp_path):
+    with pytest.raises(TstmetaError, match="duplicate row"):
+        scoring.score(THREE, [Logged(), Logged()], ["source"], store=tmp_path)
+    wanted = ["bleurt", "pinc", "human-style"]
+    rated = dataset({}, {}, ratings={("style", "r1"): [1, 2]})
+    found = scoring.score(rated, wanted, ["source", "none"], store=tmp_path, profile="embedded")
+    assert found["metric"].unique().tolist() == ["pinc", "human-style"]
 
 
 def test_what_is_computed_sooner_than_looked_up_is_not_stored(tmp_path):

@@ -78,8 +78,7 @@ def test_the_default_is_accuracy_within_a_source_with_r_and_the_number_of_pairs_
 
 def test_sentinels_that_may_be_used_either_way_stand_both_ways():
     copies = scored(DATA, **{"copy-rate": 0.2})
-    table = pd.concat([SCORES, copies.assign(value=-copies["value"])])
-    own = analyse(DATA, table, **QUICK)
+    own = analyse(DATA, pd.concat([SCORES, copies.assign(value=-copies["value"])]), **QUICK)
     value = own.frame.set_index("metric")["value"]
     assert value["copy-rate:flipped"] == pytest.approx(-value["copy-rate"])
     assert "Best sentinel: copy-rate:flipped (" in " ".join(own.summary)

@@ -109,8 +109,7 @@ def test_what_is_given_reaches_the_analysis(tstmeta, many):
     setting = {"statistic": "kendall", "level": "source", "units": "both", "draws": 200, "seed": 5}
     assert setting.items() <= facts.items()
     assert facts["estimand"] == "systems like these, sources like these"
-    rows = {row["metric"]: row for row in read["rows"]}
-    assert rows["good"]["cluster"] == 1
+    assert {row["metric"]: row for row in read["rows"]}["good"]["cluster"] == 1
 
 
 def test_ratings_may_come_in_a_second_file(tstmeta, tmp_path):

@@ -116,8 +116,7 @@ def tree(folder: Path) -> dict[str, bytes]:
 def test_files_arrive_unaltered_in_the_folders_that_the_manifest_names(server, get, tmp_path):
     server.files = {"a.csv": b"", "deep/er/b.txt": b"\x00\xff\r\n", "big": TEXT}
     rows = [row(server, path) for path in server.files]
-    blob = hashlib.sha1(b"blob %d\0" % len(TEXT) + TEXT).hexdigest()
-    rows[2].update(sha256="", git_blob=blob)
+    rows[2].update(sha256="", git_blob=hashlib.sha1(b"blob %d\0" % len(TEXT) + TEXT).hexdigest())
     assert get(*rows) == ["ok"] * 3
     assert tree(tmp_path / "raw/demo") == server.files
 

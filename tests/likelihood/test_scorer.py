@@ -111,8 +111,7 @@ def test_a_blank_output_is_scored_as_a_blind_draw(text):
 
 def room(window: int, source: str) -> int:
     """Tokens of an output that a window leaves room for."""
-    rewrite = Rewrite(source, "", "positive")
-    return window - max(map(len, contexts("llama", rewrite, bare=False)))
+    return window - max(map(len, contexts("llama", Rewrite(source, "", "positive"), bare=False)))
 
 
 def test_an_output_longer_than_the_window_is_cut_and_scored_as_its_kept_part():

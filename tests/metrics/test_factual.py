@@ -74,8 +74,7 @@ class Alike(BatchedMetric):
 @pytest.fixture
 def writers(monkeypatch):
     """The models of a metric, which asks about the words of ``ABOUT``."""
-    answerer = Scripted(UNANSWERABLE, REPLIES.__getitem__)
-    built = {"t5-qg": Scripted("", question), "t5-qa": answerer}
+    built = {"t5-qg": Scripted("", question), "t5-qa": Scripted(UNANSWERABLE, REPLIES.__getitem__)}
     monkeypatch.setattr(sequence, "load", lambda model, **options: built[model.name])
     monkeypatch.setattr(QuestEval, "missing", "")
     monkeypatch.setattr(factual, "by_rule", lambda text: [each for each in ABOUT if each in text])
@@ -99,8 +98,7 @@ def test_values_are_those_worked_out_by_hand(words, value, writers):
 
 def test_each_question_is_written_and_asked_once_however_often_texts_repeat(writers):
     scorer = QuestEval()
-    units = [item(OUTPUT, SOURCE), item(OUTPUT, SOURCE), item(SOURCE, SOURCE)]
-    results = scores(scorer, *units)
+    results = scores(scorer, *[item(OUTPUT, SOURCE), item(OUTPUT, SOURCE), item(SOURCE, SOURCE)])
     assert results[0] == results[1] != results[2]
     written, answered = (list(chain(*writer.calls)) for writer in writers)
     assert len(written) == len(set(written)) == 6

@@ -82,8 +82,7 @@ def test_accuracy_counts_outputs_whose_target_style_is_most_probable(fake):
 def test_distances_are_those_of_pot_and_scipy(rows):
 
     p, q = (np.array(each, dtype=float) / sum(each) for each in zip(*rows, strict=True))
-    k = len(p)
-    assert StyleEmd().measure(p, q) == pytest.approx(ot.emd2(p, q, 1 - np.eye(k)), abs=1e-9)
+    assert StyleEmd().measure(p, q) == pytest.approx(ot.emd2(p, q, 1 - np.eye(len(p))), abs=1e-9)
     assert StyleKl().measure(p, q) == pytest.approx(entropy(p, q), abs=1e-9)
     assert StyleJs().measure(p, q) == pytest.approx(jensenshannon(p, q, 2) ** 2, abs=1e-9)
     assert StyleCosine().measure(p, q) == pytest.approx(1 - cosine(p, q), abs=1e-9)

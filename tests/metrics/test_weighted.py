@@ -74,8 +74,7 @@ def whole(name):
     data = tst.load(name)
     rows = tst.score(data, ["cosine:mpnet"], ["source"], progress=False)
     table = rows.set_index("item_id")["value"].astype(float).to_frame("cosine:mpnet")
-    table = table.join(wide(name)[JUDGE])
-    return table.join(data.items.set_index("item_id")["source_id"])
+    return table.join(wide(name)[JUDGE]).join(data.items.set_index("item_id")["source_id"])
 
 
 def variance(table, part):

@@ -23,8 +23,7 @@ def network(kind):
 
 
 def engine(kind, **options):
-    family = tiny.FAMILY[kind]
-    return tiny.Engine(network(kind), tiny.tokenizer(family), f"tiny-{kind}", **options)
+    return tiny.Engine(network(kind), tiny.tokenizer(tiny.FAMILY[kind]), f"tiny-{kind}", **options)
 
 
 @cache

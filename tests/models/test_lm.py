@@ -66,8 +66,7 @@ def test_frequencies_are_smoothed_by_one_and_survive_the_file(tmp_path):
     write_unigrams(path, texts, tokenizer)
     counts = Counter(token for text in texts for token in tokenizer(text)["input_ids"])
     unigrams = lm.read_unigrams(path, 320)
-    total = sum(counts.values())
-    wanted = [math.log((counts[token] + 1) / (total + 320)) for token in range(320)]
+    wanted = [math.log((counts[token] + 1) / (sum(counts.values()) + 320)) for token in range(320)]
     assert unigrams.tolist() == pytest.approx(wanted)
     assert np.exp(unigrams).sum() == pytest.approx(1)
 

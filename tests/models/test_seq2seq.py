@@ -69,8 +69,7 @@ def test_a_prompt_beyond_the_window_is_cut_at_its_end_and_counted():
     long = ("who", "the baker sold the last loaf " * 1700)
     [answer] = writer(window=20).write([long], watched="no")
     assert answer.tokens > 10_000
-    ids = [*joined(tokenizer, long)[:19], tokenizer.eos_token_id]
-    _, first = by_hand(model, tokenizer, ids)
+    _, first = by_hand(model, tokenizer, [*joined(tokenizer, long)[:19], tokenizer.eos_token_id])
     watched = tokenizer("no", add_special_tokens=False)["input_ids"][0]
     assert answer.chance == pytest.approx(float(first[watched]), abs=1e-5)
 

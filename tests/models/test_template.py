@@ -75,8 +75,7 @@ def test_the_tokens_of_an_output_spell_the_output(text):
     ],
 )
 def test_the_token_after_an_output_ends_the_turn(tokenizer, mark):
-    template = Template(tokenizer)
-    assert template.end_of_turn == tokenizer.convert_tokens_to_ids(mark)
+    assert Template(tokenizer).end_of_turn == tokenizer.convert_tokens_to_ids(mark)
 
 
 def test_a_tokenizer_without_any_end_is_refused():

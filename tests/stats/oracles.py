@@ -22,8 +22,7 @@ def rng(*seed: int) -> np.random.Generator:
 
 def drawn_anew(human, metrics, setting, plan, random):
     """Metrics in new draws of a plan."""
-    draws = stats.draw(plan, np.shape(human), random)
-    return stats.resample(human, metrics, setting, plan, draws)
+    return stats.resample(human, metrics, setting, plan, stats.draw(plan, np.shape(human), random))
 
 
 def noisy(seed, shape, noise):

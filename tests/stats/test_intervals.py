@@ -260,8 +260,7 @@ ORDINAL = {
 @pytest.mark.parametrize(("shape", "plan", "level", "widened"), ORDINAL.values(), ids=ORDINAL)
 def test_order_statistics_over_single_items_are_not_widened(shape, plan, level, widened):
     for statistic, wider in (("kendall", widened), ("spearman", widened), ("pearson", True)):
-        setting = Setting(statistic, level)
-        drawn = drawn_anew(*data(shape), setting, plan._replace(n=99), rng())
+        drawn = drawn_anew(*data(shape), Setting(statistic, level), plan._replace(n=99), rng())
         assert drawn.widened == wider
         if not wider:
             limits = [limit.low for limit in stats.confidence_intervals(drawn)]
