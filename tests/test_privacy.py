@@ -123,7 +123,8 @@ def letters() -> dict[str, set[str]]:
 
 def letters_in(text: str) -> int:
     """How many e-mails are in a text; not which."""
-    near = [letter for letter, tokens in letters().items() if tokens <= written.tokens(text)]
+    known = written.tokens(text)
+    near = [letter for letter, tokens in letters().items() if tokens <= known]
     return sum(letter in " ".join(text.split()) for letter in near)
 
 

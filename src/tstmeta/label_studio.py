@@ -190,10 +190,10 @@ def _answers(path: Path, form: Form, known: pd.DataFrame) -> pd.DataFrame:
     table = checked(table, checks, path)
     now = known.reindex(table[form.key])
     # A rating holds for the text that was shown, and for no other.
-    pairs = [(table[field], now[column]) for field, column in form.shown.items()]
+    pairs = [zip(table[field], now[column], strict=True) for field, column in form.shown.items()]
     same = [
         [isinstance(x, str) and seen.split() in (x.split(), inert(x).split()) for seen, x in pair]
-        for pair in (zip(shown, texts, strict=True) for shown, texts in pairs)
+        for pair in pairs
     ]
     what = "the raters saw another text than it has under this id"
     remedy = "name the data set that the form was made from, as it was then"

@@ -38,7 +38,7 @@ def cache(tmp_path):
 
 
 def ask(dataset, name, chat, cache, sampling=None, **options):
-    prompt = prompts.load(name).model_copy(update=({"sampling": sampling} if sampling else {}))
+    prompt = prompts.load(name).model_copy(update={"sampling": sampling} if sampling else {})
     return ratings.ask(dataset, prompt, chat, cache=cache, **options)
 
 

@@ -40,4 +40,4 @@ NONE = np.array([[-3.0]] * 3)
     ],
 )
 def test_which_columns_count(released, lp, wanted):
-    np.testing.assert_allclose(columns(lp, released), [wanted] * 3, atol=(2**-7 if released else 0))
+    np.testing.assert_allclose(columns(lp, released), [wanted] * 3, atol=2**-7 if released else 0)

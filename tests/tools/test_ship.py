@@ -1,6 +1,7 @@
 """Every score that is passed on comes out again where the texts are."""
 
 import tomllib
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -22,9 +23,10 @@ KEYS = ["item_id", "metric", "basis", "signature", "sample"]
 @pytest.mark.nightly
 @pytest.mark.timeout(5 * 3600)
 @pytest.mark.parametrize("name", [*ship.PARTS, *ship.OURS])
-def test_every_score_that_is_passed_on_comes_out_again(name, tmp_path):
+def test_every_score_that_is_passed_on_comes_out_again(name, tmp_path, request):
     if not data.has_texts(name):
         pytest.skip(f"raw data not on this machine: {name} (tstmeta data fetch)")
+    request.addfinalizer(partial(torch.set_num_threads, torch.get_num_threads()))
     torch.set_num_threads(2)  # as they were passed on: sums of one differ in the seventh digit
     fresh = ship.scored(name, tmp_path)
     files = [f for f in shipped.folder(name).glob("scores/*.parquet") if f.stem != "released"]

@@ -106,13 +106,13 @@ def _snapshot(model: Backbone) -> Path | None:
     """The folder in the hub's cache that holds what was fetched of a model."""
     if lacking("huggingface_hub"):
         return None
-    import huggingface_hub.constants  # the rest of the library takes long to import
+    from huggingface_hub.constants import HF_HUB_CACHE
 
-    cache = huggingface_hub.constants.HF_HUB_CACHE
-    if not Path(cache, f"models--{model.where.replace('/', '--')}").is_dir():
+    if not Path(HF_HUB_CACHE, f"models--{model.where.replace('/', '--')}").is_dir():
         return None
-    look = huggingface_hub.try_to_load_from_cache
-    file = look(model.where, "config.json", revision=model.revision or None)
+    from huggingface_hub import try_to_load_from_cache  # takes long to import
+
+    file = try_to_load_from_cache(model.where, "config.json", revision=model.revision or None)
     return Path(file).parent if isinstance(file, str) else None
 
 

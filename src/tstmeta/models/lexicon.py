@@ -14,8 +14,6 @@ from ..data import paths
 from ..data.paths import read_text
 from ..schema import FILLED, MissingData, Problem, check, shown
 
-_REMEDY = 'write CSV with a column word, or JSON {"style": [["word", weight], ...]}'
-
 
 @dataclass(frozen=True)
 class Lexicon:
@@ -45,20 +43,23 @@ def read(path: Path | str) -> Lexicon:
     Raises:
         DataError: no such file, or what is wrong with it, row by row.
     """
-    # without pandas, which takes long to import: metrics are listed with their lexicons
     path = Path(path).expanduser()
     text = read_text(path)
     try:
         if path.suffix.lower() == ".json":
             words = [word for pairs in json.loads(text).values() for word, _ in pairs]
         else:
-            words = [line["word"] for line in csv.DictReader(io.StringIO(text), strict=True)]
+            table = csv.DictReader(io.StringIO(text), strict=True)  # pandas takes long to import
+            words = [line["word"] for line in table]
         fault = "" if words else "has no words"
     except KeyError:
         fault = "has no column word"
-    except (ValueError, TypeError, AttributeError, RecursionError, csv.Error) as error:
+    except csv.Error as error:
+        fault = f"is no lexicon (line {table.line_num}: {error})"
+    except (ValueError, TypeError, AttributeError, RecursionError) as error:
         fault = f"is no lexicon ({error})"
-    check([Problem(str(path), fault, remedy=_REMEDY)] * bool(fault))
+    remedy = 'write CSV with a column word, or JSON {"style": [["word", weight], ...]}'
+    check([Problem(str(path), fault, remedy=remedy)] * bool(fault))
     check(
         Problem(path.name, f"bad value {shown(word)}", place, "word", FILLED.remedy)
         for place, word in enumerate(words, 1)
