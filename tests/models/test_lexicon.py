@@ -36,7 +36,7 @@ BROKEN = [
     ("a.csv", HEADER, "has no words"),
     ("a.csv", f"{HEADER}a,s,1\n ,s,1\n", "row 2, column word: bad value ' '"),
     ("a.csv", "style,word\ns,a\ns\n", "row 2, column word: bad value None"),
-    ("a.csv", f'{HEADER}a,s,1\n"a"b,s,1\n', "is no lexicon (line 3: ',' expected"),
+    ("a.csv", f'{HEADER}a,s,1\n"a"b,s,1\n', "is no lexicon (after line 2: ',' expected"),
     ("a.json", "[" * 100_000, "is no lexicon"),
     ("a.json", '{"s": [[5, 1]]}', "row 1, column word: bad value 5"),
 ]

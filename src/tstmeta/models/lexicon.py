@@ -55,7 +55,7 @@ def read(path: Path | str) -> Lexicon:
     except KeyError:
         fault = "has no column word"
     except csv.Error as error:
-        fault = f"is no lexicon (line {table.line_num}: {error})"
+        fault = f"is no lexicon (after line {table.line_num}: {error})"
     except (ValueError, TypeError, AttributeError, RecursionError) as error:
         fault = f"is no lexicon ({error})"
     remedy = 'write CSV with a column word, or JSON {"style": [["word", weight], ...]}'
