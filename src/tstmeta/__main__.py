@@ -7,6 +7,7 @@ import signal
 def main() -> None:
     """Run the command line; an interrupt ends it with 130, also while it is imported."""
     raising = signal.signal(signal.SIGINT, lambda *_: os._exit(130))
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "1")  # looks into all that is installed
     from .cli import main as run
 
     try:

@@ -23,7 +23,6 @@ from types import CodeType
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
-import regex  # type: ignore[import-untyped]
 
 from ..extras import remedy
 from ..models.causal import Backbone, MissingModel
@@ -167,7 +166,9 @@ class PairMetric:
 
     def _guarded(self, requests: list[Request]) -> list[Score]:
         if self.spaced:
-            apart = partial(_HAN.sub, r" \g<0> ")
+            import regex
+
+            apart = partial(regex.sub, r"\p{Han}", r" \g<0> ")
             requests = [request.changed(apart) for request in requests]
         scores = [self._blank(request) for request in requests]
         places = [place for place, score in enumerate(scores) if score is None]
@@ -256,7 +257,6 @@ LANGUAGES = {
     **{"en": "English", "de": "German", "ru": "Russian", "hi": "Hindi", "bn": "Bengali"},
     **{"am": "Amharic", "ar": "Arabic", "es": "Spanish", "uk": "Ukrainian", "zh": "Chinese"},
 }
-_HAN = regex.compile(r"\p{Han}")
 
 
 def code_of(language: str) -> str:

@@ -14,7 +14,7 @@ import numpy as np
 
 from . import wordnet
 from .base import CorpusMetric, PairMetric, Request, read_table
-from .text import Stemmer, UnicodeWords, sacrebleu, sentences, spelt, tokens13a
+from .text import UnicodeWords, sacrebleu, sentences, spelt, stem, tokens13a
 
 _FACTS = read_table("lexical.toml")
 
@@ -128,19 +128,15 @@ class Meteor(_Lexical):
 
     name = "meteor"
     VARIANTS: ClassVar[tuple[str, ...]] = ("no-synonyms", "exact")
-    languages: tuple[str, ...] = ("en",)
 
     def __init__(self, variant: str = ""):
         super().__init__(variant)
-        nothing = SimpleNamespace(synsets=lambda word: ())
-        self._dictionary = nothing if variant else wordnet
-        self._stemmer = SimpleNamespace(stem=str) if variant == "exact" else Stemmer()
-        if variant == "exact":
-            self.languages = ()
+        self._dictionary = SimpleNamespace(synsets=lambda word: ()) if variant else wordnet
+        self._stemmer = SimpleNamespace(stem=str if variant == "exact" else stem)
+        self.languages = () if variant == "exact" else ("en",)
 
     def fields(self) -> dict[str, object]:
-        facts = super().fields()
-        return facts if self.variant else {**facts, "synonyms": wordnet.VERSION}
+        return super().fields() | ({} if self.variant else {"synonyms": wordnet.VERSION})
 
     def pair(self, text: str, output: str) -> float:
         from nltk.translate.meteor_score import single_meteor_score  # takes long to import
@@ -196,7 +192,7 @@ class Rouge1(_Lexical):
     def _rouge(self) -> Any:
         from rouge_score.rouge_scorer import RougeScorer
 
-        words = UnicodeWords(Stemmer() if self.variant == "stem" else None)
+        words = UnicodeWords(stem if self.variant == "stem" else None)
         return RougeScorer([self._kind], tokenizer=None if self.variant == "ascii" else words)
 
     def pair(self, text: str, output: str) -> float:

@@ -3,10 +3,8 @@
 import re
 import unicodedata
 from collections.abc import Callable
-from functools import cache, cached_property, lru_cache
+from functools import cache, lru_cache
 from typing import Any
-
-import regex  # type: ignore[import-untyped]
 
 from .base import Request, code_of
 
@@ -14,10 +12,6 @@ from .base import Request, code_of
 DEVANAGARI = frozenset({"hi", "mag", "bho", "mai", "mr", "ne", "sa"})
 BENGALI = frozenset({"bn", "as"})
 
-#: Letters or digits with the marks and joiners that belong to them.
-_WORD = regex.compile(r"[\p{L}\p{N}][\p{L}\p{N}\p{M}\u200c\u200d]*")
-#: The same; an apostrophe between letters does not end the word.
-_JOINED_WORD = regex.compile(_WORD.pattern + r"(?:['’]\p{L}[\p{L}\p{M}\u200c\u200d]*)*")
 #: Joiners choose between two shapes of the same letters; the others are invisible altogether.
 _UNSEEN = dict.fromkeys(map(ord, "\u200b\u200c\u200d\u2060\ufeff\xad"))
 #: Devanagari and Bengali digits -> 0-9, without which "3.5" is one word in one script only.
@@ -25,6 +19,15 @@ _DIGITS = {first + n: str(n) for first in (0x0966, 0x09E6) for n in range(10)}
 #: How khanda ta was typed before it had a character of its own (Unicode 4.1).
 _KHANDA_TA = "\u09a4\u09cd\u200d"
 _DANDA = re.compile(r"\s*([।॥])\s*")
+
+
+@cache
+def _word(joined: bool = False) -> Any:
+    """Letters or digits with their marks and joiners; joined by apostrophes between letters."""
+    import regex  # here, and nowhere above: the list of metrics need not wait for it
+
+    word = r"[\p{L}\p{N}][\p{L}\p{N}\p{M}\u200c\u200d]*"
+    return regex.compile(word + r"(?:['’]\p{L}[\p{L}\p{M}\u200c\u200d]*)*" * joined)
 
 
 def sentences(text: str) -> list[str]:
@@ -60,7 +63,7 @@ def word_spans(text: str) -> list[tuple[int, int, str]]:
     A word is letters and digits of any script with their marks, and what an apostrophe joins:
     ``don't`` is one word, ``well-made`` is two.
     """
-    return [(*match.span(), _form(match.group())) for match in _JOINED_WORD.finditer(text)]
+    return [(*match.span(), _form(match.group())) for match in _word(joined=True).finditer(text)]
 
 
 @lru_cache(maxsize=2**16)
@@ -81,14 +84,12 @@ def sacrebleu(kind: str, **options: Any) -> Any:
     return getattr(sacrebleu.metrics, kind)(**options)
 
 
-class Stemmer:
-    """NLTK's Porter stemmer with a memory."""
+@lru_cache(maxsize=2**16)
+def stem(word: str) -> str:
+    """The stem of a word (Porter, 1980), by NLTK."""
+    from nltk.stem.porter import PorterStemmer  # takes long to import
 
-    @cached_property
-    def stem(self) -> Callable[[str], str]:
-        from nltk.stem.porter import PorterStemmer  # takes long to import
-
-        return lru_cache(maxsize=2**16)(PorterStemmer().stem)
+    return PorterStemmer().stem(word)
 
 
 class UnicodeWords:
@@ -97,12 +98,10 @@ class UnicodeWords:
     A text without any word (only emoji, only punctuation) is cut at white space instead.
     """
 
-    def __init__(self, stemmer: Stemmer | None = None):
-        self._stemmer = stemmer
+    def __init__(self, stem: Callable[[str], str] | None = None):
+        self._stem = stem
 
     def tokenize(self, text: str) -> list[str]:
-        words = _WORD.findall(text.lower()) or text.split()
-        if self._stemmer is None:
-            return words
+        words = _word().findall(text.lower()) or text.split()
         # Upstream stems words of more than three characters only.
-        return [self._stemmer.stem(word) if len(word) > 3 else word for word in words]
+        return [self._stem(w) if len(w) > 3 else w for w in words] if self._stem else words

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
-import regex  # type: ignore[import-untyped]
 from pydantic import TypeAdapter
 
 from ..extras import lacking
@@ -22,8 +21,6 @@ from .causal import Backbone, MissingModel, catalogue
 from .sequence import by_length
 
 FILE = "style.safetensors"
-#: A word with its marks and joiners, or one other character: punctuation is style.
-_TOKEN = regex.compile(r"[\p{L}\p{N}_][\p{L}\p{N}\p{M}_'’\u200c\u200d]*|[^\s]")
 #: Packages whose version can change a value, by kind.
 PACKAGES = {
     "linear": ("scikit-learn",),
@@ -107,8 +104,10 @@ class StyleModel:
 
 
 def words(text: str) -> list[str]:
-    """Words and punctuation marks, in lower case."""
-    return _TOKEN.findall(text.lower())
+    """Words with their marks and joiners, and punctuation, which is style; in lower case."""
+    import regex
+
+    return regex.findall(r"[\p{L}\p{N}_][\p{L}\p{N}\p{M}_'’\u200c\u200d]*|[^\s]", text.lower())
 
 
 def features(texts: Sequence[str], bits: int) -> Any:

