@@ -59,8 +59,7 @@ def test_what_is_installed_is_what_the_lock_says():
 @pytest.mark.parametrize("python", ["3.11.0", "3.12.0", "3.13.0"])
 def test_the_lock_can_be_installed_on_the_first_release_of_each_python(python):
     needs = {name: distribution(name).metadata.get("Requires-Python") for name in LOCKED}
-    refused = [name for name, need in needs.items() if need and python not in SpecifierSet(need)]
-    assert refused == []
+    assert [name for name, need in needs.items() if need and python not in SpecifierSet(need)] == []
 
 
 def test_every_package_that_the_code_imports_is_declared():

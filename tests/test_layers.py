@@ -86,8 +86,7 @@ def absolute(path: Path) -> set[str]:
 
 
 def test_the_package_imports_no_experiment_and_no_tool_and_experiments_no_tool():
-    outside = {"experiments", "tools", "tests"}
-    wrong = {path.name for path in modules() if absolute(path) & outside}
+    wrong = {path.name for path in modules() if absolute(path) & {"experiments", "tools", "tests"}}
     runs = list((ROOT / "experiments").rglob("*.py"))
     wrong |= {path.name for path in runs if absolute(path) & {"tools", "tests"}}
     assert wrong == set()

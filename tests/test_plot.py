@@ -124,8 +124,7 @@ def test_a_heat_map_has_a_number_in_each_cell_and_sentinels_below_a_rule():
 
 
 def test_a_forest_stands_best_first_with_sentinels_below():
-    figure = plot.forest(values(), label="Pearson's r")
-    mir, lai = panels(figure)
+    mir, lai = panels(plot.forest(values(), label="Pearson's r"))
     assert [mir.get_title(loc="left"), lai.get_title(loc="left")] == ["mir", "lai"]
     assert shown(mir) == ["chrf", "bleu", "random", "human-style"]
     assert shown(lai) == ["bleu", "chrf", "human-style", "random"]

@@ -71,8 +71,7 @@ def test_an_unknown_metric_is_refused_before_anything_is_scored(tmp_path):
         scoring.score(THREE, [metric], store=tmp_path, profile="toy")
     assert metric.calls == []
     for profile in ("", "embedded", "real"):
-        table = scoring.score(THREE, ["pinc"], ["source"], store=tmp_path, profile=profile)
-        assert len(table) == 3
+        assert len(scoring.score(THREE, ["pinc"], ["source"], store=tmp_path, profile=profile)) == 3
 
 
 #: an item, the basis, what its output is compared with (None: it has no row)

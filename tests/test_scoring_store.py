@@ -86,8 +86,7 @@ def test_the_rows_do_not_depend_on_the_order_of_scoring(tmp_path):
 
 
 def test_an_error_is_a_row_and_is_tried_again(tmp_path):
-    metric = Logged(broken=["output 2"])
-    found = run(THREE, metric, tmp_path)
+    found = run(THREE, Logged(broken=["output 2"]), tmp_path)
     assert found["status"].tolist() == ["ok", "error", "ok"]
     assert found["detail"][1] == "ValueError: cannot read output 2"
     assert math.isnan(found["value"][1])

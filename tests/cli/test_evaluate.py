@@ -130,8 +130,7 @@ def test_ratings_may_come_in_a_second_file(tstmeta, tmp_path):
         "-f",
         "csv",
     )
-    rows = table(tstmeta("evaluate", *words)).set_index("metric")
-    row = rows.loc["output-only"]
+    row = table(tstmeta("evaluate", *words)).set_index("metric").loc["output-only"]
     assert (row["dimension"], row["n"], float(row["value"])) == ("style", 3, pytest.approx(1))
 
 

@@ -36,6 +36,5 @@ def test_the_program_starts_without_the_command_line():
     module, _, name = project["project"]["scripts"]["tstmeta"].partition(":")
     heavy = "{'typer', 'importlib.metadata', 'tstmeta.cli'} & sys.modules.keys()"
     code = f"import sys; before = {heavy}; from {module} import {name}; print({heavy} - before)"
-    command = [sys.executable, "-c", code]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "set()\n"

@@ -57,8 +57,7 @@ def test_in_sample_the_simulation_is_the_best_of_all_weights_by_brute_force():
     }
     (fit,) = combination.fits
     assert list(fit) == [f"content-{k}" for k in best]
-    result = pearsonr(people, combination.scores["value"])[0]
-    assert result == pytest.approx(max(tried.values()))
+    assert pearsonr(people, combination.scores["value"])[0] == pytest.approx(max(tried.values()))
     assert tuple(fit.values()) == pytest.approx(max(tried, key=tried.__getitem__))
 
 

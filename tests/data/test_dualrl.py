@@ -13,8 +13,7 @@ def root(tmp_path):
         for system in (*dualrl.SYSTEMS, *dualrl.HUMANS):
             rare = "<unk>" if system == "DualRL" else "marzipan"
             lines = [f"source {target} 0 ,\t{system}", f"the {rare} {target}\t{system} é"]
-            path = tmp_path / "outputs" / "yelp" / system / f"test.{ending}.tsf"
-            write(path, lines, "gb18030")
+            write(tmp_path / "outputs" / "yelp" / system / f"test.{ending}.tsf", lines, "gb18030")
         for number in range(4):
             lines = [f"plain {number} {target}", f"source {target}\tdécor {number} {target}"]
             path = tmp_path / "references" / "yelp" / f"reference{number}.{target}"

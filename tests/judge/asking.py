@@ -21,8 +21,7 @@ from tstmeta.judge.runner import run
 
 
 def question(text: str = "Rate this.", **fields: Any) -> Question:
-    how = fields.pop("sampling", Sampling())
-    return Question((Message("user", text),), sampling=how, **fields)
+    return Question((Message("user", text),), sampling=fields.pop("sampling", Sampling()), **fields)
 
 
 def questions(count: int) -> list[Question]:

@@ -217,8 +217,7 @@ REFUSED = [
 def test_a_style_or_language_that_the_prompt_does_not_know_is_refused(
     root, name, style, language, words
 ):
-    metric = judge(root, "llama", f"prompt={name}")
-    score = single(metric, "a", "b", style=style, language=language)
+    score = single(judge(root, "llama", f"prompt={name}"), "a", "b", style=style, language=language)
     assert (score.status, math.isnan(score.value)) == ("refused", True)
     assert words in score.detail
 

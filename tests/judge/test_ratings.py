@@ -63,8 +63,7 @@ def test_a_prompt_of_pairs_is_asked_of_every_two_in_both_orders(dataset, cache):
     first = sorted(zip(pairs["item_id"], pairs["rival"], strict=True))
     assert first == [*permutations(["a1", "a2", "a3"], 2), *permutations(["b1", "b2"])]
     assert found["rating"].eq(2 - found["place"]).all()
-    table = ratings.scores(found)
-    assert table["value"].eq(0.5).all(), "who is always first wins half of the time"
+    assert ratings.scores(found)["value"].eq(0.5).all(), "who is always first wins half of the time"
 
 
 def test_rewrites_of_a_source_get_their_own_ratings_back_shuffled_or_not(dataset, cache):

@@ -20,8 +20,7 @@ def test_every_question_gets_its_own_answer_and_no_more_are_under_way_than_was_a
 
 def test_a_second_run_asks_nothing_and_another_model_or_server_is_asked_anew(tmp_path):
     with serving() as server, serving() as other:
-        before = answers(server, questions(2), tmp_path)
-        assert answers(server, questions(2), tmp_path) == before
+        assert answers(server, questions(2), tmp_path) == answers(server, questions(2), tmp_path)
         assert server.requests == 2
         answers(server, questions(2), tmp_path, served=chat(server, revision="v2"))
         answers(other, questions(2), tmp_path)

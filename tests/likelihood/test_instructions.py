@@ -95,6 +95,7 @@ FAULTS = {
     "a key is missing": (changed('repeat = "Repeat: {source}"', ""), "argument: 'repeat'. Remedy"),
     "an unknown key": (GOOD + 'rephrase = "x"', "table mine: Instructions.__init__() got an unex"),
     "no source": (changed("Repeat: {source}", "Repeat"), "repeat: wrong slots in 'Repeat'"),
+    "no style": (changed("Make it {style}", "Make"), "use {source} and {style}, and no other"),
     "a slot in the system prompt": (changed('system = ""', 'system = "{style}"'), "use no slot"),
     "a number": (changed('system = ""', "system = 1"), "table mine: expected string"),
 }

@@ -12,7 +12,7 @@ from tstmeta.likelihood import instructions
 from tstmeta.likelihood.scorer import Rewrite, Scorer
 from tstmeta.likelihood.tokens import columns
 from tstmeta.models.template import DATE
-from tstmeta.schema import Status
+from tstmeta.schema import Status, TstmetaError
 
 PAPER = instructions.get("paper")
 REWRITES = {
@@ -177,7 +177,12 @@ class Constant:
 def test_a_token_without_a_number_makes_the_rewrite_invalid():
     scorer = Scorer(Constant(math.nan))
     scores = scores_by(scorer, "The food.", "a", "positive")
-    assert scores.status is Status.INVALID
+    assert (scores.status, scores.tokens, scores.logprobs.dtype) == (Status.INVALID, (), np.float32)
     assert scores.detail == "the model's answer for a token is no number"
     assert math.isnan(scorer.content(scores))
     assert math.isnan(scorer.style(scores))
+
+
+def test_a_variant_that_nobody_knows_is_refused():
+    with pytest.raises(TstmetaError, match="'relased'; use equation or released"):
+        Scorer(small.engine(), variant="relased")

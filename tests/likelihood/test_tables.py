@@ -48,10 +48,12 @@ def marked() -> PreTrainedTokenizerFast:
     return PreTrainedTokenizerFast(tokenizer_object=core)
 
 
+BEGINNING = processors.TemplateProcessing("<|begin_of_text|> $A", None, [("<|begin_of_text|>", 0)])
 #: Llama 3's offsets leave out the blanks before a word; Qwen's characters are composed first.
 TOKENIZERS = {
     "trimmed": lambda: changed(post_processor=processors.ByteLevel(trim_offsets=True)),
     "composed": lambda: changed(normalizer=normalizers.NFC()),
+    "with a beginning": lambda: changed(post_processor=BEGINNING),
     "marked": marked,
     "as it is": tiny.tokenizer,
 }
@@ -65,6 +67,7 @@ def test_spans_tile_a_text_from_its_beginning(make, text, count):
     count = min(count, len(every))
     places = spans(tokenizer, text, count)
     assert [start for start, _ in places] == [0, *(end for _, end in places)][:count]
+    assert count == len(every) or places == spans(tokenizer, text, len(every))[:count]
     if count == len(every) > 0:
         assert places[-1][1] == len(text)
 
@@ -107,7 +110,8 @@ def test_an_output_that_was_cut_has_the_kept_tokens_and_no_end():
 
 
 def test_rows_are_in_order_and_a_style_that_is_missing_leaves_none(metric):
-    tokens = token_scores(TEXTS.head(2).assign(item_id=["b", "a"]), metric)
+    texts = TEXTS.head(3).assign(item_id=["b", "none", "a"], style=["formal", "", "formal"])
+    tokens = token_scores(texts, metric)
     assert tokens["item_id"].unique().tolist() == ["b", "a"]
     for none in (TEXTS.assign(style=""), TEXTS.head(0)):
         empty = token_scores(none, metric)
@@ -116,5 +120,5 @@ def test_rows_are_in_order_and_a_style_that_is_missing_leaves_none(metric):
 
 
 def test_a_column_that_is_not_there_is_named(metric):
-    with pytest.raises(TstmetaError, match="no column style"):
-        token_scores(TEXTS.drop(columns="style"), metric)
+    with pytest.raises(TstmetaError, match="no column output, style"):
+        token_scores(TEXTS.drop(columns=["output", "style"]), metric)

@@ -47,6 +47,7 @@ def test_scores_are_those_of_the_scorer(tmp_path):
         wanted[2] = -1.0 if name == "likelihood-style" else wanted[2]  # no style in a blank output
         np.testing.assert_allclose(rows["value"], wanted)
         assert rows["status"].tolist() == ["ok", "ok", "empty", "invalid", "ok", "ok"]
+        assert rows["detail"].iloc[3] == "no target style; name it in the column style"
         assert set(rows["dimension"]) == {"style" if "style" in name else "content"}
     assert set(table["basis"]) == {"source"}
 
@@ -90,7 +91,8 @@ def test_each_setting_that_changes_a_value_changes_the_signature(tmp_path):
     changed = {signature(words, model=model) for words in ("", "released", "emphasis", str(file))}
     changed |= {signature(model=other), signature(model=small.engine(rounded=True))}
     words = ("", "8b", "released", "emphasis")
-    assert [Likelihood("8b").profile, Likelihood().profile] == ["real", "embedded"]
+    facts = [(metric.profile, metric.languages) for metric in map(Likelihood, ("8b", ""))]
+    assert facts == [("real", ()), ("embedded", ("en",))]
     assert len(changed | {signature(word) for word in words}) == 6 + len(words)
 
 
@@ -102,7 +104,7 @@ def test_the_signature_names_all_that_changes_a_value():
         f"likelihood|basis:source|model:{model.where}@{model.revision} {dtype} sdpa|"
         f"variant:equation|instructions:{hashes}|styles:01dec357|date:26 Jul 2024|transformers:"
     )
-    assert signature("8b+released") == signature("released+8b")
+    assert " rounded|" in signature("8b+released") == signature("released+8b")
 
 
 def test_a_model_that_is_not_here_gives_rows_with_the_remedy_and_others_go_on(tmp_path):
@@ -117,7 +119,8 @@ def test_a_model_that_is_not_here_gives_rows_with_the_remedy_and_others_go_on(tm
 BAD = {
     "relased": "'relased' names no setting and no model: use model=MODEL, variant=equation|rel",
     "paper+my.toml": "sets instructions twice",
-    "http://me:pw@h/v1#m": "the address of the server holds a user, a password or a query",
+    "http://me:pw@h/v1#m": "the address of the server holds a user, a password or a query, and a "
+    "key comes from the environment alone. Remedy: write it into OPENAI_API_KEY",
     "http://h/v1": "which model does http://h/v1 run? Write http://h/v1#NAME",
 }
 
@@ -138,15 +141,19 @@ SERVERS = {
 
 @pytest.mark.parametrize(("words", "model", "tokenizer"), SERVERS.values(), ids=SERVERS)
 def test_a_server_and_its_model(words, model, tokenizer):
-    assert read(words)[0] == Server("http://h/v1", model, backbone(tokenizer))
+    metric = Likelihood(words)
+    assert metric.model == Server("http://h/v1", model, backbone(tokenizer))
+    assert (metric.profile, metric.languages) == ("real", ())
 
 
 def test_a_server_s_model_is_known_by_its_name_and_its_tokenizer(tmp_path):
     identities = []
     for kind in ("llama", "qwen"):
         folder = small.saved(tmp_path / kind / "tiny", kind)
-        server, _ = read(f"{folder}+http://localhost:1/v1#served")
-        assert server.connected().identity == server.identity
+        metric = Likelihood(f"{folder}+http://localhost:1/v1#served")
+        server = metric.scorer().model.model
+        assert (server.url, server.model) == ("http://localhost:1/v1", "served")
+        assert server.identity == metric.model.identity
         assert server.identity.startswith("served|server|tokenizer tiny@")
         identities.append(server.identity)
     assert len(set(identities)) == 2

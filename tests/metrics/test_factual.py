@@ -97,8 +97,7 @@ def test_values_are_those_worked_out_by_hand(words, value, writers):
 
 
 def test_each_question_is_written_and_asked_once_however_often_texts_repeat(writers):
-    scorer = QuestEval()
-    results = scores(scorer, item(OUTPUT, SOURCE), item(OUTPUT, SOURCE), item(SOURCE, SOURCE))
+    results = scores(QuestEval(), item(OUTPUT, SOURCE), item(OUTPUT, SOURCE), item(SOURCE, SOURCE))
     assert results[0] == results[1] != results[2]
     written, answered = (list(chain(*writer.calls)) for writer in writers)
     assert len(written) == len(set(written)) == 6

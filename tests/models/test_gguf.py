@@ -60,8 +60,7 @@ def write(path, kind=gguf.GGMLQuantizationType.F32):
     for name, ours in named.items():
         weight = tensors[f"{ours}.weight"].numpy()
         if name.endswith(("attn_q", "attn_k")):
-            queries = name.endswith("q")
-            heads = config.num_attention_heads if queries else config.num_key_value_heads
+            heads = config.num_attention_heads if name.endswith("q") else config.num_key_value_heads
             weight = rotated(weight, heads)
         stored = kind if weight.ndim > 1 else gguf.GGMLQuantizationType.F32
         data = gguf.quantize(np.ascontiguousarray(weight), stored)

@@ -119,8 +119,7 @@ def drawn(heat, count=4000, seed=0):
     """Logits whose probabilities are right once they are divided by ``heat``."""
     rng = np.random.default_rng(seed)
     logits = rng.normal(0, 2, (count, 3))
-    labels = np.array([rng.choice(3, p=row) for row in softmax(logits, axis=1)])
-    return logits * heat, labels
+    return logits * heat, np.array([rng.choice(3, p=row) for row in softmax(logits, axis=1)])
 
 
 @pytest.mark.parametrize("heat", [0.5, 1, 3])

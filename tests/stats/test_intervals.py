@@ -125,8 +125,7 @@ def test_degenerate_draws_give_limits_with_a_reason(case):
     assert result.reason == reason
 
 
-UNITS = ("sources", "systems", "both")
-every_units = pytest.mark.parametrize("units", UNITS)
+every_units = pytest.mark.parametrize("units", ["sources", "systems", "both"])
 SETTINGS = [
     Setting("pearson"),
     Setting("kendall", "source"),

@@ -114,8 +114,7 @@ def test_neither_shift_nor_scale_of_a_metric_matters_but_its_sign_does():
             )
             assert moved.p == plain.p
     # of probabilities of whole texts, whose squares are 0, the ranks are left
-    tiny = permutation_test(human, 1e-200 * metrics[0], metrics[1], setting, rng=rng())
-    assert tiny.p == plain.p
+    assert permutation_test(human, 1e-200 * metrics[0], metrics[1], setting, rng=rng()).p == plain.p
     negated = permutation_test(human, metrics[0], -metrics[0], Setting(), rng=rng())
     assert negated.difference > 1
     assert negated.p < 0.05  # equal but for the sign is not equal

@@ -60,8 +60,7 @@ CLUSTERS = {
 
 @pytest.mark.parametrize(("values", "differing", "clusters"), CLUSTERS.values(), ids=CLUSTERS)
 def test_worked_clusters(values, differing, clusters):
-    table = pairs(len(values), differing)
-    assert significance_clusters(values, table).tolist() == clusters
+    assert significance_clusters(values, pairs(len(values), differing)).tolist() == clusters
 
 
 def test_clusters_are_the_finest_that_lines_allow_in_any_order_of_rows():

@@ -99,8 +99,7 @@ PAIRS = {
 
 @pytest.mark.parametrize(("human", "metric", "accuracy", "auc"), PAIRS.values(), ids=PAIRS)
 def test_known_values_of_pairs(human, metric, accuracy, auc):
-    names = ("pairwise-accuracy", "accuracy")
-    result = [STATISTICS[name](human, metric).value for name in names]
+    result = [STATISTICS[name](human, metric).value for name in ("pairwise-accuracy", "accuracy")]
     assert result == pytest.approx([accuracy, auc], nan_ok=True)
 
 

@@ -194,8 +194,7 @@ def test_without_the_raw_files_verdicts_and_numbers_are_computed_or_frozen(monke
     assert why["mukherjee2025.ensembles"].endswith("cannot be seen from what is public.")
     own = bare.evidence[~bare.evidence["published"]]
     assert own["value"].between(own["low"], own["high"]).all()
-    marked = own["note"].str.startswith("frozen; ")
-    assert (marked == own["claim"].map(frozen)).all()
+    assert (own["note"].str.startswith("frozen; ") == own["claim"].map(frozen)).all()
     printed = {cell.cell: cell.value for cell in cells()}
     published = bare.evidence[bare.evidence["published"]]
     assert published["note"].map(printed).equals(published["value"])

@@ -1,12 +1,10 @@
 """Every score that is passed on comes out again where the texts are."""
 
 import tomllib
-from functools import partial
 
 import numpy as np
 import pandas as pd
 import pytest
-import torch
 
 from tests import written
 from tests.notebooks import cells
@@ -17,17 +15,18 @@ from tstmeta.judge.ratings import COLUMNS
 from tstmeta.metrics import registry
 from tstmeta.store import Rows
 
+#: How far a network's score is another on another processor, graphics card or number of threads, by
+#: what it computes or rounds in; what was measured on three processors: tests/nightly/README.md.
+FLOAT32, BFLOAT16 = 1e-4, 1e-3
 KEYS = ["item_id", "metric", "basis", "signature", "sample"]
 
 
 @pytest.mark.nightly
 @pytest.mark.timeout(5 * 3600)
 @pytest.mark.parametrize("name", [*ship.PARTS, *ship.OURS])
-def test_every_score_that_is_passed_on_comes_out_again(name, tmp_path, request):
+def test_every_score_that_is_passed_on_comes_out_again(name, tmp_path):
     if not data.has_texts(name):
         pytest.skip(f"raw data not on this machine: {name} (tstmeta data fetch)")
-    request.addfinalizer(partial(torch.set_num_threads, torch.get_num_threads()))
-    torch.set_num_threads(2)  # as they were passed on: sums of one differ in the seventh digit
     fresh = ship.scored(name, tmp_path)
     files = [f for f in shipped.folder(name).glob("scores/*.parquet") if f.stem != "released"]
     old = pd.concat(map(pd.read_parquet, files), ignore_index=True)
@@ -42,8 +41,8 @@ def test_every_score_that_is_passed_on_comes_out_again(name, tmp_path, request):
     both = old.merge(fresh, "left", KEYS, suffixes=("", "_fresh"), validate="one_to_one")
     assert both["status"].equals(both["status_fresh"])
     exact = both["metric"].isin(registry.resolve(["lexical", "sentinel"]))
-    digits = np.where(exact | both["metric"].str.startswith("random"), 0, 1e-6)
-    digits[both["metric"].str.contains("qwen")] = 1e-4  # shipped from a graphics card, float32
+    digits = np.where(exact | both["metric"].str.startswith("random"), 0, FLOAT32)
+    digits[both["metric"].str.contains("released")] = BFLOAT16
     # a perplexity is the exponential of what a network gives
     shown = both["metric"].str.startswith("perplexity")
     was, now = (np.log(both[v].where(shown)).fillna(both[v]) for v in ("value", "value_fresh"))
