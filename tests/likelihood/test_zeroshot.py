@@ -118,6 +118,7 @@ def test_a_model_that_is_not_here_gives_rows_with_the_remedy_and_others_go_on(tm
 
 BAD = {
     "relased": "'relased' names no setting and no model: use model=MODEL, variant=equation|rel",
+    "qwen2.5-coder-1.5": "MODEL is smollm2-135m, qwen2.5-coder-1.5b, 3b, 8b, ",
     "paper+my.toml": "sets instructions twice",
     "http://me:pw@h/v1#m": "the address of the server holds a user, a password or a query, and a "
     "key comes from the environment alone. Remedy: write it into OPENAI_API_KEY",
