@@ -13,7 +13,7 @@ import os, signal, sys, threading, time
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
 from tstmeta.__main__ import main
 threading.Timer({after}, os.kill, (os.getpid(), signal.SIGINT)).start()
-sys.argv = ["tstmeta", "metrics"]
+sys.argv = ["tstmeta", "advise", "--task", "formality"]
 main()
 time.sleep(10)
 """

@@ -24,7 +24,7 @@ _DANDA = re.compile(r"\s*([।॥])\s*")
 @cache
 def _word(joined: bool = False) -> Any:
     """Letters or digits with their marks and joiners; joined by apostrophes between letters."""
-    import regex  # here, and nowhere above: the list of metrics need not wait for it
+    import regex  # takes long to import, and the list of metrics does without
 
     word = r"[\p{L}\p{N}][\p{L}\p{N}\p{M}\u200c\u200d]*"
     return regex.compile(word + r"(?:['’]\p{L}[\p{L}\p{M}\u200c\u200d]*)*" * joined)

@@ -232,7 +232,7 @@ def missing(model: Backbone, *modules: str) -> str:
     )
 
 
-@lru_cache  # the list of metrics asks it 44 times
+@lru_cache  # the list of metrics asks for every metric on it
 def _published(model: Backbone) -> bool:
     return (hub.fingerprint(model.folder, 64), pooling(model)) == _KNOWN
 
