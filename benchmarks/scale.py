@@ -35,7 +35,7 @@ PARTS = ("cores", "memory", "kills", "peers", "cluster", "ratings")
 #: Of the pairs of the first part, how many the others take.
 KILLED, PEERS, CLUSTERED, EMBEDDED = 20, 5, 5, 100
 #: What must hold.
-MOST_OF_ONE, MOST_MEMORY, MOST_GROWTH, MOST_OVERHEAD = 0.55, 1200, 1.1, 1.25
+MOST_OF_ONE, MOST_MEMORY, MOST_GROWTH, MOST_OVERHEAD = 0.55, 1024, 1.1, 1.25
 #: ``evaluate`` of all rated rows, MiB; and a row's time beside that of a row of a quarter of them.
 MOST_RATED, MOST_BENT = 4096, 1.15
 #: What is asked of a cluster on paper.

@@ -3,8 +3,6 @@
 ``TSTMETA_REQUIRE="browser wordnet"`` names markers whose tests must run: a skip is a failure.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Generator

@@ -1,7 +1,5 @@
 """Small data sets and metrics that remember what they were asked, for the tests of scoring."""
 
-from __future__ import annotations
-
 import math
 import sqlite3
 from collections.abc import Sequence

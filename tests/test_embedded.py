@@ -1,7 +1,5 @@
 """Every metric that `make setup` brings the model of scores four rewrites of our own set."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pandas as pd

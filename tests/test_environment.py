@@ -1,7 +1,5 @@
 """One set of versions wherever the project runs: lock, make, containers, Binder, releases."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

@@ -3,8 +3,6 @@
 What installs for real runs nightly: it needs the package index, and gigabytes.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

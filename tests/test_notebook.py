@@ -1,7 +1,5 @@
 """Notebooks with parameters: what is taken, what is refused, what is left behind."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """Everything that the project writes, as text to be searched: tracked files, pages, tables."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """A data set large enough to draw from: four systems, three raters, two tasks; texts are ours."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

@@ -3,7 +3,6 @@
 import inspect
 import itertools
 import math
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -18,8 +17,6 @@ from tstmeta import scoring, stats
 from tstmeta.analysis.choice import SEEDS
 from tstmeta.analysis.comparison import detectable, differences
 from tstmeta.analysis.frame import SENTINELS, kind_of, pairs
-from tstmeta.analysis.people import agreement_facts
-from tstmeta.data import Card, Dataset
 from tstmeta.schema import TstmetaError
 
 DATA = rated()
@@ -231,24 +228,6 @@ def test_the_ceiling_is_one_rater_against_the_mean_of_the_others_and_alpha_of_al
     for function in (tst.ceiling, tst.alpha):
         columns = list(function(DATA))
         assert (columns[0], columns) == ("dataset", list(function([])))
-
-
-def test_alpha_for_reading_is_of_intervals_where_the_scale_is_wide_and_says_why_there_is_none():
-    ratings = DATA.ratings.copy()
-    ratings.loc[ratings["dimension"] == "content", "value"] *= 20
-    wide = replace(DATA, ratings=ratings, card=Card("many"))
-    how = "Krippendorff's alpha ({})".format
-    assert agreement_facts(wide)["what"].tolist() == [how("interval"), how("ordinal")]
-    flat = replace(DATA, ratings=ratings.assign(value=3.0))
-    assert agreement_facts(flat)["value"][0] == f"- ({tst.alpha(flat)['reason'][0]})"
-
-
-def test_without_single_ratings_the_ceiling_says_why():
-    bare = Dataset.of("bare", DATA.items.assign(dataset="bare"))
-    rows = tst.ceiling([rated(raters=False), constructed(), bare])
-    assert rows["value"].isna().all()
-    means = "only means of ratings were released"
-    assert rows["reason"].tolist() == [means, "labels, not ratings", "no ratings of content"]
 
 
 @pytest.mark.parametrize("unit", ["source", "both"])

@@ -1,7 +1,6 @@
 """An evaluation for reading: what its sentences claim, title, notes, table and every format."""
 
 import io
-import json
 import math
 from dataclasses import replace
 from itertools import combinations
@@ -15,7 +14,6 @@ from tests.analysis.many import rated, scored
 from tests.analysis.test_evaluation import analyse
 from tests.analysis.tiny import HOSTILE
 from tstmeta.analysis import choice, comparison, evaluate, render
-from tstmeta.analysis.render import COLUMNS
 from tstmeta.console import TableFormat
 from tstmeta.schema import TstmetaError
 
@@ -150,31 +148,6 @@ def test_without_values_the_sentences_say_so():
         render.with_values([without, without])
 
 
-def test_title_and_notes_say_what_was_computed_of_what_of_people_of_tests_and_what_was_flipped():
-    assert render.title(OWN) == (
-        "many: 96 rewrites, 24 sources, 4 systems; Pearson's r with the mean human rating of"
-        " content, level pooled; 95 % bootstrap confidence intervals for these systems, sources"
-        " like these (300 draws, seed 7)"
-    )
-    people, rater, tests, flipped, references = render.notes(OWN)
-    assert people.startswith("Human ceiling: one rater agrees with the mean of the others at 0.")
-    assert rater == render.AS_RATER
-    assert tests == "Clusters part what differs at 0.05, all pairs at once, in the same resamples"
-    assert flipped == "Flipped, since lower is better: ter (source)"
-    assert references == "0 of 96 rewrites have a reference: there are no reference-based values"
-    means = analyse(rated(raters=False), SCORES, draws=50)
-    unknown = "The human ceiling is not known: only means of ratings were released"
-    assert render.notes(means)[0] == unknown
-    assert "p_adjusted (max-t) of all 10 pairs of rows at once" in render.notes(OWN, gaps=True)[1]
-    shown, rule = render.table(means)
-    assert (shown["metric"][0], rule) == ("good", 3)
-    assert "as_rater" not in shown
-    two = analyse(rated(raters=False), scored(DATA, good=0.4, random=2.0), draws=20)
-    assert render.table(two)[1] == 1
-    few = "4 systems say little of others; no order of them has a p below 0.08"
-    assert few in render.remarks(analyse(DATA, SCORES, level="system", draws=20))[0]
-
-
 @pytest.mark.parametrize(
     ("name", "format", "expected"),
     [
@@ -186,63 +159,6 @@ def test_title_and_notes_say_what_was_computed_of_what_of_people_of_tests_and_wh
 )
 def test_the_format_is_given_or_read_off_the_files_name(name, format, expected):
     assert render.format_of(name and Path(name), format) == expected
-
-
-def test_people_stand_first_and_the_line_below_the_metrics():
-    shown, rule = render.table(OWN)
-    order = ["human ceiling", *OWN.frame["metric"]]
-    assert shown["metric"].tolist() == order
-    assert rule == 4
-    assert shown["as_rater"][0] == OWN.human.value
-    lines = render.rendered([OWN], TableFormat.table).splitlines()
-    assert lines[0] == render.title(OWN)
-    head = next(i for i, line in enumerate(lines) if line.startswith("metric "))
-    first = [line.split("  ")[0] for line in lines[head + 1 :]]
-    assert [*first[:4], *first[5:]] == order
-    assert set(first[4]) == {"-"}
-
-
-def test_csv_and_json_have_all_rows_and_json_differences_summary_and_settings():
-    both = [OWN, analyse(DATA, SCORES, dimension="style", draws=300, seed=7)]
-    assert render.rendered(both, TableFormat.latex).count("\\begin{table}") == 2
-    text = render.rendered(both, TableFormat.csv)
-    read = pd.read_csv(io.StringIO(text))
-    assert list(read.columns) == COLUMNS
-    assert read["kind"].tolist() == ["human", *OWN.frame["kind"], "human", *both[1].frame["kind"]]
-    good = dict(zip(COLUMNS, text.splitlines()[2].split(","), strict=True))
-    assert (good["rank"], good["n"]) == ("1", "96"), "whole numbers stay whole"
-    assert read["as_rater"][0] == pytest.approx(OWN.human.value)
-    read = json.loads(render.rendered(both, TableFormat.json))
-    assert list(read) == ["evaluations", "rows", "differences"]
-    content, style = read["evaluations"]
-    assert (content["dimension"], style["dimension"]) == ("content", "style")
-    assert (content["notes"], content["summary"]) == (render.notes(OWN), OWN.summary)
-    setting = {"dataset": "many", "statistic": "pearson", "level": "pooled"}
-    setting |= {"units": "sources", "draws": 300, "seed": 7}
-    assert setting.items() <= content.items()
-    assert [row["dimension"] for row in read["rows"]] == ["content"] * 6 + ["style"] * 5
-    assert len(read["differences"]) == len(OWN.differences) + len(both[1].differences)
-
-
-def test_latex_is_a_compact_table_and_all_else_stands_in_comments():
-    head, table = OWN.to_latex().split("\\begin{table}\n")
-    assert all(line.startswith("% ") for line in head.splitlines())
-    for line in (*OWN.summary, *render.notes(OWN), "signature: good|basis:source"):
-        assert f"% {line}\n" in head
-    assert "\\caption{many: 96 rewrites" in table
-    assert "95 \\% bootstrap" in table
-    assert "\\begin{tabular}{llrrlrr}" in table
-    good = OWN.frame.iloc[0]
-    limits = f"{good['value']:.3f} [{good['low']:.3f}, {good['high']:.3f}]"
-    body = table[table.index("\\toprule") :].splitlines()
-    assert body[1:5] == [
-        r"metric & Pearson's r [95 \% CI] & n & rank & ranks & cluster & as\_rater \\",
-        r"\midrule",
-        rf"human ceiling &  & {OWN.human.n} & -- &  & -- & {OWN.human.value:.3f} \\",
-        rf"good & {limits} & 96 & 1 & 1–2 & 1 & {good['as_rater']:.3f} \\",
-    ]
-    assert body.index(r"\midrule", 3) == 7
-    assert "[$-$0." in body[9]
 
 
 @pytest.mark.parametrize("text", HOSTILE)

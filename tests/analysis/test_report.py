@@ -1,7 +1,5 @@
 """The report of an evaluation: a page that stands alone, and the files beside it."""
 
-from __future__ import annotations
-
 import io
 import re
 from dataclasses import replace

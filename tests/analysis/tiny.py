@@ -1,7 +1,5 @@
 """Small data sets for the tests of tables, figures and chapters; all texts are ours."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

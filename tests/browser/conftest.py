@@ -4,8 +4,6 @@ The tests of the walk stand in one file: with `--dist loadfile` one process walk
 browser goes with the file, for its event loop would be in the way of other tests that have one.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """What a reader meets at a desk and on a phone: every page of the built book, in a browser."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

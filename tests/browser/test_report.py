@@ -1,7 +1,5 @@
 """The report of an evaluation, opened from the disk with the network shut."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.analysis.many import rated, scored

@@ -1,7 +1,5 @@
 """The slides of the lessons in a browser without a network and on paper, and the confound dial."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Code that a reader changes and runs on the page, where Pyodide was fetched (make pyodide)."""
 
-from __future__ import annotations
-
 import pytest
 from playwright.sync_api import Locator
 

@@ -4,8 +4,6 @@ The browser is the machine's own Chromium or Chrome, driven by playwright.  The 
 the loopback address; a request to any other host fails and is noted.
 """
 
-from __future__ import annotations
-
 import shutil
 import threading
 from collections.abc import Callable, Iterator, Sequence

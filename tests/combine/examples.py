@@ -1,7 +1,5 @@
 """Small rated data sets and scores for the tests of combinations; every number is ours."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

@@ -1,7 +1,5 @@
 """Writing and comparing small raw files of the upstream form; their texts are ours."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Every data set has a card, and the card tells the truth about what is loaded."""
 
-from __future__ import annotations
-
 import re
 
 import pandas as pd

@@ -6,8 +6,6 @@ None is the default answer; ``server.requests`` and others say what it saw.  As 
 (``python scripted.py --latency 0.05``) it gives one plain answer and prints its URL.
 """
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """Answers: each ends in a rating or in the status that it deserves, and nothing is invented."""
 
-from __future__ import annotations
-
 import json
 import math
 import time

@@ -1,7 +1,5 @@
 """Prompts: the published words, slots, fences, units, schemas and hashes."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 

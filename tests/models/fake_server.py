@@ -3,8 +3,6 @@
 It speaks the interface from outside, with none of the client's code.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import contextmanager
 from dataclasses import dataclass, field

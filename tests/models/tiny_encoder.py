@@ -3,8 +3,6 @@
 Weights are drawn wide, so that a token seen wrongly, or at a wrong position, changes every number.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -3,8 +3,6 @@
 Weights are drawn wide, so that a token seen wrongly changes every number.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The steps of the book and the task graph that orders them."""
 
-from __future__ import annotations
-
 import runpy
 import shutil
 import tarfile

@@ -1,7 +1,5 @@
 """What our extension adds to pages: Plotly, a file and a link for each table, buttons."""
 
-from __future__ import annotations
-
 import io
 import re
 from pathlib import Path

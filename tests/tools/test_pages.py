@@ -1,7 +1,5 @@
 """The pages made from data: all there, whole, with what the data say, and safe to show."""
 
-from __future__ import annotations
-
 import math
 import re
 from html import unescape

@@ -1,7 +1,5 @@
 """The slides of a lesson."""
 
-from __future__ import annotations
-
 import re
 
 import nbformat

@@ -4,8 +4,6 @@ Each data set of a frame of :func:`tstmeta.pairs` is laid out as matrices [sourc
 formulas are in :mod:`tstmeta.stats`.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from statistics import fmean
@@ -44,7 +42,7 @@ class Analysis(NamedTuple):
         """The stream of a purpose."""
         return np.random.default_rng([self.seed, purpose])
 
-    def of(self, places: Sequence[int] | np.ndarray) -> Analysis:
+    def of(self, places: Sequence[int] | np.ndarray) -> "Analysis":
         """The same of some metrics, in this order."""
         heads = self.matrices.heads.iloc[places].reset_index(drop=True)
         laid = self.matrices._replace(metrics=self.matrices.metrics[places], heads=heads)

@@ -2,8 +2,6 @@
 of which tables show the mean of ten seeds.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path

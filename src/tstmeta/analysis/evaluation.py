@@ -1,7 +1,5 @@
 """Everything about one data set and one dimension: what ``tstmeta evaluate`` prints."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

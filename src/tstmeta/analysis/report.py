@@ -4,8 +4,6 @@ The page stands alone: no script, and nothing is fetched.  Every number is compu
 evaluations give the same bytes.  Texts of data sets may be hostile: all are escaped.
 """
 
-from __future__ import annotations
-
 import platform
 import re
 from base64 import b64encode

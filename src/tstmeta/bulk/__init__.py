@@ -5,8 +5,6 @@ that is complete or absent.  The same call goes on where it stopped.  What is sc
 bytes for any number of processes, and on a cluster.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import closing

@@ -1,7 +1,5 @@
 """Parts of a run in a folder: complete or absent, and known again."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Sequence

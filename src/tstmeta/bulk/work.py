@@ -1,7 +1,5 @@
 """One chunk's work: rows in, a Parquet part with their scores out; the same bytes everywhere."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

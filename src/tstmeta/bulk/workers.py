@@ -4,8 +4,6 @@ Chunks are handed out a few at a time, so that memory stays flat, and what comes
 order.  The chunks of a worker that dies are handed out again.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import re

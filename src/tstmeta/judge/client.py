@@ -1,7 +1,5 @@
 """A chat model behind an OpenAI-compatible server: one question in, one reply out."""
 
-from __future__ import annotations
-
 from ..models.connection import Connection, ServerError, address
 from .base import Question, Reply, body, error, refused_field, reply
 

@@ -1,7 +1,5 @@
 """Recipes that compute a printed number, from data or from other printed numbers of its paper."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import re

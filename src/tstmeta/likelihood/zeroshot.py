@@ -4,8 +4,6 @@ Both take the same tokens' log-probabilities, which are in the score store.  A m
 names the tokenizer.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ All metrics share one set of draws, so that differences are paired.  Draws of so
 once count the noise of cells too often, and are brought to the variance of crossed samples.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 

@@ -5,8 +5,6 @@ from itself varies too little (Hesterberg 2015, What Teachers Should Know About 
 American Statistician 69).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """A model that writes test sets as asked, by rules: what it gets is in the prompt alone."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
