@@ -164,30 +164,6 @@ def test_a_metric_of_whole_outputs_is_left_out_with_a_remark(tmp_path):
         evaluate(DATA, scores=table[table["metric"] == "corpus-bleu"])
 
 
-ONLY_B = DATA.where(DATA.items["system"] == "B", "one")
-BARE = rated(systems=False, labels=False)
-NO_TASKS = (
-    "level within-task needs tasks: the items do not name two tasks or more; give each item a label"
-)
-MISTAKES = {
-    "a dimension": (DATA, {"dimension": "mood"}, "unknown dimension 'mood'; known: content"),
-    "nobody judged": (DATA, {"dimension": "fluency"}, "nobody judged fluency; judged: content, st"),
-    "units": (DATA, {"unit": "words"}, "unknown unit 'words'; known: source, system, both"),
-    "no draws": (DATA, {"draws": 0}, "0 draws: at least one is needed"),
-    "no systems": (BARE, {"unit": "both"}, "no item names its system: give the items a column"),
-    "one system": (ONLY_B, {"level": "system"}, "only one system (B) was judged: add outputs"),
-    "no tasks": (BARE, {"level": "within-task"}, NO_TASKS),
-}
-
-
-@pytest.mark.parametrize(("data", "options", "message"), MISTAKES.values(), ids=MISTAKES)
-def test_a_mistake_is_named_with_what_to_do(data, options, message):
-    table = SCORES[SCORES["item_id"].isin(data.items["item_id"])]
-    with pytest.raises(TstmetaError) as raised:
-        analyse(data, table, **options)
-    assert message in str(raised.value)
-
-
 @needs("alva")
 def test_ratings_on_several_scales_are_not_thrown_together():
     with pytest.raises(TstmetaError, match="take one of alva@asset"):

@@ -21,8 +21,10 @@ from tests.analysis.tiny import constructed
 from tests.analysis.tiny import rated as tiny
 from tstmeta import scoring
 from tstmeta.analysis import advice, people, render, report, verdicts
+from tstmeta.analysis.frame import pairs_both_ways
 from tstmeta.console import TableFormat
 from tstmeta.data import Card, Dataset
+from tstmeta.schema import TstmetaError
 
 PRINTED = Path(__file__).with_name("printed")
 DATA, QUICK = rated(), {"draws": 150, "seed": 5}
@@ -30,14 +32,14 @@ DATA, QUICK = rated(), {"draws": 150, "seed": 5}
 SETTINGS = [
     *(("pearson", "pooled", "source"), ("accuracy", "same-source", "source")),
     *(("kendall", "system", "both"), ("spearman", "source", "system")),
-    *(("kendall", "within-task", "source"), ("pearson", "within-system", "source")),
+    *(("spearman", "within-task", "source"), ("pearson", "within-system", "source")),
 ]
 
 
 def scores() -> pd.DataFrame:
     """Metrics on both sides, with gaps and failures, sentinels and a metric of whole outputs."""
     noise = {"chrf": 0.4, "ter": 0.5, "bleu": 1.0, "wmd": 4.0, "random": 2.0, "copy-rate": 3.0}
-    table, references = scored(DATA, **noise), scored(DATA, ter=0.3, bertscore=0.9)
+    table, references = scored(DATA, **noise), scored(DATA, ter=0.3, **{"released:wmd": 0.9})
     table["value"] = table["value"].mask(table["metric"].eq("bleu") & (table.index % 7 == 0))
     references = references.assign(basis="reference", signature="r|" + references["signature"])
     corpus = scoring.score(DATA, ["corpus-bleu"], ["source"], store=None, progress=False)
@@ -71,7 +73,7 @@ def rounded(text: str) -> str:
 
 
 def tables(*frames: pd.DataFrame) -> str:
-    return "\n".join(frame.to_csv(index=False, lineterminator="\n") for frame in frames)
+    return "\n".join(frame.to_csv(lineterminator="\n") for frame in frames)
 
 
 def evaluations(statistic: str, level: str, unit: str) -> Iterator[str]:
@@ -79,14 +81,14 @@ def evaluations(statistic: str, level: str, unit: str) -> Iterator[str]:
     results = [analyse(UNEVEN, HOLES, dimension=d, **options) for d in ("content", "style")]
     results += [analyse(DATA, SCORES, **options)]
     for gaps in (False, True):
-        for kind in TableFormat if level == "pooled" else [TableFormat.table]:
+        for kind in TableFormat if level == "same-source" else [TableFormat.table]:
             yield render.rendered(results[: 3 if kind is TableFormat.table else 2], kind, gaps)
     yield tables(*(result.levels for result in results))
 
 
 def reports() -> Iterator[str]:
     pytest.importorskip("matplotlib")
-    options = {"level": "same-source", "statistic": "accuracy", **QUICK}
+    options = {"level": "same-source", "statistic": "accuracy", "draws": 60}
     for data, table in ((DATA, SCORES), (UNEVEN, HOLES), (rated(raters=False), SCORES)):
         result = analyse(data, table, **options)
         section = report._section(result, "e1")
@@ -106,6 +108,20 @@ def comparisons(statistic: str, level: str, unit: str) -> Iterator[str]:
         tst.compare(chosen, "chrf", "bleu", statistic, level, unit, **QUICK),
         tst.compare(chosen, "wmd", "random", statistic, level, unit, **QUICK),
     )
+
+
+def paired() -> Iterator[str]:
+    for frame in (tst.pairs(UNEVEN, HOLES), pairs_both_ways(UNEVEN, HOLES, "style")):
+        yield tables(frame[::37], frame.dtypes.astype(str))
+        yield tables(tst.pairs(UNEVEN, HOLES[:0]))
+    one = DATA.where(DATA.items["system"] == "B", "one")
+    bare = rated(systems=False, labels=False)
+    mistakes = [(DATA, {"dimension": "mood"}), (DATA, {"dimension": "fluency"})]
+    mistakes += [(DATA, {"unit": "words"}), (DATA, {"draws": 0}), (bare, {"unit": "both"})]
+    for data, options in [*mistakes, (one, {"level": "system"}), (bare, {"level": "within-task"})]:
+        with pytest.raises(TstmetaError) as raised:
+            analyse(data, SCORES[SCORES["item_id"].isin(data.items["item_id"])], **options)
+        yield str(raised.value)
 
 
 def agreements() -> Iterator[str]:
@@ -134,8 +150,9 @@ def pooled() -> Iterator[str]:
     for references in (False, True):
         for task, language in (("", ""), ("formality", "en"), ("sentiment", "de"), ("haiku", "")):
             table = verdicts.verdicts(effects, "content", references, task, language, 0.0, 40.0)
+            known = table[table["metric"] != "released:wmd"]
             yield tables(table)
-            yield str(verdicts.recommend(table[:2], effects, "content", task, language))
+            yield str(verdicts.recommend(known[:2], effects, "content", task, language))
 
 
 def advised() -> Iterator[str]:
@@ -151,7 +168,7 @@ def advised() -> Iterator[str]:
     yield from (advice.profile(data).to_csv() for data in (DATA, UNEVEN))
 
 
-CASES = {text.__name__: text for text in (reports, agreements, pooled, advised)}
+CASES = {text.__name__: text for text in (paired, reports, agreements, pooled, advised)}
 for text, at in product((evaluations, comparisons), SETTINGS):
     CASES["-".join([text.__name__, *at[:2]])] = partial(text, *at)
 
