@@ -113,11 +113,14 @@ class Side:
     ) -> Ran:
         """Score requests; the peak of memory is that of all tasks since ``peak_from_here``."""
         self._pipe.send(([tuple(one) for one in requests], batch, peak_from_here))
-        return Ran(*self._pipe.recv())
+        return Ran(*self.wait())
 
-    def wait(self) -> None:
-        """Until the model is loaded: who still loads would disturb who is timed."""
-        self._pipe.recv()
+    def wait(self) -> Any:
+        """What it sends next; at first, when the model is loaded, so that no one is disturbed."""
+        try:
+            return self._pipe.recv()
+        except EOFError:
+            raise SystemExit(f"{self.name} crashed. Remedy: uninstall it, or mend it") from None
 
     def close(self) -> None:
         self._pipe.close()
