@@ -129,7 +129,7 @@ def read(path: Path | str, card: Card | None = None) -> Dataset:
         ratings = _read_ratings(path.parent / file, name, table["item_id"], card.scale)
     return assemble(
         name,
-        **_columns(table, roles),
+        table,
         ratings=ratings,
         labels=dict(table[roles.labels]),
         preferences=compared,
@@ -150,20 +150,7 @@ def by_hand(path: Path) -> Dataset:
 
 def items(part: Part, name: str) -> pd.DataFrame:
     """The items of a part of a file, as :func:`read` takes them; its ratings are checked, too."""
-    return items_table(name, **_columns(*_checked(part, {})))
-
-
-def _columns(table: pd.DataFrame, roles: _Roles) -> dict[str, Any]:
-    """The columns of an items table from checked cells."""
-    columns = dict(table[table.columns.intersection(_ITEM)])
-    if "language" in columns:
-        columns["language"] = columns["language"].replace("", "en")
-    if "is_reference" in columns:
-        columns["is_reference"] = columns["is_reference"].map(_TRUTH)
-    if roles.references:
-        rows = table[roles.references].itertuples(index=False)
-        columns["references"] = [[text for text in row if text.strip()] for row in rows]
-    return columns
+    return items_table(name, _checked(part, {})[0])
 
 
 def beside(path: Path) -> list[Path]:
@@ -229,7 +216,7 @@ def _roles(part: Part, ratings_file: str) -> _Roles:
 
 
 def _checked(part: Part, scale: Scale, ratings_file: str = "") -> tuple[pd.DataFrame, _Roles]:
-    """The cells without a fault, ratings as floats, with ``item_id`` and ``source_id``."""
+    """The cells without a fault, as tables of ours have them, and the roles of their columns."""
     check_rows(part)
     table = part.table.copy(deep=False)
     roles = _roles(part, ratings_file)
@@ -258,6 +245,13 @@ def _checked(part: Part, scale: Scale, ratings_file: str = "") -> tuple[pd.DataF
     what, remedy = "the source_id of an earlier row with another source", "give each source its id"
     rows = table.index[table["source"] != first]
     check(Problem(part.file, what, row, "source_id", remedy) for row in rows)
+    if "language" in table:
+        table["language"] = table["language"].replace("", "en")
+    if "is_reference" in table:
+        table["is_reference"] = table["is_reference"].map(_TRUTH)
+    if roles.references:
+        texts = table[roles.references].itertuples(index=False)
+        table["references"] = [[text for text in row if text.strip()] for row in texts]
     return table, roles
 
 
@@ -289,11 +283,8 @@ def _long(path: Path, table: str, needed: Sequence[str]) -> pd.DataFrame:
     return frame.assign(**frame[texts].map(_text))
 
 
-def _item_in(ids: Iterable[str]) -> Any:
-    known = {*ids}
-    return CellCheck(
-        lambda cell: isinstance(cell, str) and cell in known, "use an item_id of the data set"
-    )
+def _item_in(ids: Iterable[str]) -> CellCheck:
+    return member_of({*ids})._replace(remedy="use an item_id of the data set")
 
 
 def _read_ratings(path: Path, dataset: str, ids: Iterable[str], scale: Scale) -> pd.DataFrame:
