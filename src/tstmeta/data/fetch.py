@@ -119,10 +119,8 @@ def _members(entry: Entry, body: bytes) -> dict[str, bytes]:
                 and not {"", ".."} & {*path.split("/")}  # which leads out of the folder
             }
             size = sum(member.file_size for member in members.values())
-            if size != entry.bytes or size > MAX_BYTES:  # before any of them is read
-                raise FetchError("wrong size: refused")
-            return {start + path: archive.read(member) for path, member in members.items()}
-    except FetchError:
-        raise
+            if size == entry.bytes and size <= MAX_BYTES:  # before any of them is read
+                return {start + path: archive.read(member) for path, member in members.items()}
     except Exception as error:  # of many kinds; its words may name a member, so the id of a person
         raise FetchError(f"not a readable archive ({type(error).__name__}): refused") from error
+    raise FetchError("wrong size: refused")

@@ -81,10 +81,10 @@ def _answers(folder: Path, task: str) -> Iterator[dict[str, Any]]:
 def _people(folder: Path, task: str) -> dict[str, list[dict[str, Any]]]:
     """What people were shown and answered: a form a rater, in the order of their ids."""
     forms: dict[str, list[dict[str, Any]]] = {}
-    for part in folder.glob(f"{task}_evaluation_*/annotation_output"):
-        for file in sorted(part.glob("*/annotated_*.jsonl")):  # whose folder is a person's id
-            for line in read_json_lines(file):
-                forms.setdefault(line["id"], []).append(line)
+    # the last folder is a person's id
+    for file in sorted(folder.glob(f"{task}_evaluation_*/annotation_output/*/annotated_*.jsonl")):
+        for line in read_json_lines(file):
+            forms.setdefault(line["id"], []).append(line)
     return forms
 
 

@@ -46,11 +46,8 @@ def load(root: Path) -> Dataset:
     """
     folders = sorted(path for path in (root / FILE).iterdir() if path.is_dir())
     systems = {folder.name: f"s{place:02}" for place, folder in enumerate(folders, 1)}
-    tables = {
-        (systems[folder.name], file.name): read_csv(file, sep="\t")
-        for folder in folders
-        for file in sorted(folder.glob("*.tsv"))
-    }
+    files = sorted((root / FILE).glob("*/*.tsv"))
+    tables = {(systems[file.parent.name], file.name): read_csv(file, sep="\t") for file in files}
     items = pd.concat(tables, names=["system", "file", "row"]).reset_index().rename(columns=_TEXTS)
     places = items.groupby("language")["source"].transform(lambda texts: texts.factorize()[0] + 1)
     items["source_id"] = items["language"] + "-" + places.astype(str)
