@@ -123,7 +123,7 @@ def test_no_form_is_written_beside_other_files(toy, tmp_path):
 
 def test_ratings_come_back(toy, save):
     todo = tasks(toy, seed=2)
-    ratings = read_export(save(exported(todo, ANN, BEN)), toy)
+    ratings = read_export([save(exported(todo, ANN, BEN))], toy)
     expected = {
         (item, dimension, rater): value
         for number, item in enumerate(todo.index, 1)
@@ -143,7 +143,7 @@ def test_what_was_skipped_or_never_rated_is_left_out(toy, save):
     export[1]["annotations"][1]["skipped"] = True
     export[2]["annotations"] = []
     export[3]["drafts"] = export[4]["predictions"] = [annotation(99, (1, 1, 1))]
-    assert len(read_export(save(export), toy)) == (16 * 2 - 4) * 3
+    assert len(read_export([save(export)], toy)) == (16 * 2 - 4) * 3
 
 
 def test_nobody_is_named_in_the_ratings(toy, save):
@@ -151,7 +151,7 @@ def test_nobody_is_named_in_the_ratings(toy, save):
     for task in export:
         task["annotations"][0]["completed_by"] = {"id": ANN, "email": MAIL, "first_name": "Some"}
         task["annotations"][0]["result"].append(result("comment", ["I am Some One"], "text"))
-    ratings = read_export(save(export), toy)
+    ratings = read_export([save(export)], toy)
     assert set(ratings["rater"]) == {"r1"}
     assert not any(word in ratings.to_csv() for word in (MAIL, "Some", str(ANN)))
 
@@ -204,7 +204,7 @@ def test_a_broken_task_is_reported_with_its_row_and_a_remedy(spoil, expected, to
     export = exported(tasks(toy), ANN)
     spoil(export[2])
     with pytest.raises(DataError) as caught:
-        read_export(save(export), toy)
+        read_export([save(export)], toy)
     lines = str(caught.value).splitlines()[1:]
     assert any("export.json, row 3" in line and expected in line for line in lines)
     assert all("Remedy: " in line for line in lines)
@@ -222,7 +222,7 @@ def test_a_broken_task_is_reported_with_its_row_and_a_remedy(spoil, expected, to
 )
 def test_a_broken_file_is_reported_with_a_remedy(text, expected, toy, save):
     with pytest.raises(DataError, match="Remedy: export the project again") as caught:
-        read_export(save(text), toy)
+        read_export([save(text)], toy)
     assert expected in str(caught.value)
 
 

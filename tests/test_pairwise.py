@@ -86,7 +86,7 @@ def test_a_broken_row_is_reported_with_file_row_column_and_remedy(change, what, 
     sheet = pd.concat([five.assign(rater=name) for name in ("Ann", "Ben")], ignore_index=True)
     sheet.loc[7, [*change]] = [*change.values()]
     with pytest.raises(DataError) as caught:
-        read_export(save(sheet), TOY, PAIRWISE)
+        read_export([save(sheet)], TOY, PAIRWISE)
     [line] = str(caught.value).splitlines()[1:]
     assert re.search(f"all.csv, row 8.*{what}.*Remedy: .*{remedy}", line)
 

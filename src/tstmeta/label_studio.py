@@ -6,7 +6,7 @@ for ratings, the other which of two rewrites is better, as Pang and Gimpel (2019
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -139,9 +139,7 @@ def write_form(dataset: Dataset, folder: Path, seed: int = 0, form: Form = RATIN
     return [folder / name for name in files]
 
 
-def read_export(
-    exports: Path | Iterable[Path], dataset: Dataset, form: Form = RATING
-) -> pd.DataFrame:
+def read_export(files: Sequence[Path], dataset: Dataset, form: Form = RATING) -> pd.DataFrame:
     """The ratings in JSON exports of one Label Studio server, or in sheets (``.csv``).
 
     Cancelled and skipped annotations and rows without any answer are left out.  Raters become
@@ -155,7 +153,6 @@ def read_export(
     Raises:
         DataError: all faults of the first file with any, by task (counted from 1), with remedies.
     """
-    files = [exports] if isinstance(exports, Path) else list(exports)
     items = dataset.with_texts("to be held against what raters saw")
     known = _compared(items) if form is PAIRWISE else items
     keys = [form_id(*ids) for ids in known[["dataset", *form.ids]].to_numpy()]
