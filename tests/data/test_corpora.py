@@ -6,7 +6,6 @@ from tests.data.raw import write, write_rows
 from tests.helpers import needs
 from tstmeta import data
 from tstmeta.data import mukherjee, paradetox, paths, xformal, yelp
-from tstmeta.data.tables import CORPUS
 from tstmeta.schema import TstmetaError
 
 
@@ -30,7 +29,7 @@ def reviews(tmp_path):
 
 def test_each_line_of_yelp_is_a_sentence_with_its_style(reviews):
     table = yelp.corpus(reviews)
-    assert tuple(table.columns) == CORPUS
+    assert list(table) == ["text", "style", "split", "value"]
     texts = ["the dev bread was 0\x85 ok .", "the dev bread was 1\x85 ok .", "_num_ stars"]
     assert table["text"].tolist()[:3] == texts
     assert table["style"].tolist() == ["negative", "positive", "positive"] * 2
@@ -54,7 +53,7 @@ def answers(tmp_path):
 
 def test_value_is_the_mean_rating_and_missing_rows_are_left_out(answers):
     table = xformal.corpus(answers)
-    assert tuple(table.columns) == CORPUS
+    assert list(table) == ["text", "style", "split", "value"]
     assert table["value"].tolist() == [-2.4, 3.0] * 3
     assert table["text"].tolist()[:2] == ["lol, train !", "None of this applies ."]
     assert table["split"].tolist() == ["train"] * 2 + ["tune"] * 2 + ["test"] * 2

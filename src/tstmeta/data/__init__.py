@@ -3,8 +3,8 @@
 Data sets are entry points of the group ``tstmeta.datasets``.  Each names a module with a function
 ``load(root: Path) -> Dataset`` and, if it likes, a dict ``SUBSETS`` of functions ``Dataset ->
 Dataset``, ``RAW = False`` (no raw files: ``root`` is ours) and ``FILE`` (the name of the one file
-that matters in the folder).  One with ``CORPUS = True`` has no ``load``, but
-``corpus(root: Path)`` of single sentences, see :data:`.tables.CORPUS`.
+that matters in the folder).  One with ``CORPUS = True`` has no ``load``, but ``corpus(root: Path)``
+of single sentences: text, style, split, and value (a mean human rating of the style, or NaN).
 """
 
 import difflib

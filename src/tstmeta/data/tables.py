@@ -137,7 +137,3 @@ def scores_table(
         "detail": np.where(known, "", "no value was released"),
     }
     return pd.DataFrame(rows).assign(**facts, signature=str(signature), sample=0)
-
-
-#: Columns of a corpus of single sentences; ``value`` is a mean human rating of the style, or NaN.
-CORPUS = ("text", "style", "split", "value")

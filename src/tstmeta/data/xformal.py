@@ -14,7 +14,7 @@ NOTHING = "None"
 
 
 def corpus(root: Path) -> pd.DataFrame:
-    """Sentences with their mean formality, -3 to 3, as ``value``; see :data:`.tables.CORPUS`.
+    """Sentences with their mean formality, -3 to 3, as ``value``; see :mod:`tstmeta.data`.
 
     ``style`` stays empty: where formal begins is for the reader to decide.  Rows without a sentence
     and a rating (15 in the test file) are left out; sentences that come twice are kept.

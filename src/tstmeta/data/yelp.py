@@ -17,7 +17,7 @@ STYLES = ("negative", "positive")
 
 
 def corpus(root: Path) -> pd.DataFrame:
-    """All sentences (columns: :data:`.tables.CORPUS`), negative before positive in a split."""
+    """All sentences (columns: :mod:`tstmeta.data`), negative before positive in a split."""
     folder = root / "data" / "yelp"
     tables = [
         pd.DataFrame(
