@@ -16,7 +16,7 @@ from tstmeta import data, scoring
 from tstmeta.analysis.synthesis import ACCURACY
 from tstmeta.analysis.verdicts import FAMILIES, UNKNOWN, Recommendation
 from tstmeta.data import Card, Dataset, paths
-from tstmeta.data.contrast import Span
+from tstmeta.judge.construct.checks import Span
 from tstmeta.metrics import Metric, catalogue
 from tstmeta.models import fetching
 from tstmeta.models.causal import DEFAULT

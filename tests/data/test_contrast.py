@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tools.metric_cards import parse_span
 from tstmeta import data
 from tstmeta.data import contrast, paths
-from tstmeta.data.contrast import Span, format_span, span_of
+from tstmeta.judge.construct.checks import Span, format_span, span_of
 
 KINDS = {(True, True): "substitution", (True, False): "deletion", (False, True): "insertion"}
 

@@ -3,16 +3,15 @@
 A check gives a reason, empty when all is well.  None can tell whether an error changes what a text
 says, or whether a rewrite has the style: raters do.  Bounds were set on the contrast set and on the
 set of Pauli et al. (2025), which people wrote or checked.  Words are runs between blanks, compared
-without case and outer punctuation, as in :func:`tstmeta.data.contrast.span_of`.
+without case and outer punctuation.
 """
 
 import re
 from collections.abc import Mapping
+from typing import NamedTuple
 
 import pandas as pd
-from rapidfuzz.distance import Levenshtein
-
-from ...data.contrast import Span, format_span, span_of
+from rapidfuzz.distance import Levenshtein, Postfix, Prefix
 
 #: The four rewrites of a source, in the order of the contrast set.
 CELLS = ("strong", "strong-error", "light", "light-error")
@@ -98,6 +97,37 @@ def design_faults(cell: str, texts: Mapping[str, str], source: str, kind: str) -
     return findings
 
 
+class Span(NamedTuple):
+    """The one edit that made a content error: words taken out and words put in."""
+
+    removed: str
+    added: str
+
+
+def span_of(right: str, wrong: str) -> Span:
+    """The one contiguous edit that turns ``right`` into ``wrong``, in whole words.
+
+    A comma may move with a deleted phrase.  Of edits that do the same the first is taken, which
+    begins a phrase: "for Ben" in "a cap for Ben for Ida".
+    """
+    before, after = right.split(), wrong.split()
+    a, b = [_bare(word) for word in before], [_bare(word) for word in after]
+    shorter, longer = sorted((a, b), key=len)
+    head = Prefix.similarity(a, b)
+    tail = Postfix.similarity(a[head:], b[head:])
+    if len(shorter) < len(longer) and head + tail == len(shorter):
+        while head and longer[head - 1] == longer[-1 - tail]:
+            head, tail = head - 1, tail + 1
+    changed = (side[head : len(side) - tail] for side in (before, after))
+    return Span(*map(" ".join, changed))
+
+
+def format_span(span: Span) -> str:
+    """Write a span in the notation of wdiff."""
+    removed = f"[-{span.removed}-]" if span.removed else ""
+    return removed + (f"{{+{span.added}+}}" if span.added else "")
+
+
 def _span(cell: str, texts: Mapping[str, str]) -> Span:
     """The edit that made the error of a rewrite; empty where there is none."""
     base = cell.removesuffix("-error")
@@ -118,10 +148,13 @@ _FENCE = re.compile(r"={4,}|`{3,}|~{4,}|<{3,}|>{3,}|<\|\w|\|>|</?(text|source|da
 _OUTER = re.compile(r"^\W+|\W+$")
 
 
+def _bare(word: str) -> str:
+    return _OUTER.sub("", word).lower()
+
+
 def words(text: str) -> list[str]:
     """Words as they are compared: lower case, no outer punctuation, none empty."""
-    bare = (_OUTER.sub("", word).lower() for word in text.split())
-    return [word for word in bare if word]
+    return list(filter(None, map(_bare, text.split())))
 
 
 def plain(text: str) -> str:

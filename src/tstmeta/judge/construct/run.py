@@ -24,13 +24,12 @@ from pydantic import ValidationError
 from ... import label_studio, storage
 from ...console import from_inert, inert, to_csv
 from ...data import files, paths, table_files
-from ...data.contrast import span_of
 from ...schema import FILLED, Problem, TstmetaError
 from ..base import Question, Reply
 from ..prompts import CODE
 from ..runner import run
 from . import steps
-from .checks import ACCEPTED, CELLS, PASSED, judge
+from .checks import ACCEPTED, CELLS, PASSED, judge, span_of
 from .steps import Blueprint
 
 if TYPE_CHECKING:
