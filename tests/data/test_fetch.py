@@ -2,15 +2,14 @@
 
 import hashlib
 import io
-import threading
 import zipfile
 import zlib
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
+from tests.judge.scripted import Act, error, serving
 from tstmeta.data import Card, names, paths
 from tstmeta.data import fetch as module
 from tstmeta.data import manifest as listing
@@ -22,49 +21,21 @@ from tstmeta.storage import locked
 TEXT = "".join(f"line {n} of a small file\n" for n in range(40_000)).encode()  # about 1 MB
 
 
-class Server(ThreadingHTTPServer):
-    """Serves ``files``; ``script`` holds, by path, what to do instead with the next requests."""
-
-    daemon_threads = True
-
-    def __init__(self):
-        super().__init__(("127.0.0.1", 0), Handler)
-        self.files: dict[str, bytes] = {}
-        self.script: dict[str, list] = {}
-        self.seen: list[str] = []
-        self.address = f"http://127.0.0.1:{self.server_port}"
-
-
-class Handler(BaseHTTPRequestHandler):
-    server: Server
-
-    def log_message(self, *_):
-        pass
-
-    def do_GET(self):
-        path = self.path.lstrip("/")
-        self.server.seen.append(path)
-        step = (self.server.script.get(path) or [None]).pop(0)
-        body = self.server.files.get(path)
-        if isinstance(step, int) or body is None:
-            self.send_error(step or 404)
-            return
-        self.send_response(200)
-        if step != "no length":
-            self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body[: step[1]] if isinstance(step, tuple) else body)
-
-
 @pytest.fixture
 def server(monkeypatch):
+    """Serves ``files``; ``steps`` holds, by path, what to do instead with the next requests."""
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    with Server() as running:
-        thread = threading.Thread(target=running.serve_forever, args=(0.01,))
-        thread.start()
+
+    def answer(asked):
+        path = asked.path.lstrip("/")
+        running.seen.append(path)
+        step = (running.steps.get(path) or [None]).pop(0)
+        return step or (Act(data=running.files[path]) if path in running.files else error(404))
+
+    with serving(answer, any_path=True) as running:
+        running.files, running.steps, running.seen = {}, {}, []
+        running.address = f"http://127.0.0.1:{running.server_port}"
         yield running
-        running.shutdown()
-        thread.join()
 
 
 def pretend(monkeypatch, folder):
@@ -121,10 +92,10 @@ def test_files_arrive_unaltered_in_the_folders_that_the_manifest_names(server, g
     assert tree(tmp_path / "raw/demo") == server.files
 
 
-@pytest.mark.parametrize("failure", [("cut after", 200_000), 503, 429])
+@pytest.mark.parametrize("failure", [Act(data=TEXT, fault="half"), error(503), error(429)])
 def test_a_file_that_failed_for_the_moment_is_asked_for_again(server, get, tmp_path, failure):
     server.files = {"big": TEXT}
-    server.script = {"big": [failure, failure]}
+    server.steps = {"big": [failure, failure]}
     get()
     assert tree(tmp_path / "raw") == {"demo/big": TEXT}
     assert server.seen == ["big"] * 3
@@ -136,7 +107,7 @@ def test_a_file_that_is_not_there_does_not_hinder_the_others(server, get, tmp_pa
     with pytest.raises(FetchError) as raised:
         get(row(server, "a"), gone, row(server, "c"))
     lines = str(raised.value).splitlines()
-    assert lines[1:-1] == [f"demo/b: the server answers 404 Not Found: {gone['url']}"]
+    assert lines[1:-1] == [f"demo/b: the server answers 404 Said: {gone['url']}"]
     assert server.seen.count("b") == 1
     assert tree(tmp_path / "raw") == {"demo/a": b"one", "demo/c": b"three"}
 
@@ -145,7 +116,7 @@ def test_a_file_that_is_not_there_does_not_hinder_the_others(server, get, tmp_pa
 def test_a_file_that_keeps_coming_is_cut_off(server, get, tmp_path, monkeypatch, facts, limit):
     monkeypatch.setattr(module, "MAX_BYTES", 1000)
     server.files = {"a": TEXT}
-    server.script = {"a": ["no length"]}
+    server.steps = {"a": [Act(data=TEXT, fault="no length")]}
     with pytest.raises(FetchError, match=f"too large: more than {limit} bytes came"):
         get(row(server, "a", **facts))
     assert not (tmp_path / "raw/demo/a").exists()

@@ -47,7 +47,7 @@ class Act:
     kind: str = "application/json"
     headers: dict[str, str] = field(default_factory=dict)
     latency: float = 0.0
-    fault: Literal["", "hang", "reset", "half", "drip", "drip head"] = ""
+    fault: Literal["", "hang", "reset", "half", "drip", "drip head", "no length"] = ""
 
 
 Script = Callable[[Asked], Act | None]
@@ -159,7 +159,7 @@ class Connection(BaseHTTPRequestHandler):
             return
         length = 10**6 if act.fault == "drip" else len(act.data)
         lines = [f"HTTP/1.1 {act.status} Said", f"content-type: {act.kind}"]
-        lines += [f"content-length: {length}"]
+        lines += [f"content-length: {length}"] * (act.fault != "no length")
         lines += [f"{name}: {value}" for name, value in act.headers.items()]
         end = "\r\nx: " if act.fault == "drip head" else "\r\n\r\n"
         data = act.data[: len(act.data) // 2] if act.fault == "half" else act.data
