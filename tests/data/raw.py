@@ -1,11 +1,9 @@
-"""Writing and comparing small raw files of the upstream form; their texts are ours."""
+"""Writing small raw files of the upstream form; their texts are ours."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
-
-from tstmeta.data import Dataset
 
 
 def write(path: Path, lines: Iterable[str], encoding: str = "utf-8") -> None:
@@ -14,19 +12,12 @@ def write(path: Path, lines: Iterable[str], encoding: str = "utf-8") -> None:
     path.write_bytes("".join(f"{line}\n" for line in lines).encode(encoding))
 
 
-def write_table(
-    path: Path, rows: Sequence[Mapping[str, object]], delimiter: str = ",", encoding: str = "utf-8"
-) -> None:
+def write_table(path: Path, rows: Sequence[Mapping[str, object]], delimiter: str = ",") -> None:
     """Write rows as a CSV file with a header."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    pd.DataFrame(rows).to_csv(path, sep=delimiter, index=False, encoding=encoding)
+    pd.DataFrame(rows).to_csv(path, sep=delimiter, index=False)
 
 
 def write_rows(path: Path, columns: str, rows: Iterable[Sequence[object]], **form: str) -> None:
     """The same from rows of cells under some columns."""
     write_table(path, [dict(zip(columns.split(), row, strict=True)) for row in rows], **form)
-
-
-def pearson(dataset: Dataset, *pairs: tuple[str, str]) -> list[float]:
-    """Pearson correlations of item means, with three decimals."""
-    return [round(float(dataset.means[a].corr(dataset.means[b])), 3) for a, b in pairs]

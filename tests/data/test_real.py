@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from tests.data.raw import pearson
 from tests.helpers import needs
 from tstmeta import data
+from tstmeta.analysis.frame import pairs
 
 #: Set, number of items, then Pearson's r of the mean ratings of two dimensions.
 REAL = """
@@ -35,18 +35,22 @@ wu_arase 6163 style-content -0.014 style-fluency 0.052 content-fluency 0.026
 ziegen 1350
 ziegen_editing 600 content-fluency 0.880
 """
-ROWS = [line.split() for line in REAL.strip().splitlines()]
 
 
-@pytest.mark.parametrize(
-    "row", [pytest.param(row, marks=needs(row[0].partition("@")[0]), id=row[0]) for row in ROWS]
-)
+def rows(table, words):
+    """The cells of each line, which needs the set that it names and goes by its first words."""
+    for row in map(str.split, table.strip().splitlines()):
+        yield pytest.param(row, marks=needs(row[0]), id=" ".join(row[:words]))
+
+
+@pytest.mark.parametrize("row", rows(REAL, 1))
 def test_a_set_has_its_items_and_the_correlations_of_its_source(row):
     name, items, *expected = row
     part = data.load(name)
     assert len(part.items) == int(items)
-    pairs = [tuple(pair.split("-")) for pair in expected[::2]]
-    assert pearson(part, *pairs) == [float(value) for value in expected[1::2]]
+    for pair, r in zip(expected[::2], expected[1::2], strict=True):
+        first, second = pair.split("-")
+        assert round(part.means[first].corr(part.means[second]), 3) == float(r), pair
 
 
 #: Set, dimension, number of ratings, their sum, then Pearson's r of every two raters, rising.
@@ -64,13 +68,7 @@ ziegen_editing content 1821 7182
 """
 
 
-@pytest.mark.parametrize(
-    "row",
-    [
-        pytest.param(row, marks=needs(row[0].partition("@")[0]), id=" ".join(row[:2]))
-        for row in map(str.split, SUMS.strip().splitlines())
-    ],
-)
+@pytest.mark.parametrize("row", rows(SUMS, 2))
 def test_ratings_add_up_and_raters_agree_as_in_the_files(row):
     name, dimension, count, total, *expected = row
     part = data.load(name)
@@ -79,3 +77,36 @@ def test_ratings_add_up_and_raters_agree_as_in_the_files(row):
     if expected:
         r = part.raters(dimension).corr().to_numpy()
         assert sorted(r[np.triu_indices(len(r), 1)].round(3)) == [float(one) for one in expected]
+
+
+#: Set, released metric, basis, number of scores, then Pearson's r with people by dimension.
+RELEASED = """
+russe2022 chrf reference 4375 content 0.304
+russe2022 sim-input-gen source 4375 content 0.290
+russe2022 llama-3.3-70b source 4093 content 0.228
+russe2022 llama-3.3-70b none 3993 fluency 0.199
+russe2022 cls-new-gen none 4375 style 0.551
+russe2022 gpt-4.1-mini source 4375 style 0.221
+russe2022 xcomet-lite reference 4375 fluency 0.210
+sottana@simplification gpt-4 source 400 content 0.396 style 0.350 fluency 0.172
+sottana@simplification-systems gpt-4 source 300 content 0.087 style 0.472 fluency 0.318
+sottana@gec gpt-4 source 400 content 0.341 fluency 0.463 overcorrection 0.302
+textdetox2024 gpt-4.1-mini source 4320 content 0.262 style 0.402
+textdetox2024 gpt-4.1-mini none 4320 fluency 0.276
+textdetox2024 llama-3.1-8b-tuned source 4320 content 0.476
+textdetox2024@hi llama-3.1-8b-tuned source 480 content 0.456
+textdetox2024@en openai-unknown-zero-shot source 1700 content 0.561
+textdetox2024@en qwen-unknown-zero-shot source 1700 style 0.678
+textdetox2024@zh openai-unknown-few-shot source 1493 style 0.318
+"""
+
+
+@pytest.mark.parametrize("row", rows(RELEASED, 3))
+def test_released_scores_correlate_with_people_as_measured(row):
+    name, metric, basis, count, *expected = row
+    part = data.load(name)
+    scores = part.scores[part.scores["metric"] == f"released:{metric}"]
+    scores = scores[scores["basis"] == basis]
+    for dimension, r in zip(expected[::2], expected[1::2], strict=True):
+        both = pairs(part, scores, dimension).dropna(subset="score")
+        assert (len(both), round(both["score"].corr(both["human"]), 3)) == (int(count), float(r))

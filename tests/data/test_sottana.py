@@ -5,8 +5,6 @@ import json
 import pytest
 
 from tests.data import raw
-from tests.helpers import needs
-from tstmeta import data
 from tstmeta.data import sottana
 
 FOLDER = sottana.FOLDER.as_posix()
@@ -56,16 +54,3 @@ def test_the_reference_is_an_item_and_higher_is_better_for_people_and_for_gpt_4(
     scores = loaded.scores.set_index(["item_id", "dimension"])["value"]
     assert scores["gec-1-a"].to_dict() == {"fluency": 1, "overcorrection": 3}
     assert len(sottana.SUBSETS["gec-systems"](loaded).items) == 3
-
-
-#: Subset -> correlation of GPT-4 with people in each dimension.
-REAL = {"simplification": [0.396, 0.350, 0.172], "simplification-systems": [0.087, 0.472, 0.318]}
-REAL |= {"gec": [0.341, 0.463, 0.302]}
-
-
-@needs("sottana")
-@pytest.mark.parametrize(("name", "expected"), REAL.items())
-def test_gpt_4_correlates_with_people_as_in_the_files(name, expected):
-    part = data.load(f"sottana@{name}")
-    scores = part.scores.pivot(index="item_id", columns="dimension", values="value")
-    assert part.means.corrwith(scores)[part.dimensions].round(3).tolist() == expected

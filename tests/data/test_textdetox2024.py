@@ -96,27 +96,6 @@ def test_each_language_has_the_means_and_the_correlation_of_its_source(row):
     assert found == pytest.approx(list(map(float, row[1:])), abs=0.00051)
 
 
-#: Released judge, dimension, basis, language (a full stop: all), r.
-JUDGES = """
-gpt-4.1-mini content source . .262, llama-3.1-8b-tuned content source . .476,
-llama-3.1-8b-tuned content source hi .456, gpt-4.1-mini style source . .402,
-gpt-4.1-mini fluency none . .276, openai-unknown-zero-shot content source en .56,
-openai-unknown-few-shot style source zh .32, qwen-unknown-zero-shot style source en .68
-"""
-
-
-@needs("textdetox2024")
-@pytest.mark.parametrize("row", map(str.split, JUDGES.split(",")), ids=" ".join)
-def test_released_judges_correlate_as_measured(row):
-    name, dimension, basis, language, r = row
-    loaded = data.load("textdetox2024" + ("" if language == "." else f"@{language}"))
-    key = ["metric", "dimension", "basis"]
-    rows = loaded.scores.set_index(key).loc[(f"released:{name}", dimension, basis)]
-    rows = rows.groupby("item_id")["value"].mean()
-    human = loaded.means[dimension].reindex(rows.index)
-    assert rows.corr(human) == pytest.approx(float(r), abs=0.0055 if len(r) == 3 else 0.00051)
-
-
 @needs("textdetox2024")
 def test_what_chapter_20_says_of_three_judges_is_frozen_as_their_answers_give_it():
     loaded = data.load("textdetox2024@en")
