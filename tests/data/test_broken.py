@@ -34,6 +34,11 @@ def key(name, content) -> str:
     return json.dumps({"source": "a", "output": "b", name: content}) + "\n"
 
 
+def score(name, content) -> str:
+    """A score with one more column."""
+    return f"item_id,metric,value,{name}\n1,m,1,{content}\n"
+
+
 def parquet(column, values, kind) -> pa.Table:
     """Two rows, one column of interest; ``values`` are numbers where Python has no such value."""
     plain = pa.int32() if kind == pa.date32() else pa.int64()
@@ -110,6 +115,34 @@ BROKEN_PARQUET = {
         *(1, "system", "bad value Timestamp", "write a text or a number"),
     ),
 }
+#: ratings of the items x1 and y1, whose style has a scale
+BROKEN_RATINGS = {
+    "no dimension": ("item_id,rater,value\nx,r1,1\n", None, "dimension", "missing", "item_id"),
+    "an unknown item": (LONG + "x11,style,r1,1\n", 1, "item_id", "'x11'", "use an item_id of"),
+    "no value": (LONG + "x1,style,r1,\n", 1, "value", "missing value", "a finite number"),
+    "off the scale": (LONG + "x1,style,r1,9\n", 1, "value", "9", "number from 1 to 5"),
+    "a mean beside raters": (
+        LONG + "x1,style,r1,1\nx1,style,mean,1\n",
+        *(None, "style", "single ratings and a mean", "drop the mean"),
+    ),
+}
+#: scores of the items 1 and 2
+BROKEN_SCORES = {
+    "no item ids": ("metric,value\nm,1\n", None, "item_id", "missing column", "item_id, metric"),
+    "an unknown item": (SCORES + "1,m,1\n9,m,1\n", 2, "item_id", "'9'", "use an item_id"),
+    "no value": (SCORES + "1,m,\n", 1, "value", "missing value", "or give a status"),
+    "another dimension": (score("dimension", "mood"), 1, "dimension", "'mood'", "content, style"),
+    "half a sample": (score("sample", "0.5"), 1, "sample", "'0.5'", "a whole number"),
+}
+#: what the file beside says, then column and words of what is wrong
+BROKEN_CARD = {
+    "a number as scale": ("scale = 5", "scale", "valid dictionary"),
+    "an unknown fact": ("scales = 5", "scales", "not permitted"),
+    "a typo": ("scale.contant = [1, 5]", "scale.contant.[key]", "should be 'content', 'style'"),
+    "no end of a scale": ("scale.content = [1, inf]", "scale.content.1", "finite number"),
+    "no TOML": ("scale: 5", "", "not TOML"),
+    "no end of a list": ("title = " + DEEP, "", "not TOML"),
+}
 BROKEN = {
     **{name: ("m.csv", *case) for name, case in BROKEN_CSV.items()},
     **{name: ("m.jsonl", *case) for name, case in BROKEN_JSON.items()},
@@ -117,7 +150,33 @@ BROKEN = {
     "commas in a .tsv": ("m.tsv", "source,output\na,b\n", None, "", "by commas", ".csv: commas"),
     "an unknown ending": ("m.xlsx", "x", None, "", "unknown format '.xlsx'", "save it as one of"),
     "no file": ("m.csv", None, None, "", "there is no such file", "check the name"),
+    **{f"ratings: {name}": ("ratings.csv", *case) for name, case in BROKEN_RATINGS.items()},
+    **{f"scores: {name}": ("scores.csv", *case) for name, case in BROKEN_SCORES.items()},
+    **{
+        f"beside: {name}": ("mine.csv.toml", text, None, *place, "scale.content = [1, 5]")
+        for name, (text, *place) in BROKEN_CARD.items()
+    },
 }
+ITEMS = items_table("mine", item_id=["1", "2"], source_id="s", source="s", output="o")
+MINE = Dataset.of("mine", ITEMS, Card("mine"))
+read_scored = partial(read_scores, dataset=MINE)
+
+
+def read_rated(path):
+    """Read the rewrites that the ratings of a file are of."""
+    items = path.with_name("mine.csv")
+    items.write_text("item_id,source,output\nx1,a,b\ny1,a,c\n")
+    items.with_name("mine.csv.toml").write_text(BESIDE)
+    return read(items)
+
+
+def read_beside(path):
+    """Read the rewrites beside which a file of facts lies."""
+    path.with_suffix("").write_text(GOOD)
+    return read(path.with_suffix(""))
+
+
+LOADERS = {"ratings.csv": read_rated, "scores.csv": read_scored, "mine.csv.toml": read_beside}
 
 
 def problems(load, path):
@@ -142,7 +201,7 @@ def test_a_broken_file_is_reported_by_row_column_and_remedy(
     write, name, content, row, column, what, remedy
 ):
     path = write(content, name)
-    [problem] = problems(read, path)
+    [problem] = problems(LOADERS.get(name, read), path)
     assert_reported(problem, path, row, column, what, remedy)
 
 
@@ -171,78 +230,6 @@ def test_no_file_whatever_ends_in_a_traceback(tmp_path_factory, ending, content)
             read(path)
 
 
-BROKEN_LONG = {
-    "no dimension": ("item_id,rater,value\nx,r1,1\n", None, "dimension", "missing", "item_id"),
-    "an unknown item": (LONG + "x11,style,r1,1\n", 1, "item_id", "'x11'", "use an item_id of"),
-    "no value": (LONG + "x1,style,r1,\n", 1, "value", "missing value", "a finite number"),
-    "off the scale": (LONG + "x1,style,r1,9\n", 1, "value", "9", "number from 1 to 5"),
-    "a mean beside raters": (
-        LONG + "x1,style,r1,1\nx1,style,mean,1\n",
-        *(None, "style", "single ratings and a mean", "drop the mean"),
-    ),
-}
-
-
-@pytest.mark.parametrize(
-    ("text", "row", "column", "what", "remedy"), BROKEN_LONG.values(), ids=BROKEN_LONG
-)
-def test_a_fault_in_a_long_file_names_its_row(write, text, row, column, what, remedy):
-    items = write("item_id,source,output\nx1,a,b\ny1,a,c\n")
-    write(BESIDE, "mine.csv.toml")
-    path = write(text, "ratings.csv")
-    [problem] = problems(read, items)
-    assert_reported(problem, path, row, column, what, remedy)
-
-
-@pytest.mark.parametrize(
-    ("text", "column", "what"),
-    [
-        ("scale = 5", "scale", "valid dictionary"),
-        ("scales = 5", "scales", "not permitted"),
-        ("scale.contant = [1, 5]", "scale.contant.[key]", "should be 'content', 'style'"),
-        ("scale.content = [1, inf]", "scale.content.1", "finite number"),
-        ("scale: 5", "", "not TOML"),
-        ("title = " + DEEP, "", "not TOML"),
-    ],
-)
-def test_a_fault_in_the_file_beside_is_reported_too(write, text, column, what):
-    beside = write(text, "mine.csv.toml")
-    [problem] = problems(read, write(GOOD))
-    assert_reported(problem, beside, None, column, what, "scale.content = [1, 5]")
-
-
-ITEMS = items_table("mine", item_id=["1", "2"], source_id="s", source="s", output="o")
-MINE = Dataset.of("mine", ITEMS, Card("mine"))
-
-
-def of_mine(path):
-    return read_scores(path, MINE)
-
-
-def column(name, cell):
-    return f"item_id,metric,value,{name}\n1,m,1,{cell}\n"
-
-
-BROKEN_SCORES = {
-    "no item ids": ("metric,value\nm,1\n", None, "item_id", "missing column", "item_id, metric"),
-    "an unknown item": (SCORES + "1,m,1\n9,m,1\n", 2, "item_id", "'9'", "use an item_id"),
-    "no value": (SCORES + "1,m,\n", 1, "value", "missing value", "or give a status"),
-    "another dimension": (column("dimension", "mood"), 1, "dimension", "'mood'", "content, style"),
-    "half a sample": (column("sample", "0.5"), 1, "sample", "'0.5'", "a whole number"),
-}
-
-
-@pytest.mark.parametrize(
-    ("text", "row", "column", "what", "remedy"), BROKEN_SCORES.values(), ids=BROKEN_SCORES
-)
-def test_a_broken_score_file_is_told_what_is_wrong_and_what_to_do(
-    write, text, row, column, what, remedy
-):
-    path = write(text, "scores.csv")
-    [problem] = problems(of_mine, path)
-    assert_reported(problem, path, row, column, what, remedy)
-
-
 RATING = {"item_id": "1", "dimension": "fluency", "rater": "r1", "value": 1}
 SCORE = {"item_id": "1", "metric": "m", "value": 1}
 
@@ -251,7 +238,7 @@ SCORE = {"item_id": "1", "metric": "m", "value": 1}
     ("load", "row", "name"),
     [
         *((partial(rated, MINE), RATING, name) for name in ("item_id", "rater")),
-        *((of_mine, SCORE, name) for name in ("metric", "basis", "signature")),
+        *((read_scored, SCORE, name) for name in ("metric", "basis", "signature")),
     ],
 )
 def test_what_is_neither_text_nor_number_is_reported(write, load, row, name):
