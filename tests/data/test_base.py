@@ -15,9 +15,8 @@ def test_a_row_that_speaks_of_no_item_is_reported():
         Dataset.of("toy", items, labels=labels)
 
 
-def test_a_raw_file_that_is_not_as_published_is_to_be_fetched_again(tmp_path, monkeypatch):
-    monkeypatch.setenv("TSTMETA_DATA", str(tmp_path))
-    file = tmp_path / "pauli/data/syntest_anno1.csv"
+def test_a_raw_file_that_is_not_as_published_is_to_be_fetched_again(bare):
+    file = bare / "pauli/data/syntest_anno1.csv"
     file.parent.mkdir(parents=True)
     with pytest.raises(TstmetaError, match=r"anno1\.csv: the file is missing.*data fetch pauli"):
         data.load("pauli")

@@ -1,15 +1,5 @@
-import pytest
-
-from tstmeta.data import catalogue, names, paths
+from tstmeta.data import catalogue, names
 from tstmeta.schema import TstmetaError
-
-
-@pytest.fixture
-def bare(tmp_path, monkeypatch):
-    """A machine without raw data."""
-    monkeypatch.setenv("TSTMETA_DATA", str(tmp_path))
-    monkeypatch.setattr(paths, "external", lambda: tmp_path / "external")
-    return tmp_path
 
 
 def test_every_data_set_has_a_row_even_where_nothing_is_here(bare):

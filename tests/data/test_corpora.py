@@ -10,9 +10,8 @@ from tstmeta.schema import TstmetaError
 
 
 @pytest.mark.parametrize("name", ["yelp", "xformal"])
-def test_a_corpus_has_nothing_to_score(name, tmp_path, monkeypatch):
-    monkeypatch.setenv("TSTMETA_DATA", str(tmp_path))
-    (tmp_path / name).mkdir()
+def test_a_corpus_has_nothing_to_score(name, bare):
+    (bare / name).mkdir()
     what = rf"no rewrites to score.*tstmeta\.data\.{name}\.corpus"
     with pytest.raises(TstmetaError, match=what):
         data.load(name)

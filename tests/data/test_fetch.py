@@ -243,10 +243,8 @@ def test_each_kind_of_wrong_file_has_its_state(tmp_path, monkeypatch):
     assert [row["path"] for row in check(["demo"])] == names
 
 
-def test_without_names_only_what_is_here_is_checked(tmp_path, monkeypatch):
-    monkeypatch.setenv("TSTMETA_DATA", str(tmp_path))
-    monkeypatch.setattr(paths, "external", lambda: tmp_path / "external")
-    (tmp_path / "pauli").mkdir()
-    (tmp_path / "pauli/LICENSE").write_bytes(b"x")
+def test_without_names_only_what_is_here_is_checked(bare):
+    (bare / "pauli").mkdir()
+    (bare / "pauli/LICENSE").write_bytes(b"x")
     assert {row["dataset"] for row in check()} == {"pauli"}
     assert states() == ["wrong hash", *["missing"] * 6]

@@ -15,17 +15,11 @@ def rewrite(item: str, ratings: dict[str, int], system: str = "ACCESS") -> dict[
     return {"item_id": item, **texts, "system": system, "style": "simplified", **human, **cells}
 
 
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    monkeypatch.setenv("TSTMETA_DATA", str(tmp_path))
-    return tmp_path
-
-
-def test_subsets_are_what_people_wrote_and_the_first_eleven_ratings_of_systems(folder):
+def test_subsets_are_what_people_wrote_and_the_first_eleven_ratings_of_systems(bare):
     full, two = dict.fromkeys(DIMENSIONS[:3], 13), dict.fromkeys(DIMENSIONS[:3], 2)
     rows = [rewrite("a", full), rewrite("b", full | {"fluency": 10})]
     rows += [rewrite("c", two, "human"), rewrite("d", {"content": 1}, "human")]
-    write_table(folder / "scialom/scialom.csv", rows)
+    write_table(bare / "scialom/scialom.csv", rows)
     assert data.load("scialom").card.title.startswith("Simplification ratings")
     assert data.load("scialom@human").items["item_id"].tolist() == ["c"]
     part = data.load("scialom@alva-m")
@@ -34,19 +28,19 @@ def test_subsets_are_what_people_wrote_and_the_first_eleven_ratings_of_systems(f
     assert part.means.loc["a", "content"] == sum(range(11)) / 11
 
 
-def test_a_rating_off_the_scale_of_the_card_is_refused(folder):
-    write_table(folder / "cao/cao.csv", [{**rewrite("a", {}), "content.mean": 7}])
+def test_a_rating_off_the_scale_of_the_card_is_refused(bare):
+    write_table(bare / "cao/cao.csv", [{**rewrite("a", {}), "content.mean": 7}])
     with pytest.raises(DataError, match=r"row 1, column content\.mean: bad value '7'"):
         data.load("cao")
 
 
 @pytest.mark.parametrize("name", ["cao", "scialom"])
-def test_without_the_file_the_set_is_not_available_and_its_card_says_what_to_do(folder, name):
-    (folder / name).mkdir()
-    (folder / name / "notes.txt").touch()
+def test_without_the_file_the_set_is_not_available_and_its_card_says_what_to_do(bare, name):
+    (bare / name).mkdir()
+    (bare / name / "notes.txt").touch()
     assert not data.available(name)
     with pytest.raises(MissingData, match=rf"{name}\.csv is not here.*tstmeta data show {name}"):
         data.load(name)
     assert f"data/external/{name}/{name}.csv" in data.Card.read(name).body
-    (folder / name / f"{name}.csv").touch()
+    (bare / name / f"{name}.csv").touch()
     assert data.available(name)

@@ -14,13 +14,6 @@ from tstmeta.schema import MissingData
 every_set = pytest.mark.parametrize("name", sorted(ship.PARTS))
 
 
-@pytest.fixture
-def bare(tmp_path, monkeypatch):
-    """A machine without a raw file."""
-    monkeypatch.setenv("TSTMETA_DATA", str(tmp_path))
-    monkeypatch.setattr(paths, "external", lambda: tmp_path)
-
-
 @every_set
 def test_without_raw_files_a_set_has_its_items_ratings_and_scores_and_no_text(name, bare):
     whole = data.load(name)
@@ -64,9 +57,7 @@ def test_no_file_that_is_passed_on_holds_a_text(name):
         for column in frame.columns[frame.dtypes.map(pd.api.types.is_string_dtype)]:
             limit = {"signature": 300, "detail": 120}.get(column, 48)
             texts = frame[column]
-            if (
-                column == "detail"
-            ):  # what is refused is said in words of ours, the same for many rows
+            if column == "detail":  # why is said in words of ours, the same for many rows
                 refused = frame["status"] == "refused"
                 assert texts[refused].nunique() < 10
                 texts = texts[~refused]
