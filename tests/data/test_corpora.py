@@ -17,17 +17,12 @@ def test_a_corpus_has_nothing_to_score(name, bare):
         data.load(name)
 
 
-@pytest.fixture
-def reviews(tmp_path):
+def test_each_line_of_yelp_is_a_sentence_with_its_style(tmp_path):
     for split in yelp.SPLITS:
         for number in (0, 1):
             lines = [f"the {split} bread was {number}\x85 ok .", "_num_ stars"][: 1 + number]
             write(tmp_path / "data" / "yelp" / f"sentiment.{split}.{number}", lines)
-    return tmp_path
-
-
-def test_each_line_of_yelp_is_a_sentence_with_its_style(reviews):
-    table = yelp.corpus(reviews)
+    table = yelp.corpus(tmp_path)
     assert list(table) == ["text", "style", "split", "value"]
     texts = ["the dev bread was 0\x85 ok .", "the dev bread was 1\x85 ok .", "_num_ stars"]
     assert table["text"].tolist()[:3] == texts
@@ -42,16 +37,11 @@ def test_real_sizes_of_yelp():
     assert sizes.tolist() == [25278, 38205, 50278, 76392]
 
 
-@pytest.fixture
-def answers(tmp_path):
+def test_value_is_the_mean_rating_and_missing_rows_are_left_out(tmp_path):
     for split in xformal.SPLITS:
         rows = [(0, -2.4, f"lol, {split} !"), (1, "None", "None"), (2, 3, "None of this applies .")]
         write_rows(tmp_path / xformal.FOLDER / f"{split}.csv", "SID label sentence", rows)
-    return tmp_path
-
-
-def test_value_is_the_mean_rating_and_missing_rows_are_left_out(answers):
-    table = xformal.corpus(answers)
+    table = xformal.corpus(tmp_path)
     assert list(table) == ["text", "style", "split", "value"]
     assert table["value"].tolist() == [-2.4, 3.0] * 3
     assert table["text"].tolist()[:2] == ["lol, train !", "None of this applies ."]
@@ -59,11 +49,7 @@ def test_value_is_the_mean_rating_and_missing_rows_are_left_out(answers):
     assert set(table["style"]) == {""}
 
 
-PARADETOX = "paradetox/paradetox.tsv"
-
-
-@pytest.fixture
-def rewrites(tmp_path):
+def test_each_rewrite_is_an_item_and_a_reference(tmp_path):
     """Rewrites in columns 1 to 3, in columns 1 and 3, in column 1."""
     cells = [
         ("stop it, moron", "please stop", "stop", "no"),
@@ -71,12 +57,8 @@ def rewrites(tmp_path):
         ("dumb idea", "odd idea", "", ""),
     ]
     columns = " ".join(["toxic", *paradetox.REWRITES])
-    write_rows(tmp_path / PARADETOX, columns, cells, delimiter="\t")
-    return tmp_path
-
-
-def test_each_rewrite_is_an_item_and_a_reference(rewrites):
-    items = paradetox.load(rewrites).items.set_index("item_id")
+    write_rows(tmp_path / "paradetox/paradetox.tsv", columns, cells, delimiter="\t")
+    items = paradetox.load(tmp_path).items.set_index("item_id")
     assert list(items.index) == [f"detox-{n}" for n in ("1-1", "1-2", "1-3", "2-1", "2-3", "3-1")]
     assert items["is_reference"].all()
     assert items.loc["detox-2-3", ["source_id", "source", "output", "references"]].tolist() == [
@@ -88,8 +70,7 @@ def test_each_rewrite_is_an_item_and_a_reference(rewrites):
 SOUP = {"en": "The soup was cold, sadly.", "hi": "सूप ठंडा था।", "mag": "सूप ठंढा हलइ।"}
 
 
-@pytest.fixture
-def outputs(tmp_path):
+def test_items_of_five_files(tmp_path):
     """Two systems a file, which share a source; the second printed nothing."""
     for (study, language), path in mukherjee.FILES.items():
         text = SOUP[language]
@@ -99,11 +80,7 @@ def outputs(tmp_path):
             (text, f"ref {text}", "", "parallel", "pos_to_neg"),
         ]
         write_rows(tmp_path / path, f"src trg pred methodology {task}", rows)
-    return tmp_path
-
-
-def test_items_of_five_files(outputs):
-    items = mukherjee.load(outputs).items.set_index("item_id")
+    items = mukherjee.load(tmp_path).items.set_index("item_id")
     columns = ["source_id", "system", "style", "direction", "language", "output", "references"]
     assert items.loc["sentiment-mag-2", columns].tolist() == [
         *("sentiment-mag-s1", "parallel", "negative", "pos2neg", "mag", "", [f"ref {SOUP['mag']}"])

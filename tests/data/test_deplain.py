@@ -1,26 +1,17 @@
 """German simplifications: the form on made-up files, the sums on the real one."""
 
-import pytest
-
 from tests.data.raw import write_rows
 from tstmeta.data import deplain
 
-PAIRS = str(deplain.PAIRS)
 
-
-@pytest.fixture
-def root(tmp_path):
+def test_each_pair_is_written_by_people_and_rated_by_one(tmp_path):
     """Three pairs, two of them of one original."""
     columns = f"original simplification domain rater {' '.join(deplain.ASPECTS)}"
     rows = [("Lang.", "Kurz.", "bible", 2, 5.0, 1.0, 2.0, 0.0)]
     rows += [("Lang.", "Kürzer.", "language learner", 1, 4.0, 2.0, 2.0, 1.0)]
     rows += [("Länger.", "Knapp.", "fiction", 2, 1.0, -2.0, -1.0, 2.0)]
-    write_rows(tmp_path / PAIRS, columns, rows)
-    return tmp_path
-
-
-def test_each_pair_is_written_by_people_and_rated_by_one(root):
-    loaded = deplain.load(root)
+    write_rows(tmp_path / deplain.PAIRS, columns, rows)
+    loaded = deplain.load(tmp_path)
     columns = ["item_id", "source_id", "language", "output", "is_reference"]
     assert loaded.items[columns].to_numpy().tolist() == [
         ["web-1", "web-1", "de", "Kurz.", True],

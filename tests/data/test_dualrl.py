@@ -1,13 +1,10 @@
 """Outputs and four references: made-up files for the form, real ones for numbers."""
 
-import pytest
-
 from tests.data.raw import write
 from tstmeta.data import dualrl
 
 
-@pytest.fixture
-def root(tmp_path):
+def test_items_carry_four_references_and_the_common_source(tmp_path):
     """Two sources a direction; one rare word is unknown to DualRL, one reference has an accent."""
     for ending, target in (("0-1", "0"), ("1-0", "1")):
         for system in (*dualrl.SYSTEMS, *dualrl.HUMANS):
@@ -18,11 +15,7 @@ def root(tmp_path):
             lines = [f"plain {number} {target}", f"source {target}\tdécor {number} {target}"]
             path = tmp_path / "references" / "yelp" / f"reference{number}.{target}"
             write(path, lines, "gb18030")
-    return tmp_path
-
-
-def test_items_carry_four_references_and_the_common_source(root):
-    items = dualrl.load(root).items
+    items = dualrl.load(tmp_path).items
     assert len(items) == 4 * 15
     assert items["is_reference"].sum() == 4 * 4
     columns = ["source_id", "system", "style", "direction", "source", "output", "references"]

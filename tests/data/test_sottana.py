@@ -2,8 +2,6 @@
 
 import json
 
-import pytest
-
 from tests.data import raw
 from tstmeta.data import sottana
 
@@ -16,10 +14,10 @@ ANSWERS = {
         "overcorrection": (["Substatial over-correction", "Minor over-correction", "No"], "No"),
     },
 }
+ENDS = ("", "_2", "_3", "_4")
 
 
-@pytest.fixture
-def root(tmp_path):
+def test_the_reference_is_an_item_and_higher_is_better_for_people_and_for_gpt_4(tmp_path):
     """One source a task, in its first part, and attention checks in both."""
     shown = {"displayed_text": "a b c"} | {f"summary_{n}": f"output {n}" for n in (1, 2, 3, 4)}
     for task, questions in ANSWERS.items():
@@ -34,14 +32,7 @@ def root(tmp_path):
             for number, lines in ((1, [check, form]), (2, [check])):
                 folder = part.with_name(f"{task}_evaluation_{number}_of_4") / "annotation_output"
                 raw.write(folder / person / "annotated_instances.jsonl", map(json.dumps, lines))
-    return tmp_path
-
-
-ENDS = ("", "_2", "_3", "_4")
-
-
-def test_the_reference_is_an_item_and_higher_is_better_for_people_and_for_gpt_4(root):
-    loaded = sottana.load(root)
+    loaded = sottana.load(tmp_path)
     items = loaded.items.set_index("item_id")
     facts = ["source_id", "system", "style", "source", "output", "references", "is_reference"]
     expected = ["gec-1", "a", "corrected", "a b c", "output 2", ["output 1"], False]

@@ -2,8 +2,6 @@
 
 import json
 
-import pytest
-
 from tests.data import raw
 from tests.helpers import needs
 from tstmeta import data
@@ -17,8 +15,7 @@ def rewrite(model, collection, source, **more):
     return {**names, "source": source, "simple": f"{model} has it.", **more}
 
 
-@pytest.fixture
-def root(tmp_path):
+def test_collections_share_their_sources_and_slots_are_raters(tmp_path):
     """Each model simplified a sentence of two collections that differ in their spaces."""
     slots = {f"annotator_{n}": dict.fromkeys(wu_arase.ASPECTS, n) for n in (1, 2, 3)}
     spans = [{"annotation": name} for name in ("Coreference", "Hallucination", "Coreference")]
@@ -28,11 +25,7 @@ def root(tmp_path):
         marked = [rewrite(model, "turk", "It is so .", label=spans)]
         raw.write(tmp_path / FOLDER.format("likert", model), [json.dumps(rows)])
         raw.write(tmp_path / FOLDER.format("error", model), [json.dumps(marked)])
-    return tmp_path
-
-
-def test_collections_share_their_sources_and_slots_are_raters(root):
-    loaded = wu_arase.load(root)
+    loaded = wu_arase.load(tmp_path)
     items = loaded.items
     assert items["item_id"].tolist()[:3] == ["asset-7-gpt", "turk-7-gpt", "asset-7-llama"]
     assert set(items["source_id"]) == {"turk-7"}

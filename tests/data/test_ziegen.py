@@ -2,15 +2,12 @@
 
 import pytest
 
-from tests.data import raw
-from tests.data.raw import write_table
+from tests.data.raw import write_rows, write_table
 from tests.helpers import needs
 from tstmeta import data
 from tstmeta.data import ziegen, ziegen_editing
 
 PEOPLE = ["made-up-judge-a", "made-up-judge-b"]
-ITEMS, RESULTS = str(ziegen.ITEMS), str(ziegen.RESULTS)
-EDITS = str(ziegen_editing.RESULTS)
 
 
 def judgement(item, judge, *options, **more):
@@ -25,19 +22,8 @@ def root(tmp_path):
     """Two arguments, each rewritten by a system and one also by a person."""
     texts = {"1_human": "Please,\nbe on time.", "1_40a-60ss": "Be on time.", "2_instruct": "Hm."}
     rows = [(n, f"You fools,\nargument {n[0]}!", text, "Buses:", 2) for n, text in texts.items()]
-    raw.write_rows(tmp_path / ITEMS, "id source rewrite issue batch", rows)
+    write_rows(tmp_path / ziegen.ITEMS, "id source rewrite issue batch", rows)
     return tmp_path
-
-
-@pytest.fixture
-def rated(root):
-    rows = [
-        judgement("1_human", PEOPLE[0], 5, 6, 13),
-        judgement("1_human", PEOPLE[1], 4, 10, 15),
-        judgement("1_40a-60ss", PEOPLE[1], 1, 8, 11),
-    ]
-    write_table(root / RESULTS, rows)
-    return root
 
 
 def test_without_ratings_there_are_items_and_no_warning(root):
@@ -53,17 +39,20 @@ def test_without_ratings_there_are_items_and_no_warning(root):
     assert loaded.ratings.empty
 
 
-def test_options_are_one_to_five_and_a_second_judgement_is_of_another_rater(rated):
-    path = rated / RESULTS
-    path.write_text(path.read_text().replace(PEOPLE[1], PEOPLE[0], 1))
+def test_options_are_one_to_five_and_a_second_judgement_is_of_another_rater(root):
+    rows = [
+        judgement("1_human", PEOPLE[0], 5, 6, 13),
+        judgement("1_human", PEOPLE[0], 4, 10, 15),
+        judgement("1_40a-60ss", PEOPLE[1], 1, 8, 11),
+    ]
+    write_table(root / ziegen.RESULTS, rows)
     with pytest.warns(UserWarning, match="inferred, never seen"):
-        loaded = ziegen.load(rated)
+        loaded = ziegen.load(root)
     actual = {name: loaded.raters(name).loc["1_human"].tolist()[:2] for name in loaded.dimensions}
     assert actual == {"style": [5.0, 4.0], "content": [1.0, 5.0], "fluency": [3.0, 5.0]}
 
 
-@pytest.fixture
-def edits(tmp_path):
+def test_source_and_output_are_the_parts_and_three_questions_are_ratings(tmp_path):
     """Argument 12 has two marked parts, one of them edited by two systems."""
     rows = []
     for item, judge, part, *options in (
@@ -74,12 +63,8 @@ def edits(tmp_path):
     ):
         parts = {"post_inappropriate_part": part, "post_rewritten_part": f"civil {part}"}
         rows.append(judgement(item, PEOPLE[judge], *options, **parts))
-    write_table(tmp_path / EDITS, rows)
-    return tmp_path
-
-
-def test_source_and_output_are_the_parts_and_three_questions_are_ratings(edits):
-    loaded = ziegen_editing.load(edits)
+    write_table(tmp_path / ziegen_editing.RESULTS, rows)
+    loaded = ziegen_editing.load(tmp_path)
     items = loaded.items.set_index("item_id")
     assert items["system"].tolist() == ["base_model", "50a_50ss", "base_model"]
     assert items["source_id"].tolist() == ["12-1", "12-1", "12-2"]
