@@ -23,11 +23,6 @@ def toy():
     return studio.dataset([4, 4, 4, 4])
 
 
-@pytest.fixture(scope="module")
-def contrast():
-    return data.load("contrast")
-
-
 @pytest.fixture
 def save(tmp_path):
     def write(export, name="export.json"):
@@ -53,7 +48,8 @@ def test_a_form_asks_what_the_importer_reads_and_shows_a_task_as_plain_text(form
     assert not list(root.iter("HyperText"))
 
 
-def test_a_task_has_nothing_but_the_texts_the_style_and_an_opaque_id(contrast):
+def test_a_task_has_nothing_but_the_texts_the_style_and_an_opaque_id():
+    contrast = data.load("contrast")
     todo = tasks(contrast)
     assert list(todo) == ["item_id", "style", "source_text", "output_text", "batch"]
     assert todo["item_id"].str.fullmatch(r"t[0-9a-f]{16}").all()
@@ -156,46 +152,34 @@ def test_nobody_is_named_in_the_ratings(toy, save):
     assert not any(word in ratings.to_csv() for word in (MAIL, "Some", str(ANN)))
 
 
-def put(*path, value):
-    """Change one place of a task."""
-
-    def change(task):
-        for step in path[:-1]:
-            task = task[step]
-        task[path[-1]] = value
-
-    return change
-
-
-FIRST = ("annotations", 0)
 NO_TASK, SCALE = "not an export of rated tasks", "Remedy: use one of 1, 2, 3, 4, 5"
 OTHER = "column item_id: the raters saw another text than it has"
-NOBODY = "column rater: missing value"
+TWICE = "person rated this before"
+NOT_GIVEN = f"column rate_style: missing value. {SCALE}"
+BOTH_GIVEN = f"column rate_content: bad value '5, 2'. {SCALE}"
 
 
-def answer(value):
-    return put(*FIRST, "result", 0, "value", value=value)
+def rating(task):
+    """The first annotation of a task."""
+    return task["annotations"][0]
+
+
+def answer(task, **value):
+    """Give another answer to the first question."""
+    rating(task)["result"][0]["value"] = value
 
 
 BROKEN = [
-    (put("data", value=None), NO_TASK),
-    (put(*FIRST, "result", value=["x"]), NO_TASK),
-    (put(*FIRST, "completed_by", value=None), NOBODY),
-    (put("data", "output_text", value="x"), OTHER),
-    (
-        lambda task: task["annotations"][0]["result"].pop(1),
-        f"column rate_style: missing value. {SCALE}",
-    ),
-    (
-        lambda task: task["annotations"][0]["result"].append(result("rate_content", 2)),
-        f"column rate_content: bad value '5, 2'. {SCALE}",
-    ),
-    (
-        lambda task: task["annotations"].append(annotation(ANN, (1, 1, 1))),
-        "person rated this before",
-    ),
-    *((answer({"choices": [choice]}), SCALE) for choice in ("6", "٤")),
-    (answer({"rating": 4}), NO_TASK),
+    (lambda task: task.update(data=None), NO_TASK),
+    (lambda task: rating(task).update(result=["x"]), NO_TASK),
+    (lambda task: rating(task).update(completed_by=None), "column rater: missing value"),
+    (lambda task: task["data"].update(output_text="x"), OTHER),
+    (lambda task: rating(task)["result"].pop(1), NOT_GIVEN),
+    (lambda task: rating(task)["result"].append(result("rate_content", 2)), BOTH_GIVEN),
+    (lambda task: task["annotations"].append(annotation(ANN, (1, 1, 1))), TWICE),
+    (lambda task: answer(task, choices=["6"]), SCALE),
+    (lambda task: answer(task, choices=["٤"]), SCALE),
+    (lambda task: answer(task, rating=4), NO_TASK),
 ]
 
 
