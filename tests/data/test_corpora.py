@@ -1,11 +1,11 @@
-"""Corpora and unrated sets: yelp, xformal, paradetox, mukherjee."""
+"""Corpora and unrated sets: yelp, xformal, paradetox, dualrl, mukherjee."""
 
 import pytest
 
 from tests.data.raw import write, write_rows
 from tests.helpers import needs
 from tstmeta import data
-from tstmeta.data import mukherjee, paradetox, paths, xformal, yelp
+from tstmeta.data import dualrl, mukherjee, paradetox, paths, xformal, yelp
 from tstmeta.schema import TstmetaError
 
 
@@ -65,6 +65,27 @@ def test_each_rewrite_is_an_item_and_a_reference(tmp_path):
         *("detox-2", 'a "damn"\nmess', "untidy", ["a mess", "untidy"])
     ]
     assert set(items["style"]) == {"non-toxic"}
+
+
+def test_items_carry_four_references_and_the_common_source(tmp_path):
+    """Two sources a direction; one rare word is unknown to DualRL, one reference has an accent."""
+    for ending, target in (("0-1", "0"), ("1-0", "1")):
+        for system in (*dualrl.SYSTEMS, *dualrl.HUMANS):
+            rare = "<unk>" if system == "DualRL" else "marzipan"
+            lines = [f"source {target} 0 ,\t{system}", f"the {rare} {target}\t{system} é"]
+            write(tmp_path / "outputs" / "yelp" / system / f"test.{ending}.tsf", lines, "gb18030")
+        for number in range(4):
+            lines = [f"plain {number} {target}", f"source {target}\tdécor {number} {target}"]
+            path = tmp_path / "references" / "yelp" / f"reference{number}.{target}"
+            write(path, lines, "gb18030")
+    items = dualrl.load(tmp_path).items
+    assert len(items) == 4 * 15
+    assert items["is_reference"].sum() == 4 * 4
+    columns = ["source_id", "system", "style", "direction", "source", "output", "references"]
+    assert items.set_index("item_id").loc["pos2neg-1-DualRL", columns].tolist() == [
+        *("pos2neg-1", "DualRL", "negative", "pos2neg", "the marzipan 1", "DualRL é"),
+        [f"décor {number} 1" for number in range(4)],
+    ]
 
 
 SOUP = {"en": "The soup was cold, sadly.", "hi": "सूप ठंडा था।", "mag": "सूप ठंढा हलइ।"}

@@ -111,8 +111,7 @@ def _load(name: str, folder: str) -> Dataset:
         how = f"tstmeta.data.{name}.corpus(tstmeta.data.root({name!r}))"
         raise TstmetaError(f"{name!r} is a corpus, with no rewrites to score. Read it with {how}")
     again = f"get it again: tstmeta data fetch {name}"
-    pinned = [entry for entry in manifest.manifest() if entry.dataset == name]
-    changed = [entry.path for entry in pinned if manifest.state(entry) == "wrong hash"]
+    changed = [row["path"] for row in manifest.check([name]) if row["state"] == "wrong hash"]
     check(Problem(f"{folder}/{path}", "wrong hash", remedy=again) for path in changed)
     try:
         return _module(name).load(Path(folder))

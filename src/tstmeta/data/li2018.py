@@ -60,7 +60,6 @@ def load(root: Path) -> Dataset:
         "li2018",
         rewrites,
         style=rewrites["target"],
-        references=[[reference] for reference in rewrites["reference"]],
         is_reference=rewrites["system"] == HUMAN,
         ratings=ratings_table("li2018", ratings["item_id"], values),
         labels={
@@ -79,12 +78,12 @@ def _released(root: Path, name: str, ending: str) -> pd.DataFrame:
     outputs = {name: _pairs(Path(f"{stem}.{word}")) for name, word in words.items()}
     references = _pairs(root / "data" / folder / f"reference.{ending}")
     rows = [
-        (f"{name}-{direction}-{number}", system, source, pairs[source], references[source])
+        (f"{name}-{direction}-{number}", system, source, pairs[source], [references[source]])
         for number, source in enumerate(outputs[HUMAN])
         for system, pairs in outputs.items()
         if source in pairs
     ]
-    table = pd.DataFrame(rows, columns=["source_id", "system", "source", "output", "reference"])
+    table = pd.DataFrame(rows, columns=["source_id", "system", "source", "output", "references"])
     table["item_id"] = table["source_id"] + "-" + table["system"]
     return table.assign(target=target, direction=direction, corpus=name)
 
@@ -116,7 +115,7 @@ def _matched(forms: pd.DataFrame, released: pd.DataFrame) -> pd.DataFrame:
     text = ["target", "source", "output"]
     written = released.assign(**{name: released[name].str.strip() for name in text[1:]})
     written["turn"] = written.groupby(text).cumcount()
-    facts = ["source_id", "direction", "reference", "corpus"]
+    facts = ["source_id", "direction", "references", "corpus"]
     sources = written.drop_duplicates(text[:2])[[*text[:2], *facts]]
     rated = forms.merge(sources, on=text[:2], how="left")
     rated = rated.join(written.groupby(text).size().rename("writers"), on=text)

@@ -34,11 +34,10 @@ def _items(path: Path, study: str, language: str) -> pd.DataFrame:
     tasks = table["task"] if study == "sentiment" else ["detoxify"] * len(table)
     direction, style = zip(*map(TASKS.__getitem__, tasks), strict=True)
     stem = f"{study}-{language}"
-    sources = {text: f"{stem}-s{n}" for n, text in enumerate(table["src"].unique(), 1)}
     names = {"methodology": "system", "src": "source", "pred": "output"}
     return table.rename(columns=names).assign(
         item_id=[f"{stem}-{row}" for row in range(1, len(table) + 1)],
-        source_id=table["src"].map(sources),
+        source_id=[f"{stem}-s{n + 1}" for n in table["src"].factorize()[0]],
         style=style,
         direction=direction,
         language=language,
