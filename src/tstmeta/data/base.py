@@ -209,10 +209,6 @@ class Dataset:
         return [dimension for dimension in schema.DIMENSIONS if dimension in rated]
 
 
-#: Name of a subset, without that of the data set -> the function that selects it from the data set.
-Subsets = dict[str, Callable[[Dataset], Dataset]]
-
-
 def labelled(dataset: Dataset, label: str, value: str) -> Dataset:
     """The items with a value of a label; the card may have a scale for them."""
     subset = dataset.where(dataset.label(label) == value)
@@ -221,8 +217,8 @@ def labelled(dataset: Dataset, label: str, value: str) -> Dataset:
     return replace(subset, card=replace(subset.card, facts=facts))
 
 
-def by_label(label: str, values: Iterable[str]) -> Subsets:
-    """Subsets, one for each value of a label."""
+def by_label(label: str, values: Iterable[str]) -> dict[str, Callable[[Dataset], Dataset]]:
+    """Subsets, one for each value of a label, by their names without that of the data set."""
     return {value: partial(labelled, label=label, value=value) for value in values}
 
 

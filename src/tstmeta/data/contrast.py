@@ -7,13 +7,13 @@ notation of wdiff: ``[-old-]{+new+}``.
 
 from pathlib import Path
 
-from .base import Dataset, Subsets, by_label, without_systems
+from .base import Dataset, by_label, without_systems
 from .raw import read_csv
 from .tables import items_table
 
 RAW = False
 TASKS = ("sentiment", "detoxify", "catchy", "polite", "persuasive", "formal")
-SUBSETS: Subsets = by_label("task", TASKS)
+SUBSETS = by_label("task", TASKS)
 # Two of the four cells, as the set of pauli2025 has them: style and content tied together.
 SUBSETS |= {"tied": without_systems("strong-error", "light")}
 

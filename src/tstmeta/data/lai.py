@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from .base import Dataset, Subsets, without_systems
+from .base import Dataset, without_systems
 from .raw import floats, read_json_lines, read_lines, read_tabs
 from .tables import assemble, scores_table
 
@@ -120,7 +120,7 @@ def _references4(dataset: Dataset) -> Dataset:
     return replace(dataset, items=dataset.items.assign(references=[*map(list, lists)]))
 
 
-SUBSETS: Subsets = {
+SUBSETS = {
     "pauli2025": without_systems("yi"),
     "pauli2025-systems": without_systems("yi", REFERENCE),
     "pauli2025-references": without_systems(*{*SYSTEMS} - {REFERENCE}),

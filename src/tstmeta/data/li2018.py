@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from .base import Dataset, Subsets, by_label, labelled
+from .base import Dataset, by_label, labelled
 from .raw import read_csv, read_lines
 from .tables import assemble, ratings_table
 
@@ -133,5 +133,5 @@ def _rated(dataset: Dataset, corpus: str) -> Dataset:
     return part.where(part.items["item_id"].isin(part.ratings["item_id"]))
 
 
-SUBSETS: Subsets = by_label("corpus", DIRECTIONS)
+SUBSETS = by_label("corpus", DIRECTIONS)
 SUBSETS |= {f"{corpus}-rated": partial(_rated, corpus=corpus) for corpus in DIRECTIONS}

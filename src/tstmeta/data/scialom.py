@@ -12,7 +12,7 @@ from pathlib import Path
 import pandas as pd
 
 from ..schema import DIMENSIONS
-from .base import Dataset, Subsets
+from .base import Dataset
 from .table_files import by_hand
 
 FILE = "scialom.csv"
@@ -41,4 +41,4 @@ def _alva_m(dataset: Dataset) -> Dataset:
     return replace(subset, ratings=first.reset_index(drop=True))
 
 
-SUBSETS: Subsets = {"human": _human, "alva-m": _alva_m}
+SUBSETS = {"human": _human, "alva-m": _alva_m}

@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-from .base import Dataset, Subsets, by_label, labelled
+from .base import Dataset, by_label, labelled
 from .raw import floats, read_json_lines
 from .tables import assemble, long_ratings, scores_table
 
@@ -93,5 +93,5 @@ def _systems(dataset: Dataset, task: str) -> Dataset:
     return part.where(~part.items["is_reference"])
 
 
-SUBSETS: Subsets = by_label("task", TASKS)
+SUBSETS = by_label("task", TASKS)
 SUBSETS |= {f"{task}-systems": partial(_systems, task=task) for task in TASKS}

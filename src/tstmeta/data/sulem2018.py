@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from .base import Dataset, Subsets, without_systems
+from .base import Dataset, without_systems
 from .raw import read_csv
 from .tables import assemble
 
@@ -65,4 +65,4 @@ def _texts(path: Path) -> dict[tuple[int, str], str]:
     return dict(sources) | dict(outputs)
 
 
-SUBSETS: Subsets = {"systems": without_systems(SOURCE, REFERENCE)}
+SUBSETS = {"systems": without_systems(SOURCE, REFERENCE)}
