@@ -27,9 +27,11 @@ def write_huggingface(data: Dataset, folder: Path, scores: pd.DataFrame | None =
     """
     tables = shipped.numbers(data)
     known = data.scores if scores is None else together(data.scores, scores)
-    if texts := bool(data.card.facts.get("examples") and data.has_texts):
+    if data.card.facts.get("examples") and data.has_texts:
+        words = "With texts: see to it that the licence lets them be passed on."
         tables |= {"items": data.with_texts("in the folder"), "labels": data.labels}
     else:  # a judge's answer may quote; statistics of a corpus metric are numbers
+        words = "Without texts, which the data card does not say may be shown."
         plain = known["detail"].str.fullmatch(r"\[[-+\d.e, ]*\]")
         known = known.assign(detail=known["detail"].where(plain, ""))
     tables |= {name: tables[name].copy() for name in ("ratings", "preferences")}
@@ -39,9 +41,6 @@ def write_huggingface(data: Dataset, folder: Path, scores: pd.DataFrame | None =
         with replacing(folder / f"{name}.parquet") as draft:
             frame.drop(columns="dataset").to_parquet(draft, index=False)
     licence = str(data.card.facts.get("licence") or "none stated")
-    words = "Without texts, which the data card does not say may be shown."
-    if texts:
-        words = "With texts: see to it that the licence lets them be passed on."
     words = f"{data.card.title or data.name}. {words} Licence: {licence}."
     write(folder / "README.md", _card(data, list(tables), licence, words))
     return words
