@@ -34,8 +34,7 @@ def server(tmp_path_factory) -> Iterator[str]:
     """The address of the server; it takes some seconds to start and serves all tests here."""
     folder = tmp_path_factory.mktemp("serve")
     network = tiny.network("llama", 0, max_position_embeddings=WINDOW, num_hidden_layers=1)
-    network.save_pretrained(folder / "tiny-chat")
-    tiny.tokenizer("llama").save_pretrained(folder / "tiny-chat")
+    tiny.save(folder / "tiny-chat", network, tiny.tokenizer("llama"))
     (folder / "home" / "hub").mkdir(parents=True)
     port = free_port()
     environment = {**os.environ, "HF_HOME": str(folder / "home"), "HF_HUB_OFFLINE": "1"}

@@ -30,9 +30,7 @@ def engine(kind: str = "llama", window: int = 2048, rounded: bool = False) -> En
 
 def saved(folder: Path, kind: str = "llama") -> Path:
     """The same model as a folder that can be named in a metric."""
-    network(kind).save_pretrained(folder)
-    tiny.tokenizer(kind).save_pretrained(folder)
-    return folder
+    return tiny.save(folder, network(kind), tiny.tokenizer(kind))
 
 
 class Counted:

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from tests.metrics import item, scored, scores, single
-from tests.models import tiny_encoder, tiny_text
+from tests.models import tiny, tiny_encoder, tiny_text
 from tstmeta.metrics import PairMetric, Request, Score, UnknownMetric, registry, wrap
 from tstmeta.metrics.batched import BatchedMetric
 from tstmeta.metrics.bertscore import BertScore
@@ -155,7 +155,7 @@ BUILDERS = {
         f"layer2+{tiny_encoder.folder(path, 'deberta', limit=False)}"
     ),
     "cosine": lambda path: Cosine(str(tiny_encoder.pooled(path, normalize=False))),
-    "bleurt": lambda path: Bleurt(str(tiny_text.folder(path, tiny_text.bert()))),
+    "bleurt": lambda path: Bleurt(str(tiny.save(path, *tiny_text.bert()))),
 }
 
 
@@ -182,7 +182,7 @@ PAIRS = [
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    return tiny_text.folder(tmp_path_factory.mktemp("models") / "bleurt", tiny_text.bert())
+    return tiny.save(tmp_path_factory.mktemp("models") / "bleurt", *tiny_text.bert())
 
 
 def upstream(pairs):
@@ -205,7 +205,7 @@ def test_bleurt_is_the_models_one_logit_with_the_reference_first(folder):
 
 
 def test_a_classifier_of_several_labels_is_no_bleurt(tmp_path):
-    folder = tiny_text.folder(tmp_path / "three", tiny_text.bert(labels=3))
+    folder = tiny.save(tmp_path / "three", *tiny_text.bert(labels=3))
     [result] = scored(Bleurt(str(folder)), PAIRS[0])
     assert result.status is Status.ERROR
     assert "gives 3 numbers a pair" in result.detail

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.metrics import item, scores
-from tests.models import tiny_text
+from tests.models import tiny, tiny_text
 from tstmeta.metrics import factual, registry
 from tstmeta.metrics.base import Score
 from tstmeta.metrics.batched import BatchedMetric
@@ -118,9 +118,7 @@ def test_guards_blank_texts_long_prompts_and_a_text_that_breaks_a_model(writers)
 
 
 def test_two_models_are_named_by_words(tmp_path):
-    folders = [
-        tiny_text.folder(tmp_path / use, tiny_text.t5(seed)) for seed, use in enumerate("ga")
-    ]
+    folders = [tiny.save(tmp_path / use, *tiny_text.t5(seed)) for seed, use in enumerate("ga")]
     scorer = registry.get(f"questeval:qg={folders[0]}+qa={folders[1]}")
     assert scorer.missing == ""
     assert "questions:g@" in str(scorer.signature("source"))

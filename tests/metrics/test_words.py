@@ -143,7 +143,7 @@ def root(tmp_path_factory):
     tiny.folder(root / "gpt2", "gpt2")
     write_unigrams(root / "gpt2" / lm.UNIGRAMS, ["the soup was cold"], tokenizer)
     tiny_encoder.folder(root / "bert")
-    tiny_text.folder(root / "bleurt", tiny_text.bert())
+    tiny.save(root / "bleurt", *tiny_text.bert())
     return root
 
 

@@ -6,6 +6,7 @@ Weights are drawn wide, so that a token seen wrongly, or at a wrong position, ch
 import copy
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -120,14 +121,18 @@ def network(
     model = transformers.AutoModelForCausalLM.from_config(
         config(kind, **changes), attn_implementation="sdpa"
     )
+    return drawn(model, seed, width=0.3, of_vectors=0.2).to(dtype)
+
+
+def drawn(model: torch.nn.Module, seed: int = 0, *, width: float, of_vectors: float) -> Any:
+    """A model with other weights, the same for the same seed; those of norms are about 1."""
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for name, weight in sorted(model.named_parameters()):
-            vector = weight.dim() == 1
-            middle = vector and name.endswith("weight") and ("norm" in name or "ln_" in name)
-            width = 0.2 if vector else 0.3
-            weight.copy_(middle + width * torch.randn(weight.shape, generator=generator))
-    return model.to(dtype).eval()
+            is_norm = name.endswith("weight") and ("norm" in name.lower() or "ln_" in name)
+            spread = of_vectors if weight.dim() == 1 else width
+            weight.copy_(is_norm + spread * torch.randn(weight.shape, generator=generator))
+    return model.eval()
 
 
 def engine(kind: str = "llama", **options: object) -> Engine:
@@ -140,8 +145,13 @@ def engine(kind: str = "llama", **options: object) -> Engine:
 
 def folder(path: Path, kind: str = "llama", seed: int = 0) -> Path:
     """A model and its tokenizer in a folder: config.json, safetensors, tokenizer, template."""
-    network(kind, seed).save_pretrained(path)
-    tokenizer(FAMILY[kind]).save_pretrained(path)
+    return save(path, network(kind, seed), tokenizer(FAMILY[kind]))
+
+
+def save(path: Path, model: Any, tokenizer: Any) -> Path:
+    """Write a model and its tokenizer into a folder; the folder."""
+    model.save_pretrained(path)
+    tokenizer.save_pretrained(path)
     return path
 
 

@@ -9,7 +9,8 @@ from typing import Any
 
 import transformers
 
-from tests.models.tiny_text import bert, drawn
+from tests.models.tiny import drawn, save
+from tests.models.tiny_text import bert
 
 WINDOW = 48
 LAYERS = 3
@@ -60,9 +61,7 @@ def folder(
     _, tokenizer = bert()
     config, sizes = CONFIGS[kind]
     model = auto.from_config(config(vocab_size=len(tokenizer), **{**sizes, **changes}))
-    drawn(model, width=width)
-    model.save_pretrained(path)
-    tokenizer.save_pretrained(path)
+    save(path, drawn(model, width=width, of_vectors=width), tokenizer)
     if not limit:
         file = path / "tokenizer_config.json"
         settings = json.loads(file.read_text(encoding="utf-8"))

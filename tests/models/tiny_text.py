@@ -4,30 +4,19 @@ Weights are drawn wide, so that a token seen wrongly changes every number.
 """
 
 from functools import cache
-from pathlib import Path
 from typing import Any
 
-import torch
 import transformers
 from tokenizers import processors
 from transformers import PreTrainedTokenizerFast
 
-from tests.models.tiny import PROSE, bpe
+from tests.models.tiny import PROSE, bpe, drawn
 
 BERT_MARKS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 T5_MARKS = ["<pad>", "</s>", "<unk>"]
 WINDOW = 64
 TEXTS = [*PROSE, "unanswerable " * 3]
-
-
-def drawn(model: Any, seed: int = 0, width: float = 0.5) -> Any:
-    """A model with other weights, the same for the same seed."""
-    generator = torch.Generator().manual_seed(seed)
-    with torch.no_grad():
-        for name, weight in sorted(model.named_parameters()):
-            middle = float("norm" in name.lower() and name.endswith("weight"))
-            weight.copy_(middle + width * torch.randn(weight.shape, generator=generator))
-    return model.eval()
+WIDE = {"width": 0.5, "of_vectors": 0.5}
 
 
 @cache
@@ -49,7 +38,7 @@ def bert(labels: int = 1) -> tuple[Any, Any]:
     sizes = {"hidden_size": 32, "intermediate_size": 64, "max_position_embeddings": WINDOW}
     layers = {"num_hidden_layers": 2, "num_attention_heads": 4, "num_labels": labels}
     config = transformers.BertConfig(vocab_size=len(tokenizer), **sizes, **layers)
-    return drawn(transformers.BertForSequenceClassification(config)), tokenizer
+    return drawn(transformers.BertForSequenceClassification(config), **WIDE), tokenizer
 
 
 @cache
@@ -60,12 +49,4 @@ def t5(seed: int = 0) -> tuple[Any, Any]:
     sizes = {"d_model": 32, "d_kv": 8, "d_ff": 64, "num_layers": 2, "num_heads": 4}
     ids = {"pad_token_id": 0, "eos_token_id": 1, "decoder_start_token_id": 0}
     config = transformers.T5Config(vocab_size=len(tokenizer), **sizes, **ids)
-    return drawn(transformers.T5ForConditionalGeneration(config), seed), tokenizer
-
-
-def folder(path: Path, both: tuple[Any, Any]) -> Path:
-    """A model and its tokenizer in a folder: config.json, safetensors, tokenizer."""
-    model, tokenizer = both
-    model.save_pretrained(path)
-    tokenizer.save_pretrained(path)
-    return path
+    return drawn(transformers.T5ForConditionalGeneration(config), seed, **WIDE), tokenizer
