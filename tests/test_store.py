@@ -3,7 +3,6 @@
 import multiprocessing
 import os
 import sys
-import time
 from collections import Counter
 from multiprocessing.process import BaseProcess
 from multiprocessing.synchronize import Barrier
@@ -12,15 +11,14 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-import tests.attack.jobs  # which sets what the server of forks imports
 import tstmeta as tst
+from tests.attack.jobs import PATIENCE, SCORING, until_kept  # sets what forks have imported
 from tests.scored import contents
 from tstmeta import scoring
 from tstmeta.models.tokencache import Cached
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="forks of a server")
 
-PATIENCE = 120
 #: A metric that writes down which process scores which text, and takes its time.
 SLOW = """
 import os, time
@@ -102,7 +100,7 @@ def log() -> list[list[str]]:
 
 
 def stored() -> int:
-    return tests.attack.jobs.rows(tests.attack.jobs.STORE, "scores")(Path())
+    return SCORING.kept(Path())
 
 
 def test_metrics_are_scored_at_the_same_time_and_processes_share_each(start):
@@ -123,11 +121,8 @@ def test_metrics_are_scored_at_the_same_time_and_processes_share_each(start):
 @pytest.mark.parametrize("units", [11, 37])
 def test_the_work_of_a_killed_process_is_taken_over(start, units):
     survivor, victim = start("./slow.py:slow", "./slow.py:slow")
-    deadline = time.monotonic() + PATIENCE
-    while stored() < units:
-        assert victim.is_alive()
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    until_kept(SCORING, Path(), victim, units)
+    assert victim.is_alive()
     victim.kill()
     victim.join()
     committed = stored()

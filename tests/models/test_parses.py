@@ -14,6 +14,7 @@ from tstmeta.models.parses import MODEL, English, Word, read_conllu, trees
 from tstmeta.schema import TstmetaError
 
 HI = "Hi/0/root !/1/punct"
+BOTH = sentence(CAT) + sentence(DOG)
 
 
 def test_a_file_is_read_once_and_anew_when_it_changes(tmp_path):
@@ -99,21 +100,15 @@ def test_a_text_that_is_not_written_is_that_of_its_tokens(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "words"),
+    ("text", "words"),
     [
-        ("\tdog\t", " dog ", "does not contain 10 columns.*CoNLL-U writer"),
-        ("_\t0\troot", "_\t_\troot", "'the' .* not lead to a root.*parse the text"),
-        ("_\t0\troot", "_\t5\troot", "'the' .* not lead to a root.*parse the text"),
+        (BOTH.replace("\tdog\t", " dog ", 1), "does not contain 10 columns.*CoNLL-U writer"),
+        (BOTH.replace("_\t0\troot", "_\t_\troot"), "'the' .* not lead to a root.*parse the text"),
+        (BOTH.replace("_\t0\troot", "_\t5\troot"), "'the' .* not lead to a root.*parse the text"),
+        ("\n\n", "no word.*CoNLL-U writer"),
     ],
 )
-def test_a_fault_is_named_with_its_sentence_and_what_to_do(tmp_path, old, new, words):
-    path = write(tmp_path / "broken.conllu", sentence(CAT).replace(old, new), sentence(DOG))
+def test_a_fault_is_named_with_its_sentence_and_what_to_do(tmp_path, text, words):
+    path = write(tmp_path / "broken.conllu", text)
     with pytest.raises(TstmetaError, match=rf"broken.conllu.*, sentence 1: .*{words}"):
         read_conllu(Path(path))
-
-
-def test_a_file_without_parses_is_refused(tmp_path):
-    path = tmp_path / "a"
-    path.write_bytes(b"\n\n")
-    with pytest.raises(TstmetaError, match="no"):
-        read_conllu(path)
