@@ -70,3 +70,10 @@ def score(name: str, *units: Request) -> list[float]:
     scores = [row for (row,) in registry.get(name).score([(unit,) for unit in units])]
     assert {row.status for row in scores} == {"ok"}
     return [row.value for row in scores]
+
+
+def score_file(path: Path, metric: str) -> Path:
+    """A file with scores of a metric for the rows of ``mine.csv``."""
+    rows = {"item_id": list("1234"), "metric": metric, "value": range(4)}
+    pd.DataFrame(rows).to_csv(path, index=False)
+    return path

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from experiments.transfer import configuration
-from tests.command import CSV, command_line
+from tests.command import CSV, command_line, score_file
 from tstmeta import console, plot, schema
 from tstmeta.analysis import render
 from tstmeta.data import files, load, paths, table_files
@@ -38,9 +38,8 @@ class Terminal(io.StringIO):
 def hostile(tmp_path):
     """The options of an evaluation of files and metrics with control characters."""
     (tmp_path / f"{ESC}.csv").write_text(CSV.replace(",A,", f",{ESC},"))
-    scores = pd.DataFrame({"item_id": list("1234"), "metric": f"mine{ESC}", "value": range(4)})
-    scores.to_csv(tmp_path / f"scores{ESC}.csv", index=False)
-    files = ("--data", f"{ESC}.csv", "--scores", f"scores{ESC}.csv")
+    scores = score_file(tmp_path / f"scores{ESC}.csv", f"mine{ESC}")
+    files = ("--data", f"{ESC}.csv", "--scores", scores)
     return (*files, "--draws", "20", "--dimension", "content")
 
 

@@ -4,11 +4,10 @@ import io
 import sys
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 
-from tests.command import CSV, command_line
+from tests.command import CSV, command_line, score_file
 from tstmeta.analysis.frame import lower_is_better
 from tstmeta.data import load
 from tstmeta.data.table_files import read_scores
@@ -39,16 +38,9 @@ def mark(tmp_path, monkeypatch):
         del sys.modules[name]
 
 
-def score_file(folder: Path, metric: str) -> Path:
-    ids = load(str(folder / "mine.csv")).items["item_id"]
-    frame = pd.DataFrame({"item_id": ids, "metric": metric, "value": np.arange(len(ids))})
-    frame.to_csv(file := folder / "scores.csv", index=False)
-    return file
-
-
 def test_a_score_file_runs_no_code(tmp_path, monkeypatch, mark):
     run = command_line(tmp_path, monkeypatch)
-    scores = score_file(tmp_path, NAME)
+    scores = score_file(tmp_path / "scores.csv", NAME)
     found = run("evaluate", "--data", "mine.csv", "--scores", scores, "--draws", "20")
     assert found.exit_code == 0, found.output
     assert "planted" in found.stdout

@@ -5,18 +5,18 @@ import json
 import logging
 import traceback
 from html import escape
+from pathlib import Path
 from urllib.parse import quote
 
-import numpy as np
 import pandas as pd
 import pytest
 
-from tests.command import command_line
+from tests.command import command_line, score_file
 from tests.judge.scripted import Act, raw
+from tests.models import tiny
 from tests.models.fake_server import TEXTS, Fake, serving, tiny_engine, tiny_tokenizer
 from tests.test_notebook import written
 from tstmeta import notebook
-from tstmeta.data import load
 from tstmeta.data.files import files_of
 from tstmeta.metrics import registry
 from tstmeta.models.causal import Continuation
@@ -92,30 +92,13 @@ def test_a_name_that_is_refused_is_told_without_its_secrets(name, monkeypatch):
     assert not secret_in(caught.value, repr(caught.value))
 
 
-def constant(tokenizer):
-    """Answers of a server to whose model every token is as likely as any other."""
-
-    def answer(number, asked):
-        def likely(token):
-            return {str(token): {"logprob": -1.0, "decoded_token": tokenizer.decode([token])}}
-
-        choices = [
-            {"index": index, "prompt_logprobs": [likely(token) for token in ids]}
-            for index, ids in enumerate(asked["prompt"])
-        ]
-        return raw({"choices": choices})
-
-    return answer
-
-
 @pytest.fixture
 def served(tmp_path, monkeypatch):
-    """A server that likes the user, and its tokenizer, which is in ``folder``, too."""
+    """A server, and its tokenizer, which is in ``folder``, too."""
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     tokenizer = tiny_tokenizer(TEXTS)
-    with serving(Fake(tiny_engine(tokenizer), window=4096)) as fake:
-        tokenizer.save_pretrained(tmp_path / "folder")
-        fake.engine.model.save_pretrained(tmp_path / "folder")
+    with serving(Fake(tiny_engine(tokenizer, 4096), window=4096)) as fake:
+        tiny.save(tmp_path / "folder", fake.engine.model, tokenizer)
         yield fake, tokenizer
 
 
@@ -130,8 +113,7 @@ def run(tmp_path, monkeypatch):
 def test_a_score_of_a_server_shows_no_secret(tmp_path, run, served, caplog, monkeypatch):
     caplog.set_level(logging.DEBUG)
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    fake, tokenizer = served
-    fake.instead = constant(tokenizer)
+    fake, _ = served
     words = f"{tmp_path}/folder+{fake.url}#tiny"
     found = run("score", "--data", "mine.csv", "--metric", f"likelihood:{words}")
     assert fake.seen_keys == {f"Bearer {KEY}"}
@@ -145,10 +127,8 @@ def test_a_score_of_a_server_shows_no_secret(tmp_path, run, served, caplog, monk
 
 
 def test_an_old_score_file_with_a_secret_in_a_name_shows_it_no_more(run):
-    ids = load("mine.csv").items["item_id"]
-    rows = {"item_id": ids, "metric": f"likelihood:8b+{URL}", "value": np.arange(len(ids))}
-    pd.DataFrame(rows).to_csv("scores.csv", index=False)
-    found = run("evaluate", "--data", "mine.csv", "--scores", "scores.csv", "--draws", "20")
+    scores = score_file(Path("scores.csv"), f"likelihood:8b+{URL}")
+    found = run("evaluate", "--data", "mine.csv", "--scores", scores, "--draws", "20")
     assert found.exit_code == 0
     assert "likelihood:8b+http://127.0.0.1:9/v1" in found.stdout
     assert not secret_in(found.output)

@@ -28,9 +28,9 @@ def tiny_tokenizer(texts: list[str]) -> PreTrainedTokenizerFast:
     return tiny.bpe(texts * 4, ["<s>", "</s>"], 400, bos_token="<s>", eos_token="</s>")
 
 
-def tiny_engine(tokenizer: PreTrainedTokenizerFast) -> Engine:
+def tiny_engine(tokenizer: PreTrainedTokenizerFast, window: int = 128) -> Engine:
     """A random Llama that knows the tokenizer's vocabulary."""
-    network = tiny.network("llama", vocab_size=len(tokenizer), max_position_embeddings=128)
+    network = tiny.network("llama", vocab_size=len(tokenizer), max_position_embeddings=window)
     return Engine(network, tokenizer, "tiny")
 
 
