@@ -89,8 +89,8 @@ class Connection:
 
         try:
             if self._client is None:
-                limits = httpx2.Limits(max_keepalive_connections=0)  # nothing to be closed later
-                self._client = self._opened(openai.OpenAI, httpx2.Client, limits)
+                # without kept connections there is nothing to be closed later
+                self._client = self._opened(openai.OpenAI, httpx2.Client, keepalive=0)
                 self.request("/models", **_TRIAL)
             response: httpx2.Response = self._sent(self._client, path, body, options)
             return response
@@ -102,13 +102,11 @@ class Connection:
     ) -> httpx2.Response | str:
         """:meth:`request`, for many at the same time; an answer is cut at ``LONGEST_BODY``."""
         needs("openai", extra="judge")
-        import httpx2
         import openai
 
         try:
             if self._async_client is None:
-                limits = httpx2.Limits(max_connections=None, max_keepalive_connections=None)
-                self._async_client = self._opened(openai.AsyncOpenAI, _bounded_client(), limits)
+                self._async_client = self._opened(openai.AsyncOpenAI, _bounded_client())
                 await self.request_async("/models", **_TRIAL)
             response: httpx2.Response = await self._sent(self._async_client, path, body, options)
             return response
@@ -121,13 +119,13 @@ class Connection:
             await self._async_client.close()
         self._async_client = None
 
-    def _opened(self, client: Any, http: Any, limits: httpx2.Limits) -> Any:
+    def _opened(self, client: Any, http: Any, keepalive: int | None = None) -> Any:
         import httpx2
 
         is_local = httpx.URL(self.url).host in ("localhost", "127.0.0.1", "::1")
         http_client = http(
             timeout=httpx2.Timeout(self.timeout, connect=min(10.0, self.timeout)),
-            limits=limits,
+            limits=httpx2.Limits(max_keepalive_connections=keepalive),
             trust_env=not is_local,  # a proxy does not know this machine
             follow_redirects=False,  # nor is a key sent where a server points
         )
