@@ -17,7 +17,7 @@ from ..extras import lacking
 from . import fetching, hub
 from .causal import ENGLISH, Backbone, MissingModel, catalogue
 from .forest import batches
-from .sequence import encode, longest, padded
+from .sequence import encode, longest, padded, token_ids
 
 #: Decimals of a cosine on which processors and batches agree: texts that are alike, as "Yes" and
 #: "yes" are without case, have to tie.
@@ -148,13 +148,7 @@ class Encoder:
 
     def ids(self, texts: Sequence[str], *, control: bool = True) -> list[list[int]]:
         """Token ids of each text without white space at its ends; ``[SEP]`` in it is letters."""
-        encoded = self.tokenizer(
-            [text.strip() for text in texts],
-            add_special_tokens=control,
-            split_special_tokens=True,
-            verbose=False,
-        )
-        return list(encoded["input_ids"])
+        return token_ids(self.tokenizer, [text.strip() for text in texts], control=control)
 
     def tokens(self, texts: Sequence[str], layer: int) -> list[TokenVectors]:
         """Contextual vectors of each text's tokens after ``layer`` layers (0: before the first).

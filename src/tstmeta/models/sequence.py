@@ -45,6 +45,12 @@ def encode(
     return [{name: batch[name][place] for name in batch} for place in range(len(lengths))], lengths
 
 
+def token_ids(tokenizer: Any, texts: Sequence[str], *, control: bool = False) -> list[list[int]]:
+    """Token ids of each text, between control tokens if wanted; ``[SEP]`` in it is letters."""
+    options = {"add_special_tokens": control, "split_special_tokens": True, "verbose": False}
+    return list(tokenizer(list(texts), **options)["input_ids"])
+
+
 def padded(tokenizer: Any, rows: Sequence[dict[str, list[int]]], device: Any) -> Any:
     """Tensors [rows, longest row]; padding stands at the right and is masked."""
     batch = tokenizer.pad(list(rows), padding_side="right", return_tensors="pt", verbose=False)
@@ -92,12 +98,11 @@ class Seq2Seq:
         """What the model writes for each prompt, and how likely ``watched`` begins it (or NaN)."""
         import torch
 
-        rows = [
-            [token for ids in self._ids(prompt) for token in (*ids, self.end)] for prompt in prompts
-        ]
+        split = [token_ids(self.tokenizer, prompt) for prompt in prompts]
+        rows = [[token for ids in pieces for token in (*ids, self.end)] for pieces in split]
         # a prompt always ends with the mark of its end
         cut = [[*ids[:-1][: self.window - 1], self.end] for ids in rows]
-        first = self._ids([watched])[0][0] if watched else None
+        first = token_ids(self.tokenizer, [watched])[0][0] if watched else None
         answers: dict[int, Written] = {}
         with torch.inference_mode():
             for batch in batches([len(ids) for ids in cut], self.budget):
@@ -105,10 +110,6 @@ class Seq2Seq:
                 for place, (text, chance) in zip(batch, written, strict=True):
                     answers[place] = Written(text, chance, len(rows[place]))
         return [answers[place] for place in range(len(prompts))]
-
-    def _ids(self, texts: Sequence[str]) -> list[list[int]]:
-        options = {"add_special_tokens": False, "split_special_tokens": True, "verbose": False}
-        return list(self.tokenizer(list(texts), **options)["input_ids"])
 
     def _written(self, prompts: list[list[int]], first: int | None) -> list[tuple[str, float]]:
         import torch
