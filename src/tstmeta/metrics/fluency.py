@@ -77,7 +77,7 @@ class Perplexity(ModelMetric):
     @cached_property
     def reader(self) -> lm.Reader:
         """The model, which is loaded when it is needed."""
-        model = lm.loaded(self.model, hub.identity(self.model), "auto", "auto")
+        model = lm.loaded(self.model, hub.identity(self.model))
         return lm.Reader(model if self._folder is None else Cached(model, self._folder))
 
     def values(self, requests: Sequence[Request]) -> Sequence[Score]:

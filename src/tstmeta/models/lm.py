@@ -69,10 +69,10 @@ class Reader:
 
 
 @lru_cache(maxsize=1)
-def loaded(model: Backbone, identity: str, device: str, dtype: str) -> LanguageModel:
+def loaded(model: Backbone, identity: str) -> LanguageModel:
     """A model that several metrics share; a folder that is trained anew has another identity."""
     # texts that are read by themselves share little but the mark: trees would take twice the time
-    return hub.Lazy(model, device, dtype, reuse=False)
+    return hub.Lazy(model, reuse=False)
 
 
 def read_unigrams(path: Path, vocabulary: int) -> np.ndarray:
