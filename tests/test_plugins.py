@@ -62,14 +62,11 @@ from tstmeta.metrics import registry
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
     results = {"names": registry.names(), "data": data.names()}
-    results["warnings"] = [str(each.message) for each in caught]
-heavy = {"nltk", "sacrebleu", "rouge_score", "torch", "tstmeta.metrics.lexical", "their_sound"}
-results["imported"] = sorted(heavy & set(sys.modules))
-with warnings.catch_warnings(record=True) as caught:
-    warnings.simplefilter("always")
+    heavy = {"nltk", "sacrebleu", "rouge_score", "torch", "tstmeta.metrics.lexical", "their_sound"}
+    results["imported"] = sorted(heavy & set(sys.modules))
     results["list"] = CliRunner().invoke(cli.app, ["metrics", "--format", "csv"]).stdout
-    results["warnings"] += [str(each.message) for each in caught]
     results["all"] = registry.resolve(["all"])
+results["warnings"] = [str(each.message) for each in caught]
 results["errors"] = {}
 for name in (*json.loads(sys.argv[1]), "theirs:variant"):
     try:

