@@ -87,14 +87,13 @@ class Fake:
 
     def choice(self, index: int, ids: list[int]) -> dict:
         [[(_, logs)]] = self.engine.logprobs([Continuation((ids[0],), tuple(ids[1:]))])
+        words = map(self.engine.tokenizer.decode, ids[1:])
         rows = [
             {
                 str((token + 1) % len(self.engine.tokenizer)): {"logprob": -0.5},
                 str(token): {"logprob": float(log), "decoded_token": word},
             }
-            for token, log, word in zip(
-                ids[1:], logs, map(self.engine.tokenizer.decode, ids[1:]), strict=True
-            )
+            for token, log, word in zip(ids[1:], logs, words, strict=True)
         ]
         return {"index": index, "text": "!", "prompt_logprobs": [None, *rows]}
 

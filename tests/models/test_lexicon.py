@@ -8,14 +8,6 @@ from tstmeta.models.lexicon import Lexicon, read
 from tstmeta.schema import DataError
 
 HEADER = "word,style,weight\n"
-
-
-def file(folder, name, text):
-    path = folder / name
-    path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    return path
-
-
 WORDS = ("so bad", "good", "a")
 
 
@@ -28,7 +20,8 @@ WORDS = ("so bad", "good", "a")
     ],
 )
 def test_a_file_gives_its_words_in_order(tmp_path, name, text):
-    assert read(file(tmp_path, name, text)) == Lexicon(name, WORDS)
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    assert read(tmp_path / name) == Lexicon(name, WORDS)
 
 
 BROKEN = [
@@ -44,8 +37,9 @@ BROKEN = [
 
 @pytest.mark.parametrize(("name", "text", "message"), BROKEN)
 def test_a_broken_file_is_refused_with_the_place_and_a_remedy(tmp_path, name, text, message):
+    (tmp_path / name).write_text(text)
     with pytest.raises(DataError) as caught:
-        read(file(tmp_path, name, text))
+        read(tmp_path / name)
     assert message in str(caught.value)
     assert name in str(caught.value)
     assert "Remedy: " in str(caught.value)

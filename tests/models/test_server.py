@@ -128,11 +128,6 @@ def test_a_text_that_fills_the_window_is_answered_and_a_longer_one_refused(fake,
     assert len(fake.bodies) == before
 
 
-def failing(act):
-    """Another answer to completion requests."""
-    return lambda number, body: act
-
-
 def test_nobody_listens_is_an_error_at_once(served):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -177,7 +172,7 @@ def test_what_passes_is_tried_again(fake, served, requests, wanted, act):
 def test_what_does_not_pass_is_asked_once(fake, served, requests, status):
     model = served(batch=50)
     trial = len(fake.bodies)
-    fake.instead = failing(Act(status, b"this \x1b[31mis\n why"))
+    fake.instead = lambda *_: Act(status, b"this \x1b[31mis\n why")
     with pytest.raises(ServerError, match=rf"answers {status}: this \[31mis why\. Remedy: "):
         answers(model, requests)
     assert len(fake.bodies) == trial + 1
@@ -189,7 +184,7 @@ def test_what_does_not_pass_is_asked_once(fake, served, requests, status):
     ids=lambda body: repr(body[:20]),
 )
 def test_an_answer_of_another_form_is_refused(fake, served, body):
-    fake.instead = failing(Act(data=body))
+    fake.instead = lambda *_: Act(data=body)
     with pytest.raises(ServerError, match="Remedy"):
         served()
 

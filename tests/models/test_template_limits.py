@@ -1,6 +1,5 @@
 """A chat template is a program of a stranger: it ends in time, and with little memory."""
 
-import copy
 import json
 import os
 import resource
@@ -13,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.models import tiny, tiny_encoder
+from tests.models.test_template import with_template
 from tstmeta.models import template as rendering
 from tstmeta.models.causal import Backbone, MissingModel
 from tstmeta.models.encoders import Encoder
@@ -44,8 +44,8 @@ ERRORS = {
 
 
 def evil(template: str) -> Template:
-    tokenizer = copy.deepcopy(tiny.tokenizer("llama"))
-    tokenizer.chat_template, tokenizer.name_or_path = template, "/models/evil"
+    tokenizer = with_template(template)
+    tokenizer.name_or_path = "/models/evil"
     return Template(tokenizer)
 
 

@@ -29,13 +29,12 @@ _SIZES = {
     **{"hidden_size": WIDTH, "num_hidden_layers": LAYERS, "num_attention_heads": 4},
     **{"intermediate_size": 64, "max_position_embeddings": WINDOW, "pad_token_id": 0},
 }
+#: They count positions from behind the padding's number.
+_SHIFTED = {**_SIZES, "max_position_embeddings": WINDOW + 1}
 CONFIGS = {
     "bert": (transformers.BertConfig, _SIZES),
-    "roberta": (transformers.RobertaConfig, {**_SIZES, "max_position_embeddings": WINDOW + 1}),
-    "xlm-roberta": (
-        transformers.XLMRobertaConfig,
-        {**_SIZES, "max_position_embeddings": WINDOW + 1},
-    ),
+    "roberta": (transformers.RobertaConfig, _SHIFTED),
+    "xlm-roberta": (transformers.XLMRobertaConfig, _SHIFTED),
     "deberta": (
         transformers.DebertaConfig,
         {**_SIZES, "relative_attention": True, "pos_att_type": ["c2p", "p2c"]},
