@@ -12,23 +12,13 @@ import pandas as pd
 import pytest
 
 import tstmeta as tst
-from tests.attack.jobs import PATIENCE, SCORING, until_kept  # sets what forks have imported
+from tests.attack.jobs import METRIC, PATIENCE, SCORING, until_kept  # also what forks import
 from tests.scored import contents
 from tstmeta import scoring
 from tstmeta.models.tokencache import Cached
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="forks of a server")
 
-#: A metric that writes down which process scores which text, and takes its time.
-SLOW = """
-import os, time
-
-def {name}(source, output):
-    time.sleep(0.02)
-    with open("begun.log", "a") as log:
-        log.write(f"{{os.getpid()}} {name} {{output}}\\n")
-    return float(len(output))
-"""
 UNITS = 80
 #: Processes are forks of one that has imported what takes time.
 FORKS = multiprocessing.get_context("forkserver")
@@ -70,7 +60,7 @@ def start(tmp_path, monkeypatch):
     texts = [f"source {n},text {n}" for n in range(UNITS)]
     Path("mine.csv").write_text("\n".join(["source,output", *texts, ""]))
     for name in ("slow", "other"):
-        Path(f"{name}.py").write_text(SLOW.format(name=name))
+        Path(f"{name}.py").write_text(METRIC.replace("logged", name))
     begun: list[BaseProcess] = []
     barriers = []  # which have to live as long as the processes
 

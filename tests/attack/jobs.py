@@ -2,7 +2,7 @@
 
 A job knows how many units of work (scores, answers, steps) it has on file and how many were begun.
 Whatever ends a run, the same command must go on from what is on file and end as if nothing had
-happened: :func:`survive`.
+happened.
 """
 
 import contextlib
@@ -37,13 +37,14 @@ PACE = 0.02
 CONCURRENCY = 4
 #: Files that hold other bytes after each run: SQLite's, and what was begun.
 OTHERWISE = (".sqlite", ".sqlite-wal", ".sqlite-shm", ".log", ".pyc", ".lock")
-#: Slow metric; it holds what Python names anew in each process (an inner function, a set of texts).
+#: Slow metric that writes down which process scores what; it holds what Python names anew in each
+#: process (an inner function, a set of texts).
 METRIC = """
-import time
+import os, time
 
 def logged(source, output):
     with open("begun.log", "a") as log:
-        log.write(output + "\\n")
+        log.write(f"{os.getpid()} logged {output}\\n")
     time.sleep(0.02)
     return sum(len(word) / 7 for word in output.split() if word not in {"a", "the", "of", "and"})
 """
