@@ -249,7 +249,7 @@ def checked(
 ) -> pd.DataFrame:
     """Check cells, and convert columns with a :func:`numeric` check to floats (NaN = empty).
 
-    ``frame`` is indexed by row number, from 1; ``checks`` gives a column its check, checks or None;
+    ``frame`` is indexed by row number, from 1; ``checks`` gives a column its check or None;
     in the columns ``unique`` no two rows may agree.
     """
     pa = pandera()
@@ -372,6 +372,5 @@ def validate(frame: pd.DataFrame, table: str, where: str = "") -> pd.DataFrame:
             frame = hold(frame, rule, where) if len(frame) else empty(table)
         except DataError as error:
             problems += error.problems
-    if problems:
-        raise DataError(problems)
+    check(problems)
     return frame.reset_index(drop=True)
