@@ -36,6 +36,14 @@ def secret_in(*texts: object) -> list[str]:
     return [one for one in HIDDEN for text in texts if one in str(text)]
 
 
+WITHOUT_SECRETS = (
+    "http://host/v1+owner/name@revision",
+    "judge|server:http://host/v1|model:m|prompt:content@9cac34901140|asked:what? how@once",
+    "http://host/v1,me@example.org;you@example.org",
+    "which model does http://host/v1 run? Write me@example.org",
+)
+
+
 @pytest.mark.parametrize(
     ("text", "shown"),
     [
@@ -47,23 +55,11 @@ def secret_in(*texts: object) -> list[str]:
         ("http://h/v1#m?key=k", "http://h/v1#m"),
         ("no model at 'http://u:p@h/v1?key=k', sorry", "no model at 'http://h/v1', sorry"),
         ("http://u:p@a and http://u:p@b", "http://a and http://b"),
+        *((text, text) for text in WITHOUT_SECRETS),
     ],
 )
-def test_user_password_and_query_are_cut_out_of_urls(text, shown):
+def test_user_password_and_query_and_nothing_else_are_cut_out_of_urls(text, shown):
     assert conceal(text) == shown
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "http://host/v1+owner/name@revision",
-        "judge|server:http://host/v1|model:m|prompt:content@9cac34901140|asked:what? how@once",
-        "http://host/v1,me@example.org;you@example.org",
-        "which model does http://host/v1 run? Write me@example.org",
-    ],
-)
-def test_names_without_secrets_stay_as_they_are(text):
-    assert conceal(text) == text
 
 
 def test_every_error_of_ours_goes_through_it():
