@@ -10,7 +10,7 @@ import numpy as np
 from ..extras import lacking
 from ..models import encoders, hub, vectors
 from ..models.encoders import DECIMALS, ENCODERS, MINILM, TextVector
-from ..models.vectors import TokenTable, VectorFile, Vectors
+from ..models.vectors import VectorFile, Vectors
 from ..schema import Status
 from .base import Score, cut_note, installed, scored
 from .batched import ModelMetric
@@ -106,7 +106,7 @@ class WordMetric(ModelMetric):
     @cached_property
     def source(self) -> Vectors:
         file = self.settings.vectors
-        return VectorFile(file) if file else TokenTable(encoders.load(MINILM))
+        return VectorFile(file) if file else encoders.load(MINILM)
 
     def fields(self) -> dict[str, object]:
         if file := self.settings.vectors:

@@ -146,6 +146,14 @@ class Encoder:
         """The vectors that the network looks its tokens up in, float32 [vocabulary, d]."""
         return self._network().get_input_embeddings().weight.detach().cpu().float().numpy()
 
+    def places(self, texts: Sequence[str]) -> list[np.ndarray]:
+        """Where the tokens of each text have their static vectors; control tokens are left out."""
+        return [np.array(ids, dtype=np.int64) for ids in self.ids(texts, control=False)]
+
+    def vectors(self, places: np.ndarray) -> np.ndarray:
+        """Static vectors, float64 [n, d]."""
+        return self.static[places].astype(float)
+
     def ids(self, texts: Sequence[str], *, control: bool = True) -> list[list[int]]:
         """Token ids of each text without white space at its ends; ``[SEP]`` in it is letters."""
         return token_ids(self.tokenizer, [text.strip() for text in texts], control=control)

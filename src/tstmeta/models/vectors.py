@@ -21,21 +21,6 @@ from .causal import MissingModel
 from .encoders import Encoder
 
 
-class TokenTable:
-    """The vectors in which an encoder looks its tokens up; a word is a token, no control token."""
-
-    def __init__(self, encoder: Encoder):
-        self.encoder = encoder
-
-    def places(self, texts: Sequence[str]) -> list[np.ndarray]:
-        """Numbers of the words of each text that have a vector, with repeats, in order."""
-        return [np.array(ids, dtype=np.int64) for ids in self.encoder.ids(texts, control=False)]
-
-    def vectors(self, places: np.ndarray) -> np.ndarray:
-        """Their vectors, float64 [n, d]."""
-        return self.encoder.static[places].astype(float)
-
-
 class VectorFile:
     """Word vectors in GloVe's text format: a word and its numbers a line (Pennington et al., 2014).
 
@@ -48,11 +33,13 @@ class VectorFile:
         self._rows: dict[int, np.ndarray] = {}
 
     def places(self, texts: Sequence[str]) -> list[np.ndarray]:
+        """Numbers of the words of each text that have a vector, with repeats, in order."""
         index = self._index
         rows = ([index[word] for word in words(text) if word in index] for text in texts)
         return [np.array(row, dtype=np.int64) for row in rows]
 
     def vectors(self, places: np.ndarray) -> np.ndarray:
+        """Their vectors, float64 [n, d]."""
         if fresh := sorted(set(places.tolist()) - self._rows.keys()):
             with open(self.path, "rb") as file:
                 for place in fresh:
@@ -96,7 +83,8 @@ class VectorFile:
         return row
 
 
-Vectors = TokenTable | VectorFile
+#: Where words have vectors: of an encoder a word is a token.
+Vectors = Encoder | VectorFile
 
 
 def words(text: str) -> list[str]:
