@@ -1,6 +1,5 @@
 """Models out of folders and hubs: what is read, what is refused, and how each is called."""
 
-import json
 import os
 import pickle
 import shutil
@@ -76,20 +75,16 @@ def changed_tensor(change):
     return spoil
 
 
-def changed_json(name, key, value):
-    def change(folder):
-        path = folder / name
-        path.write_text(json.dumps({**json.loads(path.read_text()), key: value}))
-
-    return change
+def changed_json(name, **facts):
+    return lambda folder: tiny.change_json(folder / name, **facts)
 
 
 @pytest.mark.parametrize(
     ("change", "counts"),
     [
         (changed_tensor(lambda name, weight: {name: weight + 2**-20}), True),
-        (changed_json("config.json", "rms_norm_eps", 1e-3), True),
-        (changed_json("tokenizer_config.json", "eos_token", "a"), True),
+        (changed_json("config.json", rms_norm_eps=1e-3), True),
+        (changed_json("tokenizer_config.json", eos_token="a"), True),
         (lambda folder: (folder / "chat_template.jinja").write_text("another"), True),
         (lambda folder: (folder / "optimizer.bin").write_bytes(b"state"), False),
     ],
@@ -128,8 +123,7 @@ def test_code_that_comes_with_a_model_is_not_run_and_nobody_is_asked(folder, tmp
     fired = tmp_path / "fired"
     (folder / "theirs.py").write_text(f"open({str(fired)!r}, 'w')\nclass Model: pass\n")
     classes = {"AutoConfig": "theirs.Model", "AutoModelForCausalLM": "theirs.Model"}
-    changed_json("config.json", "auto_map", classes)(folder)
-    changed_json("config.json", "model_type", "unheard-of")(folder)
+    tiny.change_json(folder / "config.json", auto_map=classes, model_type="unheard-of")
     monkeypatch.setattr("builtins.input", lambda *args: pytest.fail("the user was asked"))
     with pytest.raises(MissingModel, match="cannot load"):
         load(str(folder), device="cpu")

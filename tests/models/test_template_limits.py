@@ -1,6 +1,5 @@
 """A chat template is a program of a stranger: it ends in time, and with little memory."""
 
-import json
 import os
 import resource
 import signal
@@ -131,11 +130,7 @@ def test_a_sentence_encoder_with_a_chat_template_is_refused(tmp_path):
     how = {"method": "forward", "method_output_name": "last_hidden_state"}
     wanted = {"modality_config": {"text": how, "message": how | {"format": "flat"}}}
     wanted |= {"module_output_name": "token_embeddings"}
-    for name, facts in (
-        ("tokenizer_config.json", {"chat_template": WAYS["loops"]}),
-        ("sentence_bert_config.json", wanted),
-    ):
-        file = pooled / name
-        file.write_text(json.dumps(json.loads(file.read_text()) | facts))
+    tiny.change_json(pooled / "tokenizer_config.json", chat_template=WAYS["loops"])
+    tiny.change_json(pooled / "sentence_bert_config.json", **wanted)
     with pytest.raises(MissingModel, match="puts texts into a chat template"):
         Encoder(Backbone(pooled.name, str(pooled)), "cpu").sentences(["a text"])

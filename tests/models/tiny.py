@@ -4,6 +4,7 @@ Weights are drawn wide, so that a token seen wrongly, or at a wrong position, ch
 """
 
 import copy
+import json
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -153,6 +154,11 @@ def save(path: Path, model: Any, tokenizer: Any) -> Path:
     model.save_pretrained(path)
     tokenizer.save_pretrained(path)
     return path
+
+
+def change_json(file: Path, **facts: object) -> None:
+    """Set keys of a JSON file."""
+    file.write_text(json.dumps(json.loads(file.read_text(encoding="utf-8")) | facts))
 
 
 @torch.inference_mode()
