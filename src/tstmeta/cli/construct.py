@@ -76,8 +76,7 @@ def construct(
     plan = run.plan_of(out, sources, **facts, seed=seed)
     note(f"{model} at {chat.server}, {len(plan.sources):,} sources, four texts for each")
     table, unanswered = run.construct(out, plan, chat, concurrency=concurrency)
-    for line in (*chat.notes, chat.bill()):
-        note(line)
+    note(*chat.notes, chat.bill())
     _show(out, table, format)
     if unanswered:
         note(f"{unanswered} questions stayed without an answer; the same command asks again")

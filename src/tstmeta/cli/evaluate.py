@@ -265,8 +265,7 @@ def write_results(
         lines = list(dict.fromkeys(remark for result in evaluations for remark in result.remarks))
         for result in evaluations:
             lines += [render.title(result)] * (len(evaluations) > 1) + result.summary
-        for line in lines:
-            note(line)
+        note(*lines)
     if settings.out is None:
         put(text, drawn=kind is TableFormat.table)
     else:
@@ -308,5 +307,4 @@ def advise(
         print(advice, end="")
         return
     show_table(advice.frame, format)
-    for line in advice.notes:
-        note(line)
+    note(*advice.notes)

@@ -91,9 +91,7 @@ def score(
         write_table(table, Path(out) if out else None)
         scores, failed = len(table), int((~table["status"].isin(USABLE)).sum())
         failures = scoring.failures(table)
-    for words in failures:
-        note(words)
-    note(f"{scores} scores, {failed} failed" + (f", in {out}" if out else ""))
+    note(*failures, f"{scores} scores, {failed} failed" + (f", in {out}" if out else ""))
     if failed:
         raise typer.Exit(1)
 
