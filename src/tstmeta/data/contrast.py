@@ -40,7 +40,7 @@ def span_of(right: str, wrong: str) -> Span:
     do the same the first is taken, which begins a phrase: "for Ben" in "a cap for Ben for Ida".
     """
     before, after = right.split(), wrong.split()
-    a, b = [_bare(word) for word in before], [_bare(word) for word in after]
+    a, b = [bare(word) for word in before], [bare(word) for word in after]
     shorter, longer = sorted((a, b), key=len)
     head = next((i for i, word in enumerate(shorter) if longer[i] != word), len(shorter))
     rest = len(shorter) - head
@@ -52,7 +52,8 @@ def span_of(right: str, wrong: str) -> Span:
     return Span(*map(" ".join, changed))
 
 
-def _bare(word: str) -> str:
+def bare(word: str) -> str:
+    """A word as it is compared: lower case, no outer punctuation."""
     return re.sub(r"^\W+|\W+$", "", word).lower()
 
 

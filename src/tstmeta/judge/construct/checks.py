@@ -12,7 +12,7 @@ from collections.abc import Mapping
 import pandas as pd
 from rapidfuzz.distance import Levenshtein
 
-from ...data.contrast import Span, format_span, span_of
+from ...data.contrast import Span, bare, format_span, span_of
 
 #: The four rewrites of a source, in the order of the contrast set.
 CELLS = ("strong", "strong-error", "light", "light-error")
@@ -56,8 +56,7 @@ def judge(table: pd.DataFrame) -> pd.DataFrame:
                 verdicts[cell] = ACCEPTED
             judged[row["item_id"]] = (verdicts[cell], findings, format_span(_span(cell, texts)))
     columns = ["verdict", "findings", "span"]
-    frame = pd.DataFrame.from_dict(judged, orient="index", columns=columns)
-    return table.assign(**{name: frame[name] for name in columns})
+    return table.assign(**pd.DataFrame.from_dict(judged, orient="index", columns=columns))
 
 
 def source_length(source: str) -> str:
@@ -115,13 +114,11 @@ _TALK = re.compile(
     re.I | re.M,
 )
 _FENCE = re.compile(r"={4,}|`{3,}|~{4,}|<{3,}|>{3,}|<\|\w|\|>|</?(text|source|data|output)\b", re.I)
-_OUTER = re.compile(r"^\W+|\W+$")
 
 
 def words(text: str) -> list[str]:
-    """Words as they are compared: lower case, no outer punctuation, none empty."""
-    bare = (_OUTER.sub("", word).lower() for word in text.split())
-    return [word for word in bare if word]
+    """Words as they are compared: :func:`.contrast.bare`, none empty."""
+    return list(filter(None, map(bare, text.split())))
 
 
 def plain(text: str) -> str:
