@@ -5,12 +5,11 @@ import re
 import pandas as pd
 import pytest
 
-from tests.command import command_line, table
+from tests.command import refusal, table
 from tests.likelihood import small
 from tstmeta.models import hub
-from tstmeta.schema import TstmetaError
 
-TEXTS = ("--source", "the cat sat down", "--output", "the cat sat <b>", "--style", "formal")
+TEXTS = "--source 'the cat sat down' --output 'the cat sat <b>' --style formal"
 
 
 @pytest.fixture(scope="module")
@@ -20,20 +19,14 @@ def model(tmp_path_factory):
 
 
 @pytest.fixture
-def run(tmp_path, monkeypatch):
-    command = command_line(tmp_path, monkeypatch)
-    return lambda *words: command("explain", *words)
-
-
-@pytest.fixture
-def tstmeta(run, model):
+def explain(tstmeta, model):
     """Run ``tstmeta explain`` with the tiny model."""
-    return lambda *words: run("--model", model, *words)
+    return lambda words: tstmeta(f"explain --model {model} {words}")
 
 
-def test_a_rewrite_is_shown_with_its_values_and_a_row_a_token(tstmeta):
-    rows = table(tstmeta(*TEXTS, "--format", "csv"))
-    result = tstmeta(*TEXTS)
+def test_a_rewrite_is_shown_with_its_values_and_a_row_a_token(explain):
+    rows = table(explain(f"{TEXTS} --format csv"))
+    result = explain(TEXTS)
     assert result.exit_code == 0
     lines = result.stdout.splitlines()
     assert lines[:2] == ["source  the cat sat down", "style   formal"]
@@ -43,31 +36,30 @@ def test_a_rewrite_is_shown_with_its_values_and_a_row_a_token(tstmeta):
     assert len(shown) == len(rows) - 1, "the end of the turn does not count here"
 
 
-def test_no_text_steers_a_terminal(tstmeta):
-    evil = "\x1b[31mred\x1b[0m [bold]bold[/bold] :smile: \u202eend"
-    result = tstmeta("--source", evil, "--output", evil, "--style", evil)
+def test_no_text_steers_a_terminal(explain):
+    evil = "'\x1b[31mred\x1b[0m [bold]bold[/bold] :smile: \u202eend'"
+    result = explain(f"--source {evil} --output {evil} --style {evil}")
     assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f\u202e]", result.stdout)
     assert "[bold]bold[/bold] :smile: \\u202eend" in result.stdout
 
 
-def test_an_empty_output_has_a_value_and_no_style_has_none(tstmeta):
-    result = tstmeta("--source", "a", "--output", "", "--style", "b")
+def test_an_empty_output_has_a_value_and_no_style_has_none(explain):
+    result = explain("--source a --output '' --style b")
     assert result.exit_code == 0
     assert "empty   empty output" in result.stdout
-    result = tstmeta("--source", "a", "--output", "b", "--style", "")
+    result = explain("--source a --output b --style ''")
     assert (result.exit_code, result.stderr) == (1, "no value\n")
     assert "invalid no target style" in result.stdout
 
 
-def test_half_a_character_is_refused(tstmeta):
-    result = tstmeta("--source", "a \udcff", "--output", "b", "--style", "c")
-    with pytest.raises(TstmetaError, match="a text holds half a character"):
-        raise result.exception
+def test_half_a_character_is_refused(explain):
+    refused = refusal(explain("--source 'a \udcff' --output b --style c"))
+    assert "a text holds half a character" in refused
 
 
-def test_a_model_that_is_absent_or_unknown_is_refused_with_what_to_do(run, monkeypatch):
+def test_a_model_that_is_absent_or_unknown_is_refused_with_what_to_do(tstmeta, monkeypatch):
     monkeypatch.setattr(hub, "here", lambda model: False)
-    absent = str(run(*TEXTS).exception)
+    absent = refusal(tstmeta(f"explain {TEXTS}"))
     assert absent == "smollm2-135m is not here: tstmeta models fetch smollm2-135m"
-    unknown = run(*TEXTS, "--model", "nosuch")
-    assert "'nosuch' names no setting and no model" in str(unknown.exception)
+    unknown = refusal(tstmeta(f"explain {TEXTS} --model nosuch"))
+    assert "'nosuch' names no setting and no model" in unknown

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.command import command_line, score, table, write_csv
+from tests.command import refusal, score, table, write_csv
 from tests.models.style import needs_encoder
 from tstmeta.data.corpora import learned
 from tstmeta.metrics import Request
@@ -15,21 +15,18 @@ FOOD = ("soup", "bread", "cake", "tea", "fish", "rice", "corn", "stew")
 TASTE = {"good": ("fine", "great"), "bad": ("cold", "awful")}
 
 
-@pytest.fixture
-def train(tmp_path, monkeypatch):
-    """``tstmeta train`` beside a corpus of two styles."""
-    run = command_line(tmp_path, monkeypatch)
+@pytest.fixture(autouse=True)
+def food(tstmeta, tmp_path):
+    """Corpora of two styles: one too small to learn from, one eight times as large."""
     rows = [(f"the {food} was {word}", s) for s in TASTE for food in FOOD for word in TASTE[s]]
     write_csv(tmp_path / "food.csv", [("text", "style"), *rows])
-    return lambda *words: run("train", *words)
+    many = [(f"{text} {n}", style) for text, style in rows for n in range(8)]
+    write_csv(tmp_path / "tastes.csv", [("text", "style"), *many])
 
 
 @needs_encoder
-def test_texts_of_two_styles_become_a_metric_of_style(train, tmp_path):
-    rows = [(f"the {food} was {word} {n}", s) for s in TASTE for food in FOOD for word in TASTE[s]
-            for n in range(8)]  # fmt: skip
-    write_csv(tmp_path / "tastes.csv", [("text", "style"), *rows])
-    result = train("style", "tastes.csv", "--out", "mine", "--format", "csv")
+def test_texts_of_two_styles_become_a_metric_of_style(tstmeta, tmp_path):
+    result = tstmeta("train style tastes.csv --out mine --format csv")
     [row] = table(result).to_dict("records")
     report = json.loads((tmp_path / "mine" / training.REPORT).read_text(encoding="utf-8"))
     assert sum(report["sizes"].values()) == 256
@@ -51,18 +48,18 @@ def test_a_sentence_of_another_split_is_not_learned_from(tmp_path):
 @pytest.mark.parametrize(
     ("words", "message", "kind"),
     [
-        ("style held.csv --out x", "has no sentence to learn from", TstmetaError),
-        ("style nothing.csv --out x", "there is no such file", DataError),
-        ("style broken.csv --out x", "row 2, column style: missing value", DataError),
-        ("style blank.csv --out x", "row 1, column text: missing value", DataError),
-        ("style lacks.csv --out x", "style", DataError),
-        ("style food.csv --out x", "16 texts can be learned from", TstmetaError),
-        ("style single.csv --out x", "all texts have the style 'a'", TstmetaError),
-        ("style food.csv --out taken", "is not empty. Remedy: name a new folder", TstmetaError),
-        ("style food.csv --out held.csv", "is not empty. Remedy: name a new folder", TstmetaError),
+        ("held.csv --out x", "has no sentence to learn from", TstmetaError),
+        ("nothing.csv --out x", "there is no such file", DataError),
+        ("broken.csv --out x", "row 2, column style: missing value", DataError),
+        ("blank.csv --out x", "row 1, column text: missing value", DataError),
+        ("lacks.csv --out x", "style", DataError),
+        ("food.csv --out x", "16 texts can be learned from", TstmetaError),
+        ("single.csv --out x", "all texts have the style 'a'", TstmetaError),
+        ("food.csv --out taken", "is not empty. Remedy: name a new folder", TstmetaError),
+        ("food.csv --out held.csv", "is not empty. Remedy: name a new folder", TstmetaError),
     ],
 )
-def test_a_mistake_is_told_before_anything_is_written(train, tmp_path, words, message, kind):
+def test_a_mistake_is_told_before_anything_is_written(tstmeta, tmp_path, words, message, kind):
     (tmp_path / "broken.csv").write_text("text,style\na,b\nc, \n")
     (tmp_path / "held.csv").write_text("text,style,split\na,b,test\nc,d,dev\n")
     (tmp_path / "blank.csv").write_text("text,style\n ,b\nc,d\n")
@@ -71,8 +68,8 @@ def test_a_mistake_is_told_before_anything_is_written(train, tmp_path, words, me
     (tmp_path / "taken").mkdir()
     (tmp_path / "taken" / "letter.txt").write_text("precious")
     before = {path.name: path.read_bytes() for path in tmp_path.rglob("*.*")}
-    result = train(*words.split())
-    assert isinstance(result.exception, kind), result.exception
-    assert message in str(result.exception)
+    result = tstmeta(f"train style {words}")
+    assert message in refusal(result)
+    assert isinstance(result.exception, kind)
     assert result.stdout == ""
     assert {path.name: path.read_bytes() for path in tmp_path.rglob("*.*")} == before
