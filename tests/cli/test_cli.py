@@ -6,7 +6,6 @@ import shlex
 import subprocess
 import sys
 import warnings
-from io import StringIO
 from unittest.mock import Mock
 
 import pandas as pd
@@ -14,15 +13,10 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from tests.command import commands
+from tests.command import commands, table
 from tstmeta import cli, data
 from tstmeta.data import catalogue
 from tstmeta.stats import alpha
-
-
-@pytest.fixture
-def mine(tstmeta, tmp_path):
-    return tmp_path / "mine.csv"
 
 
 def ended(monkeypatch, *words):
@@ -79,13 +73,11 @@ def test_a_warning_is_one_line_on_stderr(monkeypatch, capsys):
     assert line == "warning: odd"
 
 
-def test_show_describes_a_file_of_yours(tstmeta, mine):
-    result = tstmeta("data", "show", mine, "--format", "csv")
-    facts = pd.read_csv(StringIO(result.stdout)).set_index(["part", "what"])["value"]
-    assert facts["counts", "items"] == "4"
-    assert facts["counts", "systems"] == "2"
-    assert facts["content", "raters"] == "r1, r2"
-    assert facts["content", "mean"] == "3.125"
+def test_show_describes_a_file_of_yours(tstmeta):
+    result = tstmeta("data show mine.csv --format csv")
+    facts = table(result).set_index(["part", "what"])["value"]
+    assert facts["counts"].loc[["items", "systems"]].tolist() == ["4", "2"]
+    assert facts["content"].loc[["raters", "mean"]].tolist() == ["r1, r2", "3.125"]
     expected = f"{alpha([[5, 4], [2, 1], [5, 5], [1, 2]]).value:.3f} (2 raters, 4 rewrites)"
     assert facts["content", "Krippendorff's alpha (ordinal)"] == expected
     assert facts["style", "Krippendorff's alpha (ordinal)"] == "- (one rater only)"
@@ -93,29 +85,28 @@ def test_show_describes_a_file_of_yours(tstmeta, mine):
 
 
 def test_a_data_set_that_is_not_here_has_a_card_and_its_files_are_missing(tstmeta):
-    result = tstmeta("data", "show", "mir")
+    result = tstmeta("data show mir")
     assert result.exit_code == 0
     assert "Sentiment transfer on Yelp" in result.stdout
     assert "tstmeta data fetch mir" in result.stderr
-    result = tstmeta("data", "check", "pauli", "--format", "csv")
-    assert result.exit_code == 1
-    assert pd.read_csv(StringIO(result.stdout))["state"].tolist() == ["missing"] * 7
-    assert result.stderr == "7 files, 7 missing or wrong\n"
+    result = tstmeta("data check pauli --format csv")
+    assert table(result)["state"].tolist() == ["missing"] * 7
+    assert (result.exit_code, result.stderr) == (1, "7 files, 7 missing or wrong\n")
 
 
-@pytest.mark.parametrize("table", ["items", "preferences"])
-def test_a_table_can_be_exported_with_nothing_else_on_stdout(tstmeta, mine, tmp_path, table):
-    expected = getattr(data.load(str(mine)), table)
-    result = tstmeta("data", "export", mine, "--table", table)
+@pytest.mark.parametrize("name", ["items", "preferences"])
+def test_a_table_can_be_exported_with_nothing_else_on_stdout(tstmeta, name):
+    expected = getattr(data.load("mine.csv"), name)
+    result = tstmeta(f"data export mine.csv --table {name}")
     assert (result.exit_code, result.stderr) == (0, "")
-    assert pd.read_csv(StringIO(result.stdout)).shape == expected.shape
-    result = tstmeta("data", "export", mine, "-t", table, "--out", out := tmp_path / "t.parquet")
-    assert (result.stdout, result.stderr) == ("", f"wrote {len(expected)} rows to {out}\n")
-    assert pd.read_parquet(out).columns.tolist() == expected.columns.tolist()
+    assert table(result).shape == expected.shape
+    result = tstmeta(f"data export mine.csv -t {name} --out t.parquet")
+    assert (result.stdout, result.stderr) == ("", f"wrote {len(expected)} rows to t.parquet\n")
+    assert pd.read_parquet("t.parquet").columns.tolist() == expected.columns.tolist()
 
 
-def test_the_program_prints_plain_tables_when_piped_and_bears_a_pipe_that_closes_early(mine):
-    command = [sys.executable, "-m", "tstmeta", "data", "show", str(mine)]
+def test_the_program_prints_plain_tables_when_piped_and_bears_a_pipe_that_closes_early(tstmeta):
+    command = [sys.executable, "-m", "tstmeta", "data", "show", "mine.csv"]
     environment = {**os.environ, "PYTHONWARNINGS": "default"}
     shown = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=60)
     assert (shown.returncode, shown.stderr) == (0, "")
