@@ -14,9 +14,8 @@ import pandas as pd
 import pytest
 import typer
 from nbformat.v4 import new_code_cell, new_notebook
-from typer.testing import CliRunner
 
-from tests.command import command_line, commands
+from tests.command import command_line, commands, refusal
 from tests.judge import scripted
 from tstmeta import bulk, cli, label_studio, notebook
 from tstmeta.cli.options import OUTPUTS, Command
@@ -37,6 +36,8 @@ WORDS = {
 #: Two options that name one file, the file (``@`` in the command; ``-`` without), the command.
 TABLE = """
 --out --data mine.csv | score --data @ --out @
+--out --data mine.csv | score --data @ --out soft.csv
+--out --data mine.csv | score --data @ --out hard.csv
 --out --data set.csv.toml | score --data set.csv --out @
 --out --data beside.csv | score --data set.csv --out @
 --out --metric my.py | score --data mine.csv --metric ./my.py:share --out @
@@ -150,14 +151,13 @@ def write_inputs():
 
 
 @pytest.fixture
-def files(template, tmp_path, monkeypatch):
-    """A copy of the folder, with links to three of its files."""
+def files(template, tstmeta, tmp_path):
+    """A copy of the folder, with links to two of its files."""
     shutil.copytree(template, tmp_path, dirs_exist_ok=True)
-    command_line(tmp_path, monkeypatch)
-    shutil.copy(template / "mine.csv", "mine.csv")
-    os.symlink("mine.csv", "link.svg")
+    for name in ("link.svg", "soft.csv"):
+        os.symlink("mine.csv", name)
     os.link("ratings.csv", "rated.svg")
-    os.link("mine.csv", "link.json")
+    os.link("mine.csv", "hard.csv")
     return tmp_path
 
 
@@ -172,13 +172,14 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {str(path): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def refuses(files, server, monkeypatch, capsys, case, command=cli.app):
-    """Hold a command to it: the message names both options, and no input is another."""
+@pytest.mark.parametrize("case", CASES, ids=[case[0] for case in CASES])
+def test_an_output_that_is_an_input_is_refused(files, server, monkeypatch, capsys, case):
+    """The message names both options, and no input is another."""
     words, option, other, file = case
     before = contents(files)
     monkeypatch.setattr(sys, "argv", ["tstmeta", *words.replace("SERVER", server).split()])
     with pytest.raises(SystemExit) as end:
-        cli.main(command)
+        cli.main()
     after = contents(files)
     assert {path: after.get(path) for path in before} == before
     assert end.value.code == 2
@@ -189,35 +190,19 @@ def refuses(files, server, monkeypatch, capsys, case, command=cli.app):
     assert not file or Path(file).name in message
 
 
-@pytest.mark.parametrize("case", CASES, ids=[case[0] for case in CASES])
-def test_an_output_that_is_an_input_is_refused(files, server, monkeypatch, capsys, case):
-    refuses(files, server, monkeypatch, capsys, case)
-
-
-@pytest.mark.parametrize("link", [os.symlink, os.link])
-def test_links_are_followed(files, server, monkeypatch, capsys, link):
-    link("mine.csv", "other.csv")
-    row = ("score -d mine.csv -o other.csv", "--out", "--data", "mine.csv")
-    refuses(files, server, monkeypatch, capsys, row)
-
-
-def test_an_export_within_the_folder_of_a_construction_stays(files, monkeypatch):
+def test_an_export_within_the_folder_of_a_construction_stays(tstmeta, files, monkeypatch):
     shutil.copy("ann.csv", "formal/ratings.csv")
     before = contents(files)
-    monkeypatch.setattr(
-        run, "import_ratings", lambda folder, _: run.storage.write(folder / run.RATINGS, "")
-    )
-    result = CliRunner().invoke(cli.app, ["construct", "import", "formal", "formal/ratings.csv"])
-    assert isinstance(result.exception, TstmetaError)
-    assert "which EXPORT... names" in str(result.exception)
+    written = lambda folder, _: run.storage.write(folder / run.RATINGS, "")  # noqa: E731
+    monkeypatch.setattr(run, "import_ratings", written)
+    refused = refusal(tstmeta("construct import formal formal/ratings.csv"))
+    assert "which EXPORT... names" in refused
     assert contents(files) == before
 
 
-def test_a_name_is_no_path(files, monkeypatch):
-    call = command_line(files, monkeypatch)
-    words = ("score", "--data", "rows.parquet", "--metric", "bleu", "--out", "bleu")
-    assert call(*words).exit_code == 0
-    assert call(*words).exit_code == 0
+def test_a_name_is_no_path(tstmeta, files):
+    command = "score --data rows.parquet --metric bleu --out bleu"
+    assert [tstmeta(command).exit_code for _ in range(2)] == [0, 0]
 
 
 def test_the_library_refuses_too(files):

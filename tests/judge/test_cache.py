@@ -2,9 +2,7 @@
 
 import json
 import os
-import sqlite3
 import stat
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -17,6 +15,14 @@ from tstmeta.judge.cache import AnswerCache
 from tstmeta.schema import TstmetaError
 
 FULL = Reply("4, for \ud800 it says \0 京都", "length", "no", "", 3, 0, "tiny", "fp")
+
+
+@pytest.fixture
+def answers(tmp_path):
+    """A file with an answer under ``k``."""
+    with AnswerCache(tmp_path / "a.sqlite") as answers:
+        answers.put("k", question(), FULL)
+        yield answers
 
 
 @settings(max_examples=20)
@@ -32,37 +38,31 @@ def test_an_answer_comes_back_as_it_was(tmp_path_factory, text):
         assert (answers.get("full"), answers.get("odd")) == (FULL, odd)
 
 
-def test_an_answer_of_an_older_version_is_read_without_its_log_probabilities(tmp_path):
-    with AnswerCache(tmp_path / "a.sqlite") as answers:
-        answers.put("k", question(), FULL)
-    with closing(sqlite3.connect(tmp_path / "a.sqlite")) as database, database:
-        (text,) = database.execute("SELECT reply FROM answers").fetchone()
-        older = json.dumps(json.loads(text) | {"tokens": [["4", -0.1, [["4", -0.1]]]]})
-        database.execute("UPDATE answers SET reply = ?", (older,))
-    with AnswerCache(tmp_path / "a.sqlite") as answers:
-        assert answers.get("k") == FULL
+def test_an_answer_of_an_older_version_is_read_without_its_log_probabilities(answers):
+    [[text]] = answers._db.execute("SELECT reply FROM answers")
+    older = json.dumps(json.loads(text) | {"tokens": [["4", -0.1, [["4", -0.1]]]]})
+    answers._db.execute("UPDATE answers SET reply = ?", (older,))
+    assert answers.get("k") == FULL
 
 
-def test_the_first_answer_to_a_question_stays(tmp_path):
+def test_the_first_answer_to_a_question_stays(answers):
     """Two processes that ask the same at the same time go on with the same answer."""
-    with AnswerCache(tmp_path / "a.sqlite") as first, AnswerCache(tmp_path / "a.sqlite") as second:
-        first.put("k", question(), Reply("4"))
-        assert second.put("k", question(), Reply("5")) == second.get("k") == Reply("4")
+    with AnswerCache(answers.path) as second:
+        assert second.put("k", question(), Reply("5")) == second.get("k") == FULL
 
 
 @pytest.mark.skipif(os.name == "nt", reason="modes of POSIX")
 def test_files_with_answers_are_their_owners_alone_and_a_mode_that_was_chosen_stays(tmp_path):
-    def modes(folder):
-        return {path.name: stat.filemode(path.stat().st_mode) for path in folder.iterdir()}
-
-    with AnswerCache(tmp_path / "new" / "a.sqlite") as answers:
-        answers.put("k", question(), FULL)
-        names = ("a.sqlite", "a.sqlite-wal", "a.sqlite-shm")
-        assert modes(tmp_path / "new") == dict.fromkeys(names, "-rw-------")
-    (tmp_path / "new" / "a.sqlite").chmod(0o640)
-    with AnswerCache(tmp_path / "new" / "a.sqlite") as answers:
-        assert answers.get("k") == FULL
-        assert modes(tmp_path / "new") == dict.fromkeys(names, "-rw-r-----")
+    path = tmp_path / "new" / "a.sqlite"
+    for mode in ("-rw-------", "-rw-r-----"):
+        with AnswerCache(path) as answers:
+            answers.put("k", question(), FULL)
+            assert answers.get("k") == FULL
+            modes = {
+                file.name: stat.filemode(file.stat().st_mode) for file in path.parent.iterdir()
+            }
+        assert modes == dict.fromkeys(("a.sqlite", "a.sqlite-wal", "a.sqlite-shm"), mode)
+        path.chmod(0o640)
 
 
 def damaged(path: Path) -> None:
@@ -94,17 +94,14 @@ def test_a_file_that_is_no_cache_is_refused_with_a_remedy_and_left_alone(tmp_pat
 
 
 @pytest.mark.parametrize("broken", ["{", "[]", "{}"])
-def test_an_answer_that_cannot_be_read_is_told_and_not_invented(tmp_path, broken):
-    with AnswerCache(tmp_path / "a.sqlite") as answers:
-        answers.put("k", question(), FULL)
-        answers._db.execute("UPDATE answers SET reply = ?", (broken,))
-        with pytest.raises(TstmetaError, match="cannot be read"):
-            answers.get("k")
+def test_an_answer_that_cannot_be_read_is_told_and_not_invented(answers, broken):
+    answers._db.execute("UPDATE answers SET reply = ?", (broken,))
+    with pytest.raises(TstmetaError, match="cannot be read"):
+        answers.get("k")
 
 
-def test_a_full_disk_stops_the_run_rather_than_lose_an_answer(tmp_path):
-    with AnswerCache(tmp_path / "a.sqlite") as answers:
-        pages = answers._db.execute("PRAGMA page_count").fetchone()[0]
-        answers._db.execute(f"PRAGMA max_page_count = {pages}")
-        with pytest.raises(TstmetaError, match=r"full.*there is room"):
-            answers.put("k", question(), Reply("x" * 100_000))
+def test_a_full_disk_stops_the_run_rather_than_lose_an_answer(answers):
+    pages = answers._db.execute("PRAGMA page_count").fetchone()[0]
+    answers._db.execute(f"PRAGMA max_page_count = {pages}")
+    with pytest.raises(TstmetaError, match=r"full.*there is room"):
+        answers.put("long", question(), Reply("x" * 100_000))
