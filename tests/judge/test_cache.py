@@ -58,9 +58,7 @@ def test_files_with_answers_are_their_owners_alone_and_a_mode_that_was_chosen_st
         with AnswerCache(path) as answers:
             answers.put("k", question(), FULL)
             assert answers.get("k") == FULL
-            modes = {
-                file.name: stat.filemode(file.stat().st_mode) for file in path.parent.iterdir()
-            }
+            modes = {f.name: stat.filemode(f.stat().st_mode) for f in path.parent.iterdir()}
         assert modes == dict.fromkeys(("a.sqlite", "a.sqlite-wal", "a.sqlite-shm"), mode)
         path.chmod(0o640)
 

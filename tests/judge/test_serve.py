@@ -65,10 +65,9 @@ def healthy(url: str) -> bool:
 
 def test_a_real_server_is_asked_once_and_nothing_is_made_of_rubbish(server, tmp_path, monkeypatch):
     tstmeta = command_line(tmp_path, monkeypatch)
-    words = ["judge", "run", "--data", "contrast", "--prompt", "joint", "--server", server]
-    words += ["--model", "tiny-chat", "--limit", str(ITEMS)]
-    words += ["--out", "rows.csv", "--scores-out", "scores.csv"]
-    first, second = tstmeta(*words), tstmeta(*words)
+    command = f"judge run --data contrast --prompt joint --server {server} --model tiny-chat"
+    command += f" --limit {ITEMS} --out rows.csv --scores-out scores.csv"
+    first, second = tstmeta(command), tstmeta(command)
     assert first.exit_code == second.exit_code == 1, "rubbish is no rating"
     assert f"{ITEMS} requests (0 answers are kept)" in first.stderr
     assert f"0 requests ({ITEMS} answers are kept)" in second.stderr
