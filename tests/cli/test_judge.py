@@ -1,7 +1,6 @@
 """``tstmeta judge`` as a user meets it: lists, dry runs, runs, interrupts, files, mistakes."""
 
 import json
-import re
 import signal
 import subprocess
 import sys
@@ -13,6 +12,7 @@ import pytest
 
 from tests.command import refusal, table
 from tests.judge import scripted
+from tests.judge.asking import fences
 from tests.judge.scripted import error, says
 from tstmeta.judge import prompts
 
@@ -39,8 +39,7 @@ def server():
 
 
 def counting(asked):
-    rewrite = re.findall(r"^====\n(.*)\n====$", asked.prompt, re.MULTILINE)[-1]
-    return says(str(len(rewrite.split())))
+    return says(str(len(fences(asked.prompt)[-1].split())))
 
 
 def asking(server, more=""):

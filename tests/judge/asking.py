@@ -1,6 +1,6 @@
 """How the tests ask: a server, or a judge that is a function (no HTTP, no clock).
 
-    chat = Talking(lambda texts: Reply(text="4"))
+    chat = talking(lambda texts: Reply(text="4"))
 
 ``texts`` are the fenced texts of the question below the style: source first, then the rewrites.
 """
@@ -67,11 +67,15 @@ def kept(folder: Path) -> int:
         return file.execute("SELECT count(*) FROM answers").fetchone()[0]
 
 
-def fences(question: Question) -> list[str]:
-    """The texts between the lines of a question's fence: the longest line of ``=`` there is."""
-    words = question.messages[-1].content
-    fence = max(re.findall(r"^=+$", words, re.MULTILINE), key=len)
-    return re.findall(rf"^{fence}\n(.*?)\n{fence}$", words, re.MULTILINE | re.DOTALL)
+def prompt_of(question: Question) -> str:
+    """The last message."""
+    return question.messages[-1].content
+
+
+def fences(prompt: str) -> list[str]:
+    """The texts between the lines of a prompt's fence: the longest line of ``=`` there is."""
+    fence = max(re.findall(r"^=+$", prompt, re.MULTILINE), key=len)
+    return re.findall(rf"^{fence}\n(.*?)\n{fence}$", prompt, re.MULTILINE | re.DOTALL)
 
 
 class Chatting:
@@ -92,12 +96,6 @@ class Chatting:
         self.closed += 1
 
 
-class Talking(Chatting):
-    """Rates the fenced texts of a question."""
-
-    def __init__(self, judge: Callable[[list[str]], Reply]):
-        super().__init__(lambda question: judge(fences(question)[1:]))
-
-    @property
-    def asked(self) -> list[list[str]]:
-        return [fences(question)[1:] for question in self.questions]
+def talking(judge: Callable[[list[str]], Reply]) -> Chatting:
+    """A model that rates the fenced texts of a question."""
+    return Chatting(lambda question: judge(fences(prompt_of(question))[1:]))
