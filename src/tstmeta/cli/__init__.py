@@ -18,7 +18,7 @@ import typer
 from ..console import note
 from ..extras import remedy
 from ..schema import TstmetaError
-from . import construct, data, evaluate, explain, judge, models, options, run, score, train
+from . import construct, data, evaluate, explain, judge, models, options, run, score
 
 app = typer.Typer(
     name="tstmeta",
@@ -41,7 +41,7 @@ app.command("run", context_settings={"allow_extra_args": True, "ignore_unknown_o
 )
 app.add_typer(judge.judge_app, name="judge")
 app.add_typer(construct.construct_app, name="construct")
-app.add_typer(train.train_app, name="train")
+app.add_typer(models.train_app, name="train")
 LISTS = (data.data_list, data.data_check, score.metrics)  # they need no pandas
 for group in (app, *(info.typer_instance or app for info in app.registered_groups)):
     for command in group.registered_commands:
