@@ -13,10 +13,9 @@ from pathlib import Path
 
 from .. import storage
 from ..schema import TstmetaError
+from ..store import PATIENCE
 from .base import Question, Reply
 
-#: Seconds to wait for another process that writes; one answer takes well under a millisecond.
-PATIENCE = 60.0
 _JSON = json.JSONEncoder(separators=(",", ":"))
 _TABLE = """
 CREATE TABLE IF NOT EXISTS answers (
