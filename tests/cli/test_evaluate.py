@@ -42,7 +42,7 @@ def many(tmp_path, tstmeta):
     columns = {"good": quality(), "poor": quality() + rng.normal(0, 3, 96), "fair": 2 * quality()}
     long = data.items[["item_id"]].assign(**columns).melt("item_id", var_name="metric")
     long.to_csv(tmp_path / "scores.csv", index=False)
-    return ("evaluate", "-d", "many.csv", "--scores", "scores.csv", "--draws", "200")
+    return "evaluate -d many.csv --scores scores.csv --draws 200"
 
 
 def test_the_choices_are_those_of_the_statistics():
@@ -99,9 +99,8 @@ def test_by_default_what_lacks_an_extra_is_left_out_and_failures_are_named_once(
 
 
 def test_what_is_given_reaches_the_analysis(tstmeta, many):
-    words = ("--dimension", "content", "-s", "kendall", "-l", "source", "--seed", "5")
-    words += ("--resample", "both", "-f", "json")
-    read = json.loads(tstmeta(*many, *words).stdout)
+    words = "--dimension content -s kendall -l source --seed 5 --resample both -f json"
+    read = json.loads(tstmeta(f"{many} {words}").stdout)
     [facts] = read["evaluations"]
     setting = {"statistic": "kendall", "level": "source", "units": "both", "draws": 200, "seed": 5}
     assert setting.items() <= facts.items()
@@ -171,8 +170,8 @@ def test_levels_statistics_and_data_sets_stand_in_one_table(tstmeta, many, tmp_p
 
 
 def test_rewrites_are_chosen_by_columns_and_labels(tstmeta, many):
-    words = (*many, "--dimension", "content", "--where", "system=A", "--where")
-    rows = table(tstmeta(*words, "system=B", "--where", "task=formal", "-f", "csv"))
+    command = f"{many} --dimension content --where system=A --where"
+    rows = table(tstmeta(f"{command} system=B --where task=formal -f csv"))
     assert set(rows["dataset"]) == {"many@system=A,system=B,task=formal"}
     assert set(rows["n"][rows["kind"] == "metric"]) == {12}, "sources with such a pair"
     for wrong, message in (
@@ -180,7 +179,7 @@ def test_rewrites_are_chosen_by_columns_and_labels(tstmeta, many):
         ("task=rude", "--where: no task is 'rude'; there is 'formal', 'polite'"),
         ("task", "--where: no task is ''; there is 'formal', 'polite'"),
     ):
-        assert re.search(message, refusal(tstmeta(*words, wrong)))
+        assert re.search(message, refusal(tstmeta(f"{command} {wrong}")))
 
 
 def test_a_sample_keeps_sources_whole_is_stated_and_leaves_the_store_as_it_is(
@@ -197,7 +196,7 @@ def test_a_sample_keeps_sources_whole_is_stated_and_leaves_the_store_as_it_is(
     source = pd.read_csv("many.csv").set_index("item_id")["source_id"][drawn["item_id"]]
     assert set(source.value_counts()) == {4}
     pd.testing.assert_frame_equal(table(tstmeta(command)), every)
-    title = tstmeta(*many, "--limit", "31", "--dimension", "content").stdout
+    title = tstmeta(f"{many} --limit 31 --dimension content").stdout
     assert title.startswith("many@a random sample of 28 of 96 rewrites, seed 0: 28 rewrites, 7 so")
 
 
@@ -205,9 +204,9 @@ def test_the_installed_command_writes_table_figure_and_sentences_with_the_same_b
     tstmeta, many, tmp_path
 ):
     program = Path(sys.executable).with_name("tstmeta")
-    words = ("-m", "bleu", "--basis", "source", "--scores", "scores.csv", "--draws", "200")
-    paper = ("evaluate", "--data", "many.csv", "--out", "table.tex", "--plot", "figure.pdf", *words)
-    done = subprocess.run([program, *paper], cwd=tmp_path, capture_output=True, timeout=600)
+    command = f"{many} -m bleu --basis source"
+    words = f"{command} --out table.tex --plot figure.pdf".split()
+    done = subprocess.run([program, *words], cwd=tmp_path, capture_output=True, timeout=600)
     assert (done.returncode, done.stdout) == (0, b""), done.stderr
     written = (tmp_path / "table.tex").read_bytes()
     latex, figure = written.decode(), (tmp_path / "figure.pdf").read_bytes()
@@ -216,15 +215,14 @@ def test_the_installed_command_writes_table_figure_and_sentences_with_the_same_b
     for part in ("Best agreement with the mean human rating of content", "Best sentinel: "):
         assert part in latex
         assert part in done.stderr.decode()
-    again = tstmeta("evaluate", "-d", "many.csv", *words, "-f", "latex", "--plot", "again.pdf")
+    again = tstmeta(f"{command} -f latex --plot again.pdf")
     assert again.stdout.encode() == written
     assert (tmp_path / "again.pdf").read_bytes() == figure
 
 
 def test_a_hybrid_stands_among_the_metrics_and_was_fitted_on_other_sources(tstmeta, many):
-    words = ("--dimension", "content", "--seed", "4")
-    result = tstmeta(*many, *words, "--combine", "hybrid-simulation", "--format", "csv")
-    rows = table(result).set_index("metric")
+    words = "--dimension content --seed 4 --combine hybrid-simulation --format csv"
+    rows = table(tstmeta(f"{many} {words}")).set_index("metric")
     data = load("many.csv")
     scores = read_scores(Path("scores.csv"), data)
     combined = hybrid(data, scores, "content", "simulation", Settings(seed=4)).scores
@@ -239,9 +237,9 @@ def test_a_hybrid_needs_metrics_enough_and_a_combination_a_name_that_is_known(
     tstmeta, many, tmp_path
 ):
     for words, message in (
-        (("--dimension", "style", "--combine", "hybrid-simulation"), "style"),
-        (("--combine", "hybrid"), "known: gm, gm:learned, j:FL, hybrid-simulation"),
-        (("-m", "gm"), "--combine gm"),
+        ("--dimension style --combine hybrid-simulation", "style"),
+        ("--combine hybrid", "known: gm, gm:learned, j:FL, hybrid-simulation"),
+        ("-m gm", "--combine gm"),
     ):
-        assert message in refusal(tstmeta(*many, *words))
+        assert message in refusal(tstmeta(f"{many} {words}"))
         assert not (tmp_path / "store" / "store.sqlite").exists()
