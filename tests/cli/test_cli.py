@@ -13,7 +13,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from tests.command import commands, table
+from tests.command import commands, refusal, table
 from tstmeta import cli, data
 from tstmeta.data import catalogue
 from tstmeta.stats import alpha
@@ -56,6 +56,23 @@ def test_what_ends_a_command_is_no_traceback(monkeypatch, capsys, error, code, m
     err = capsys.readouterr().err
     assert err.startswith(message)
     assert "Traceback" not in err
+
+
+#: What is typed, and what is said of it.
+MISTAKES = [
+    ("reproduce --paper pauli", "nothing is printed under paper 'pauli'"),
+    ("reproduce --paper lai2023 --table 9", "known: lai2023 1, lai2023 2"),
+    ("reproduce --table fig9", "pauli2025 fig1"),
+    ("explain --source 'a \udcff' --output b --style c", "a text holds half a character"),
+    ("explain --source a --output b --style c --model x", "'x' names no setting and no model"),
+    ("judge run -d contrast -p content --server http://127.0.0.1:9 -m m", "no connection to"),
+    ("construct export nowhere --out form", "nowhere holds no construction"),
+]
+
+
+@pytest.mark.parametrize(("typed", "message"), MISTAKES, ids=[said for _, said in MISTAKES])
+def test_a_mistake_of_the_user_is_named_with_what_there_is(tstmeta, typed, message):
+    assert message in refusal(tstmeta(typed))
 
 
 def test_a_warning_is_one_line_on_stderr(monkeypatch, capsys):

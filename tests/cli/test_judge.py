@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.command import refusal, table
+from tests.command import table
 from tests.judge import scripted
 from tests.judge.asking import fences
 from tests.judge.scripted import error, says
@@ -117,8 +117,3 @@ def test_ctrl_c_keeps_what_was_answered_and_the_same_command_goes_on(tstmeta, tm
         assert result.exit_code == 0, result.stderr
         assert "2 requests (2 answers are kept)" in result.stderr
         assert server.requests == 5  # the third was under way, and nobody has its answer
-
-
-def test_a_server_that_does_not_listen_is_told_with_the_remedy(tstmeta, server):
-    result = tstmeta(asking(server, "--server http://127.0.0.1:9/v1"))
-    assert "no connection to" in refusal(result)

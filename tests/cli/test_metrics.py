@@ -1,9 +1,8 @@
 """The commands metrics, score and reproduce as a user meets them; mistakes of evaluate too."""
 
 import pandas as pd
-import pytest
 
-from tests.command import refusal, table
+from tests.command import table
 from tstmeta import schema
 from tstmeta.ledger.cells import cells
 from tstmeta.ledger.ledger import COLUMNS
@@ -58,15 +57,3 @@ def test_reproduce_lists_every_cell_of_a_paper_without_any_data(tstmeta):
     assert list(rows.columns) == list(COLUMNS)
     assert rows["cell"].tolist() == [cell.cell for cell in cells("pang2019")]
     assert rows["status"].ne("").all()
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        ("--paper pauli", "nothing is printed under paper 'pauli'"),
-        ("--paper lai2023 --table 9", "known: lai2023 1, lai2023 2"),
-        ("--table fig9", "pauli2025 fig1"),
-    ],
-)
-def test_an_unknown_paper_or_table_is_named_with_the_known_ones(tstmeta, words, message):
-    assert message in refusal(tstmeta(f"reproduce {words}"))
