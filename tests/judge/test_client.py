@@ -13,7 +13,6 @@ from tests.judge.asking import ask, chat, free_port, question, questions, replie
 from tests.judge.scripted import error, raw, says, serving
 from tstmeta.judge import base, client
 from tstmeta.judge.base import Reply, Sampling, reply
-from tstmeta.judge.client import Served
 from tstmeta.models.connection import ServerError
 
 PLAIN = Reply(text='{"rating": 3}', prompt_tokens=10, answer_tokens=5, model="tiny")
@@ -26,19 +25,6 @@ def test_every_setting_is_sent_for_servers_have_defaults_of_their_own():
         assert body.pop("messages") == [{"role": "user", "content": "Größe 京都 \0 <b>"}]
         sent = {"model": "tiny", "temperature": 0.0, "top_p": 1.0, "max_tokens": 512, "seed": 0}
         assert body == sent
-
-
-#: Answers on file are found by this name: what a path was called once, it is called for good.
-SERVERS = {
-    **dict.fromkeys(("", "/v1/", "/v1/chat", "/completions", "/v1/chat/completions?x=1"), "/v1"),
-    **dict.fromkeys(("/chat", "/chat/completions/"), ""),
-    "/api/v3/chat/completions": "/api/v3",
-}
-
-
-@pytest.mark.parametrize("path", SERVERS)
-def test_a_server_has_the_same_name_in_every_version(path):
-    assert Served(f"http://h{path}", "tiny").server == f"http://h{SERVERS[path]}"
 
 
 bare = partial(says, usage=None, model=None)

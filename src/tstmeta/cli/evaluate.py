@@ -258,9 +258,11 @@ def write_results(
     from ..analysis import render
     from ..storage import write
 
-    figure = render.draw(evaluations) if settings.plot else None  # errors come before any output
-    files: dict[Path, str | bytes] = {}
     text = render.rendered(evaluations, kind, settings.show == "differences")
+    files: dict[Path, str | bytes] = {settings.out: text} if settings.out else {}
+    if settings.plot:  # its errors come before any output
+        figure = render.draw(evaluations)
+        [files[settings.plot]] = render.images(figure, settings.plot.suffix.lower().strip("."))
     if kind is not TableFormat.table:  # there they stand above the table
         lines = list(dict.fromkeys(remark for result in evaluations for remark in result.remarks))
         for result in evaluations:
@@ -268,10 +270,6 @@ def write_results(
         note(*lines)
     if settings.out is None:
         put(text, drawn=kind is TableFormat.table)
-    else:
-        files[settings.out] = text
-    if figure and settings.plot:
-        [files[settings.plot]] = render.images(figure, settings.plot.suffix.lower().strip("."))
     for path, content in files.items():
         write(path, content)
         note(f"wrote {path}")
