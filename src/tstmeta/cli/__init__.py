@@ -18,7 +18,7 @@ import typer
 from ..console import note
 from ..extras import remedy
 from ..schema import TstmetaError
-from . import construct, data, evaluate, explain, judge, models, options, run, score
+from . import construct, data, evaluate, judge, models, options, run, score
 
 app = typer.Typer(
     name="tstmeta",
@@ -34,7 +34,7 @@ app.command("metrics")(score.metrics)
 app.command("score")(score.score)
 app.command("evaluate")(evaluate.evaluate)
 app.command("advise")(evaluate.advise)
-app.command("explain")(explain.explain)
+app.command("explain")(score.explain)
 app.command("reproduce")(run.reproduce)
 app.command("run", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(
     run.run
