@@ -7,7 +7,6 @@
 
 import asyncio
 import re
-import socket
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
@@ -49,16 +48,9 @@ def ask(server: Server, asked: Question | None = None, **options: Any) -> Reply:
     return replies(chat(server, **options), asked or question())[0]
 
 
-def answers(server: Server | None, asked: list[Question], folder: Path, **options: Any) -> list:
+def answers(served: Any, asked: list[Question], folder: Path, **options: Any) -> list:
     """The replies of a run."""
-    served = options.pop("served", None) or chat(server)
     return run(asked, served, cache=folder / "answers.sqlite", **options)
-
-
-def free_port() -> int:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return taken.getsockname()[1]
 
 
 def kept(folder: Path) -> int:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.judge import scripted
-from tests.judge.asking import ask, chat, free_port, question, questions, replies
+from tests.judge.asking import ask, chat, question, questions, replies
 from tests.judge.scripted import error, raw, says, serving
 from tstmeta.judge import base, client
 from tstmeta.judge.base import Reply, Sampling, reply
@@ -138,6 +138,6 @@ def test_a_server_that_answers_nobody_is_given_up_and_one_answer_shows_that_it_l
 
 def test_a_proxy_of_the_environment_does_not_come_between_us_and_this_machine(monkeypatch):
     for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
-        monkeypatch.setenv(name, f"http://127.0.0.1:{free_port()}")
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
     with serving() as server:
         assert ask(server) == PLAIN

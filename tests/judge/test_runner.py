@@ -13,17 +13,18 @@ from tstmeta.models.connection import ServerError
 
 def test_every_question_gets_its_own_answer_and_no_more_are_under_way_than_was_allowed(tmp_path):
     with serving(lambda asked: says(asked.prompt, latency=0.02)) as server:
-        replies = answers(server, questions(30), tmp_path, concurrency=5)
+        replies = answers(chat(server), questions(30), tmp_path, concurrency=5)
         assert server.most_at_once == 5
     assert [reply.text for reply in replies] == [f"Rate number {place}." for place in range(30)]
 
 
 def test_a_second_run_asks_nothing_and_another_model_or_server_is_asked_anew(tmp_path):
     with serving() as server, serving() as other:
-        assert answers(server, questions(2), tmp_path) == answers(server, questions(2), tmp_path)
+        first, second = (answers(chat(server), questions(2), tmp_path) for _ in range(2))
+        assert first == second
         assert server.requests == 2
-        answers(server, questions(2), tmp_path, served=chat(server, revision="v2"))
-        answers(other, questions(2), tmp_path)
+        answers(chat(server, revision="v2"), questions(2), tmp_path)
+        answers(chat(other), questions(2), tmp_path)
         assert (server.requests, other.requests) == (4, 2)
     assert kept(tmp_path) == 6
 
@@ -37,7 +38,7 @@ def test_an_error_of_the_chat_ends_the_run_and_what_came_before_is_kept(tmp_path
 
     mine = Chatting(reply)
     with pytest.raises(kind, match="broken"):
-        answers(None, questions(40), tmp_path, served=mine, concurrency=4)
+        answers(mine, questions(40), tmp_path, concurrency=4)
     assert (kept(tmp_path), mine.closed) == (2, 1)
     assert len(mine.questions) < 10
 
@@ -47,7 +48,7 @@ def test_an_estimate_counts_each_question_once_leaves_out_what_is_kept_and_asks_
     with serving() as server:
         foretold = estimate([*questions(3), *questions(2)], chat(server), cache)
         assert not cache.exists()
-        answers(server, questions(2), tmp_path)
+        answers(chat(server), questions(2), tmp_path)
         later = estimate(questions(5), chat(server), cache)
         assert server.requests == 2
     tokens = 3 * -(-len("Rate number 0.") // 4)
@@ -58,5 +59,5 @@ def test_an_estimate_counts_each_question_once_leaves_out_what_is_kept_and_asks_
 
 def test_a_run_of_another_model_does_not_wait(tmp_path):
     with serving() as server, asking(tmp_path / "answers.sqlite", server.url, "tiny"):
-        answers(server, questions(2), tmp_path, served=Served(server.url, "other", key=""))
+        answers(Served(server.url, "other", key=""), questions(2), tmp_path)
         assert {body["model"] for body in server.bodies} == {"other"}

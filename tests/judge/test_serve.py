@@ -5,6 +5,7 @@ read as it should be, and that nothing is made of rubbish.
 """
 
 import os
+import socket
 import subprocess
 import sys
 import time
@@ -15,7 +16,6 @@ import pandas as pd
 import pytest
 
 from tests.command import command_line
-from tests.judge.asking import free_port
 from tests.models import tiny
 
 pytest.importorskip("fastapi", reason="the server is the extra serving")
@@ -37,7 +37,9 @@ def server(tmp_path_factory) -> Iterator[str]:
     network.save_pretrained(folder / "tiny-chat")
     tiny.tokenizer("llama").save_pretrained(folder / "tiny-chat")
     (folder / "home" / "hub").mkdir(parents=True)
-    port = free_port()
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        port = taken.getsockname()[1]
     environment = {**os.environ, "HF_HOME": str(folder / "home"), "HF_HUB_OFFLINE": "1"}
     environment |= {"OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
     command = [sys.executable, "-c", "from transformers.cli.transformers import main; main()"]

@@ -114,12 +114,11 @@ def check_command(folder: Folder, format: options.FormatOption = Format.table) -
 @construct_app.command("export")
 def export_command(folder: Folder, out: options.OutFolder) -> None:
     """Write the rating form of the data set, for Label Studio, as tstmeta data form does."""
-    from .. import label_studio
-    from ..data import table_files
-    from ..judge.construct.run import check, data_file
+    from ..judge.construct.run import check, data_set
+    from ..label_studio import write_form
 
     check(folder)
-    for path in label_studio.write_form(table_files.read(data_file(folder)), out):
+    for path in write_form(data_set(folder), out):
         note(f"wrote {path}")
 
 
