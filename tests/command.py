@@ -1,9 +1,8 @@
 """The command line as its tests call it: no raw data, a score store of its own, a small file."""
 
-import csv
 import io
 import shlex
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +24,13 @@ he ran to the shop,he went,B,he was running to the shop,2,1,4
 we like tea,we like tea,A,tea is what we like,5,5,1
 please call me,do not call me,B,kindly ring me,1,2,3
 """
+#: a corpus of two styles, 16 sentences
+MEALS = ["soup", "bread", "cake", "tea", "fish", "rice", "corn", "stew"]
+TASTE = {"fine": "good", "great": "good", "cold": "bad", "awful": "bad"}
+FOOD = pd.DataFrame(
+    [(f"the {meal} was {word}", style) for word, style in TASTE.items() for meal in MEALS],
+    columns=["text", "style"],
+)
 
 
 def command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, app: Typer = cli.app) -> Callable:
@@ -63,11 +69,6 @@ def table(result) -> pd.DataFrame:
     """The CSV on stdout, which must be all there is on it."""
     assert result.exit_code == 0 or isinstance(result.exception, SystemExit), result.exception
     return pd.read_csv(io.StringIO(result.stdout), keep_default_na=False)
-
-
-def write_csv(path: Path, rows: Iterable[Iterable[str]]) -> None:
-    with open(path, "w", newline="", encoding="utf-8") as file:
-        csv.writer(file).writerows(rows)
 
 
 def values(result) -> tuple[dict, str]:

@@ -2,26 +2,23 @@
 
 import json
 
+import pandas as pd
 import pytest
 
-from tests.command import refusal, score, table, write_csv
+from tests.command import FOOD, refusal, score, table
 from tests.models.style import needs_encoder
 from tstmeta.data.corpora import learned
 from tstmeta.metrics import Request
 from tstmeta.models import training
 from tstmeta.schema import DataError, TstmetaError
 
-FOOD = ("soup", "bread", "cake", "tea", "fish", "rice", "corn", "stew")
-TASTE = {"good": ("fine", "great"), "bad": ("cold", "awful")}
-
 
 @pytest.fixture(autouse=True)
 def food(tstmeta, tmp_path):
     """Corpora of two styles: one too small to learn from, one eight times as large."""
-    rows = [(f"the {food} was {word}", s) for s in TASTE for food in FOOD for word in TASTE[s]]
-    write_csv(tmp_path / "food.csv", [("text", "style"), *rows])
-    many = [(f"{text} {n}", style) for text, style in rows for n in range(8)]
-    write_csv(tmp_path / "tastes.csv", [("text", "style"), *many])
+    FOOD.to_csv(tmp_path / "food.csv", index=False)
+    many = pd.concat(FOOD.assign(text=FOOD["text"] + f" {number}") for number in range(8))
+    many.to_csv(tmp_path / "tastes.csv", index=False)
 
 
 @needs_encoder
@@ -39,9 +36,9 @@ def test_texts_of_two_styles_become_a_metric_of_style(tstmeta, tmp_path):
 
 
 def test_a_sentence_of_another_split_is_not_learned_from(tmp_path):
-    rows = [("a b", "x", "train"), ("A  B", "y", "test"), ("c", "x", ""), ("d", "y", "dev")]
-    write_csv(tmp_path / "split.csv", [("text", "style", "split"), *rows])
-    table = learned(tmp_path / "split.csv")
+    file = tmp_path / "split.csv"
+    file.write_text("text,style,split\na b,x,train\nA  B,y,test\nc,x,\nd,y,dev\n")
+    table = learned(file)
     assert table[["text", "task", "style"]].to_numpy().tolist() == [["c", "style", "x"]]
 
 
