@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.judge.asking import question
 from tstmeta.judge.base import Reply
-from tstmeta.judge.cache import AnswerCache
+from tstmeta.judge.runner import AnswerCache
 from tstmeta.schema import TstmetaError
 
 FULL = Reply("4, for \ud800 it says \0 京都", "length", "no", "", 3, 0, "tiny", "fp")

@@ -5,9 +5,8 @@ import pytest
 from tests.judge.asking import Chatting, answers, chat, kept, questions
 from tests.judge.scripted import says, serving
 from tstmeta.judge.base import Reply
-from tstmeta.judge.cache import asking
 from tstmeta.judge.client import Served
-from tstmeta.judge.runner import estimate
+from tstmeta.judge.runner import asking, estimate
 from tstmeta.models.connection import ServerError
 
 
