@@ -17,18 +17,12 @@ from tests.judge.scripted import error, says
 from tstmeta.judge import prompts
 
 FILES = "--out rows.csv --scores-out scores.csv"
-CSV = """\
-source,output,system,style,content.ann
-the cat sat down,the cat was sitting down,A,formal,5
-he ran to the shop,he went,B,formal,1
-we like tea,we are fond of tea,A,formal,4
-please call me,kindly ring me,B,formal,3
-"""
 
 
 @pytest.fixture(autouse=True)
-def mine(tstmeta, tmp_path):
-    (tmp_path / "mine.csv").write_text(CSV)
+def a_style(tstmeta):
+    """The file of the tests of commands, with a style to ask about."""
+    pd.read_csv("mine.csv").assign(style="formal").to_csv("mine.csv", index=False)
 
 
 @pytest.fixture
@@ -69,13 +63,14 @@ def test_a_run_writes_rows_and_scores_that_evaluate_reads(tstmeta, server, tmp_p
     result = tstmeta(asking(server, FILES))
     assert (result.exit_code, result.stdout) == (0, "")
     rows = pd.read_csv(tmp_path / "rows.csv", keep_default_na=False)
-    assert rows["rating"].tolist() == [5, 2, 5, 3]
+    assert rows["rating"].tolist() == [5, 2, 3, 4]
     assert "content: 4 ok" in result.stderr
     assert "4 requests, 60 tokens" in result.stderr
     command = result.stderr.partition("use it: tstmeta ")[2].splitlines()[0]
-    evaluated = table(tstmeta(f"{command} --draws 20 --format csv"))
+    evaluated = table(tstmeta(f"{command} --dimension content --draws 20 --format csv"))
     row = evaluated.set_index("metric").loc["judge:tiny+content"]
-    assert float(row["value"]) == pytest.approx(np.corrcoef([5, 2, 5, 3], [5, 1, 4, 3])[0, 1])
+    expected = np.corrcoef([5, 2, 3, 4], [4.5, 1.5, 5, 1.5])[0, 1]  # with the mean human ratings
+    assert float(row["value"]) == pytest.approx(expected)
     assert f"prompt:content@{prompts.load('content').hash}" in row["signature"]
     assert f"server:{server.url}" in row["signature"]
 
