@@ -104,11 +104,6 @@ class EvaluateOptions:
         """The metrics to score; None for those that are scored by default."""
         return self.metric or ([] if self.scores else None)
 
-    @property
-    def hybrids(self) -> list[str]:
-        """The metrics made of scores that are fitted to ratings of one dimension."""
-        return [name for name in self.combine or [] if name.startswith("hybrid-")]
-
 
 @options.takes(EvaluateOptions)
 def evaluate(settings: EvaluateOptions) -> None:
@@ -198,24 +193,20 @@ def score_data(
     choice.check_new(data, settings.metrics or (), settings.basis, known)
     wanted = dimensions, settings.metrics, settings.basis, set(known["metric"])
     scores = choice.score(data, *wanted, store=settings.store)
-    names = [name for name in settings.combine or [] if name not in settings.hybrids]
-    return combine(settings, data, together(scores, known), names)
+    return combine(settings, data, together(scores, known))
 
 
 def combine(
-    settings: EvaluateOptions,
-    data: "Dataset",
-    scores: "pd.DataFrame",
-    names: Sequence[str],
-    dimension: str = "content",
+    settings: EvaluateOptions, data: "Dataset", scores: "pd.DataFrame", dimension: str = ""
 ) -> "pd.DataFrame":
-    """Scores, and those of the metrics that are made of them."""
+    """Scores, and what is made of them: hybrids, fitted to ratings of a dimension, or all else."""
     from ..combine import combined
     from ..scoring import together
 
     tables = (
         combined(data, scores, name, dimension, seed=settings.seed, store=settings.store)
-        for name in dict.fromkeys(names)
+        for name in dict.fromkeys(settings.combine or [])
+        if name.startswith("hybrid-") == bool(dimension)
     )
     return together(scores, *tables)
 
@@ -228,7 +219,7 @@ def evaluate_dimension(
     from ..analysis import evaluate as evaluate_scores
 
     scores = choice.listed(scores, dimension, settings.metrics)
-    scores = combine(settings, data, scores, settings.hybrids, dimension)
+    scores = combine(settings, data, scores, dimension)
     statistics: list[str | None] = [*dict.fromkeys(map(str, settings.statistic or []))] or [None]
     levels: list[str | None] = [*dict.fromkeys(map(str, settings.level or []))] or [None]
     for statistic, level in product(statistics, levels):
