@@ -65,15 +65,10 @@ def test_reproduce_lists_every_cell_of_a_paper_without_any_data(tstmeta):
     assert rows["status"].ne("").all()
 
 
-@pytest.fixture(scope="module")
-def model(tmp_path_factory):
-    """The folder of a tiny model."""
-    return small.saved(tmp_path_factory.mktemp("model"))
-
-
 @pytest.fixture
-def explain(tstmeta, model):
-    """Run ``tstmeta explain`` with the tiny model."""
+def explain(tstmeta, tmp_path):
+    """Run ``tstmeta explain`` with a tiny model."""
+    model = small.saved(tmp_path / "model")
     return lambda words: tstmeta(f"explain --model {model} {words}")
 
 

@@ -19,7 +19,6 @@ def cache(tmp_path, monkeypatch):
     """The user's cache folder, where SmolLM2 is and nothing else."""
     monkeypatch.setattr(fetching, "user_cache_dir", lambda *_, **__: str(tmp_path / "cache"))
     fetching.folder("smollm2-135m").mkdir(parents=True)
-    return tmp_path / "cache"
 
 
 def test_models_are_listed_with_what_gets_those_that_are_absent(tstmeta, cache):
