@@ -1,7 +1,4 @@
-"""``tstmeta construct``: have a model write a test set for a style; a person has the last word.
-
-See :mod:`tstmeta.cli` for how commands behave.
-"""
+"""``tstmeta construct``: have a model write a test set for a style; a person has the last word."""
 
 from __future__ import annotations
 
@@ -17,9 +14,7 @@ from . import options
 if TYPE_CHECKING:
     import pandas as pd
 
-construct_app = typer.Typer(
-    name="construct", rich_markup_mode=None, invoke_without_command=True, no_args_is_help=True
-)
+construct_app = typer.Typer(invoke_without_command=True, no_args_is_help=True)
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a construction.")]
 
 Style = Annotated[str, typer.Option(help="The target style, such as 'more formal'.")]

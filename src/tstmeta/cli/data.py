@@ -9,9 +9,7 @@ from ..schema import TstmetaError
 from . import options
 from .options import FormatOption, Name
 
-data_app = typer.Typer(
-    help="Data sets with human judgement.", no_args_is_help=True, rich_markup_mode=None
-)
+data_app = typer.Typer(help="Data sets with human judgement.", no_args_is_help=True)
 
 Table = Literal["items", "ratings", "labels", "preferences", "scores"]
 Names = Annotated[

@@ -15,9 +15,7 @@ from . import options
 if TYPE_CHECKING:
     import pandas as pd
 
-judge_app = typer.Typer(
-    name="judge", help="Have a language model rate rewrites.", no_args_is_help=True
-)
+judge_app = typer.Typer(help="Have a language model rate rewrites.", no_args_is_help=True)
 _LISTED = ["name", "origin", "unit", "dimensions", "scale", "hash", "cites", "models"]
 PromptName = Annotated[str, typer.Argument(help="A prompt, or your own file.toml.")]
 PromptOption = Annotated[str, typer.Option("--prompt", "-p", help="A prompt, or your own .toml.")]

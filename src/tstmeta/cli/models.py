@@ -9,8 +9,8 @@ from ..console import Format, TableRows, note, show_table
 from ..schema import TstmetaError
 from .options import FormatOption, OutFolder
 
-models_app = typer.Typer(rich_markup_mode=None)
-train_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+models_app = typer.Typer()
+train_app = typer.Typer(no_args_is_help=True)
 
 
 @models_app.callback(invoke_without_command=True)
