@@ -30,7 +30,7 @@ Dimension = StrEnum("Dimension", "content style fluency overall structure overco
 
 @dataclass(frozen=True)
 class EvaluateOptions:
-    """The options of ``tstmeta evaluate``, which :func:`options.takes` hands to Typer."""
+    """The options of ``tstmeta evaluate``, which :func:`options.command_of` hands to Typer."""
 
     data: options.DataSets
     metric: options.Metrics = None
@@ -105,7 +105,6 @@ class EvaluateOptions:
         return self.metric or ([] if self.scores else None)
 
 
-@options.takes(EvaluateOptions)
 def evaluate(settings: EvaluateOptions) -> None:
     """Hold metrics against human ratings: values with intervals, ranks, tests, people beside.
 
