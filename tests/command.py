@@ -1,8 +1,8 @@
 """The command line as its tests call it: no raw data, a score store of its own, a small file."""
 
-import csv
 import io
-from collections.abc import Callable, Iterable, Iterator
+import shlex
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 from tstmeta import cli
 from tstmeta.data import paths
 from tstmeta.metrics import Request, registry
+from tstmeta.schema import TstmetaError
 
 #: a file of somebody's own: four rewrites by two systems, rated for content and style
 CSV = """\
@@ -23,10 +24,21 @@ he ran to the shop,he went,B,he was running to the shop,2,1,4
 we like tea,we like tea,A,tea is what we like,5,5,1
 please call me,do not call me,B,kindly ring me,1,2,3
 """
+#: a corpus of two styles, 16 sentences
+MEALS = ["soup", "bread", "cake", "tea", "fish", "rice", "corn", "stew"]
+TASTE = {"fine": "good", "great": "good", "cold": "bad", "awful": "bad"}
+FOOD = pd.DataFrame(
+    [(f"the {meal} was {word}", style) for word, style in TASTE.items() for meal in MEALS],
+    columns=["text", "style"],
+)
 
 
 def command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, app: Typer = cli.app) -> Callable:
-    """A function that runs a command of ``app``: no raw data, and ``mine.csv`` beside it."""
+    """A function that runs a command of ``app``, by its words or as it is typed.
+
+    There is ``mine.csv`` in the working folder, no raw data, and no key of the machine's.
+    """
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.setenv("TSTMETA_DATA", str(tmp_path / "raw"))
     monkeypatch.setattr(paths, "external", lambda: tmp_path / "external")
     monkeypatch.setattr(paths, "scores", lambda: tmp_path / "store")
@@ -34,7 +46,8 @@ def command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, app: Typer = c
     (tmp_path / "mine.csv").write_text(CSV)
 
     def run(*words):
-        return CliRunner().invoke(app, [str(word) for word in words])
+        typed = shlex.split(words[0]) if len(words) == 1 else map(str, words)
+        return CliRunner().invoke(app, [*typed])
 
     return run
 
@@ -46,15 +59,16 @@ def commands(command: Any, *words: str) -> Iterator[tuple[str, Any]]:
         yield from commands(inner, *words, name)
 
 
+def refusal(result) -> str:
+    """What is said of a mistake of the user."""
+    assert isinstance(result.exception, TstmetaError), result.exception
+    return str(result.exception)
+
+
 def table(result) -> pd.DataFrame:
     """The CSV on stdout, which must be all there is on it."""
-    assert result.exception is None or result.exit_code == 1
+    assert result.exit_code == 0 or isinstance(result.exception, SystemExit), result.exception
     return pd.read_csv(io.StringIO(result.stdout), keep_default_na=False)
-
-
-def write_csv(path: Path, rows: Iterable[Iterable[str]]) -> None:
-    with open(path, "w", newline="", encoding="utf-8") as file:
-        csv.writer(file).writerows(rows)
 
 
 def values(result) -> tuple[dict, str]:

@@ -46,9 +46,10 @@ def escaped(text: str) -> str:
     return text.translate(_ESCAPES)
 
 
-def note(message: str) -> None:
-    """A line for the person who waits, on stderr."""
-    print(message.translate(_LINES), file=sys.stderr, flush=True)
+def note(*messages: str) -> None:
+    """Lines for the person who waits, on stderr."""
+    for message in messages:
+        print(message.translate(_LINES), file=sys.stderr, flush=True)
 
 
 def put(text: str, drawn: bool = False) -> None:

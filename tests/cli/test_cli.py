@@ -5,8 +5,9 @@ import os
 import shlex
 import subprocess
 import sys
+import tomllib
 import warnings
-from io import StringIO
+from pathlib import Path
 from unittest.mock import Mock
 
 import pandas as pd
@@ -14,15 +15,10 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from tests.command import commands
+from tests.command import commands, refusal, table
 from tstmeta import cli, data
 from tstmeta.data import catalogue
 from tstmeta.stats import alpha
-
-
-@pytest.fixture
-def mine(tstmeta, tmp_path):
-    return tmp_path / "mine.csv"
 
 
 def ended(monkeypatch, *words):
@@ -64,6 +60,23 @@ def test_what_ends_a_command_is_no_traceback(monkeypatch, capsys, error, code, m
     assert "Traceback" not in err
 
 
+#: What is typed, and what is said of it.
+MISTAKES = [
+    ("reproduce --paper pauli", "nothing is printed under paper 'pauli'"),
+    ("reproduce --paper lai2023 --table 9", "known: lai2023 1, lai2023 2"),
+    ("reproduce --table fig9", "pauli2025 fig1"),
+    ("explain --source 'a \udcff' --output b --style c", "a text holds half a character"),
+    ("explain --source a --output b --style c --model x", "'x' names no setting and no model"),
+    ("judge run -d contrast -p content --server http://127.0.0.1:9 -m m", "no connection to"),
+    ("construct export nowhere --out form", "nowhere holds no construction"),
+]
+
+
+@pytest.mark.parametrize(("typed", "message"), MISTAKES, ids=[said for _, said in MISTAKES])
+def test_a_mistake_of_the_user_is_named_with_what_there_is(tstmeta, typed, message):
+    assert message in refusal(tstmeta(typed))
+
+
 def test_a_warning_is_one_line_on_stderr(monkeypatch, capsys):
     load = catalogue.load
 
@@ -79,13 +92,11 @@ def test_a_warning_is_one_line_on_stderr(monkeypatch, capsys):
     assert line == "warning: odd"
 
 
-def test_show_describes_a_file_of_yours(tstmeta, mine):
-    result = tstmeta("data", "show", mine, "--format", "csv")
-    facts = pd.read_csv(StringIO(result.stdout)).set_index(["part", "what"])["value"]
-    assert facts["counts", "items"] == "4"
-    assert facts["counts", "systems"] == "2"
-    assert facts["content", "raters"] == "r1, r2"
-    assert facts["content", "mean"] == "3.125"
+def test_show_describes_a_file_of_yours(tstmeta):
+    result = tstmeta("data show mine.csv --format csv")
+    facts = table(result).set_index(["part", "what"])["value"]
+    assert facts["counts"].loc[["items", "systems"]].tolist() == ["4", "2"]
+    assert facts["content"].loc[["raters", "mean"]].tolist() == ["r1, r2", "3.125"]
     expected = f"{alpha([[5, 4], [2, 1], [5, 5], [1, 2]]).value:.3f} (2 raters, 4 rewrites)"
     assert facts["content", "Krippendorff's alpha (ordinal)"] == expected
     assert facts["style", "Krippendorff's alpha (ordinal)"] == "- (one rater only)"
@@ -93,29 +104,28 @@ def test_show_describes_a_file_of_yours(tstmeta, mine):
 
 
 def test_a_data_set_that_is_not_here_has_a_card_and_its_files_are_missing(tstmeta):
-    result = tstmeta("data", "show", "mir")
+    result = tstmeta("data show mir")
     assert result.exit_code == 0
     assert "Sentiment transfer on Yelp" in result.stdout
     assert "tstmeta data fetch mir" in result.stderr
-    result = tstmeta("data", "check", "pauli", "--format", "csv")
-    assert result.exit_code == 1
-    assert pd.read_csv(StringIO(result.stdout))["state"].tolist() == ["missing"] * 7
-    assert result.stderr == "7 files, 7 missing or wrong\n"
+    result = tstmeta("data check pauli --format csv")
+    assert table(result)["state"].tolist() == ["missing"] * 7
+    assert (result.exit_code, result.stderr) == (1, "7 files, 7 missing or wrong\n")
 
 
-@pytest.mark.parametrize("table", ["items", "preferences"])
-def test_a_table_can_be_exported_with_nothing_else_on_stdout(tstmeta, mine, tmp_path, table):
-    expected = getattr(data.load(str(mine)), table)
-    result = tstmeta("data", "export", mine, "--table", table)
+@pytest.mark.parametrize("name", ["items", "preferences"])
+def test_a_table_can_be_exported_with_nothing_else_on_stdout(tstmeta, name):
+    expected = getattr(data.load("mine.csv"), name)
+    result = tstmeta(f"data export mine.csv --table {name}")
     assert (result.exit_code, result.stderr) == (0, "")
-    assert pd.read_csv(StringIO(result.stdout)).shape == expected.shape
-    result = tstmeta("data", "export", mine, "-t", table, "--out", out := tmp_path / "t.parquet")
-    assert (result.stdout, result.stderr) == ("", f"wrote {len(expected)} rows to {out}\n")
-    assert pd.read_parquet(out).columns.tolist() == expected.columns.tolist()
+    assert table(result).shape == expected.shape
+    result = tstmeta(f"data export mine.csv -t {name} --out t.parquet")
+    assert (result.stdout, result.stderr) == ("", f"wrote {len(expected)} rows to t.parquet\n")
+    assert pd.read_parquet("t.parquet").columns.tolist() == expected.columns.tolist()
 
 
-def test_the_program_prints_plain_tables_when_piped_and_bears_a_pipe_that_closes_early(mine):
-    command = [sys.executable, "-m", "tstmeta", "data", "show", str(mine)]
+def test_the_program_prints_plain_tables_when_piped_and_bears_a_pipe_that_closes_early(tstmeta):
+    command = [sys.executable, "-m", "tstmeta", "data", "show", "mine.csv"]
     environment = {**os.environ, "PYTHONWARNINGS": "default"}
     shown = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=60)
     assert (shown.returncode, shown.stderr) == (0, "")
@@ -172,3 +182,36 @@ def test_h_shows_the_help_of_every_command(tstmeta, words):
     shown = tstmeta(*words.split(), "-h")
     assert shown.exit_code == 0
     assert shown.stdout.startswith("Usage: ")
+
+
+#: The program, which an interrupt reaches so many seconds after Python has started.
+PROGRAM = """
+import os, signal, sys, threading, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
+from tstmeta.__main__ import main
+threading.Timer({after}, os.kill, (os.getpid(), signal.SIGINT)).start()
+sys.argv = ["tstmeta", "advise", "--task", "formality"]
+main()
+time.sleep(10)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no such signals")
+@pytest.mark.parametrize("after", [0.02, 0.05, 0.1, 0.2, 0.3, 0.5])
+def test_an_interrupt_at_the_start_is_no_traceback(after):
+    command = [sys.executable, "-c", PROGRAM.format(after=after)]
+    for _ in range(2):  # a bare except in a library may swallow it once
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        if done.returncode:
+            break
+    assert "Traceback" not in done.stderr
+    assert done.returncode in (130, -2)
+
+
+def test_the_program_starts_without_the_command_line():
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text("utf-8"))
+    module, _, name = project["project"]["scripts"]["tstmeta"].partition(":")
+    heavy = "{'typer', 'importlib.metadata', 'tstmeta.cli'} & sys.modules.keys()"
+    code = f"import sys; before = {heavy}; from {module} import {name}; print({heavy} - before)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"

@@ -1,7 +1,6 @@
 """``tstmeta judge`` as a user meets it: lists, dry runs, runs, interrupts, files, mistakes."""
 
 import json
-import re
 import signal
 import subprocess
 import sys
@@ -11,28 +10,19 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.command import command_line, table
+from tests.command import table
 from tests.judge import scripted
+from tests.judge.asking import fences
 from tests.judge.scripted import error, says
 from tstmeta.judge import prompts
 
-FILES = ("--out", "rows.csv", "--scores-out", "scores.csv")
-CSV = """\
-source,output,system,style,content.ann
-the cat sat down,the cat was sitting down,A,formal,5
-he ran to the shop,he went,B,formal,1
-we like tea,we are fond of tea,A,formal,4
-please call me,kindly ring me,B,formal,3
-"""
+FILES = "--out rows.csv --scores-out scores.csv"
 
 
-@pytest.fixture
-def tstmeta(tmp_path, monkeypatch):
-    """Run a command on a machine without raw data or key, with a store of its own."""
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    run = command_line(tmp_path, monkeypatch)
-    (tmp_path / "mine.csv").write_text(CSV)
-    return run
+@pytest.fixture(autouse=True)
+def a_style(tstmeta):
+    """The file of the tests of commands, with a style to ask about."""
+    pd.read_csv("mine.csv").assign(style="formal").to_csv("mine.csv", index=False)
 
 
 @pytest.fixture
@@ -43,19 +33,18 @@ def server():
 
 
 def counting(asked):
-    rewrite = re.findall(r"^====\n(.*)\n====$", asked.prompt, re.MULTILINE)[-1]
-    return says(str(len(rewrite.split())))
+    return says(str(len(fences(asked.prompt)[-1].split())))
 
 
-def asking(server, *more):
-    words = ("judge", "run", "-d", "mine.csv", "-p", "content", "--server", server.url)
-    return (*words, "--model", "tiny", "--retries", "0", *more)
+def asking(server, more=""):
+    words = f"judge run -d mine.csv -p content --server {server.url} --model tiny --retries 0"
+    return f"{words} {more}"
 
 
 def test_what_would_be_sent_is_shown_to_the_letter(tstmeta, server):
-    tstmeta(*asking(server, "--limit", "1", "--prompt", "joint"))
+    tstmeta(asking(server, "--limit 1 --prompt joint"))
     (body,) = server.bodies
-    result = tstmeta("judge", "show", "joint", "--data", "mine.csv")
+    result = tstmeta("judge show joint --data mine.csv")
     words, _, schema = result.stdout.partition("\n--- schema\n")
     assert words == "".join(f"--- {m['role']}\n{m['content']}" for m in body["messages"])
     assert json.loads(schema) == body["response_format"]["json_schema"]["schema"]
@@ -63,26 +52,25 @@ def test_what_would_be_sent_is_shown_to_the_letter(tstmeta, server):
 
 
 def test_a_dry_run_asks_nobody_and_says_what_it_would_cost(tstmeta, server, tmp_path):
-    result = tstmeta(*asking(server, "--dry-run", "--samples", "3"))
-    assert result.exit_code == 0
-    assert result.stdout == ""
+    result = tstmeta(asking(server, "--dry-run --samples 3"))
+    assert (result.exit_code, result.stdout) == (0, "")
     assert "12 requests (0 answers are kept)" in result.stderr
     assert server.requests == 0
     assert not (tmp_path / "store").exists()
 
 
 def test_a_run_writes_rows_and_scores_that_evaluate_reads(tstmeta, server, tmp_path):
-    result = tstmeta(*asking(server, *FILES))
-    assert result.exit_code == 0
-    assert result.stdout == ""
+    result = tstmeta(asking(server, FILES))
+    assert (result.exit_code, result.stdout) == (0, "")
     rows = pd.read_csv(tmp_path / "rows.csv", keep_default_na=False)
-    assert rows["rating"].tolist() == [5, 2, 5, 3]
+    assert rows["rating"].tolist() == [5, 2, 3, 4]
     assert "content: 4 ok" in result.stderr
     assert "4 requests, 60 tokens" in result.stderr
-    command = result.stderr.partition("use it: tstmeta ")[2].splitlines()[0].split()
-    found = table(tstmeta(*command, "--draws", "20", "--format", "csv"))
-    row = found[found["metric"] == "judge:tiny+content"].iloc[0]
-    assert float(row["value"]) == pytest.approx(np.corrcoef([5, 2, 5, 3], [5, 1, 4, 3])[0, 1])
+    command = result.stderr.partition("use it: tstmeta ")[2].splitlines()[0]
+    evaluated = table(tstmeta(f"{command} --dimension content --draws 20 --format csv"))
+    row = evaluated.set_index("metric").loc["judge:tiny+content"]
+    expected = np.corrcoef([5, 2, 3, 4], [4.5, 1.5, 5, 1.5])[0, 1]  # with the mean human ratings
+    assert float(row["value"]) == pytest.approx(expected)
     assert f"prompt:content@{prompts.load('content').hash}" in row["signature"]
     assert f"server:{server.url}" in row["signature"]
 
@@ -92,7 +80,7 @@ def test_missing_ratings_are_rows_are_told_and_end_with_exit_code_1(tstmeta, tmp
         return error(500, "oh") if "he went" in asked.prompt else says("eleven")
 
     with scripted.serving(script) as server:
-        result = tstmeta(*asking(server, *FILES))
+        result = tstmeta(asking(server, FILES))
     assert result.exit_code == 1
     assert "content: 3 invalid\ncontent: 1 error\n" in result.stderr
     assert "4 without a rating; the first: invalid: " in result.stderr
@@ -108,10 +96,10 @@ def test_ctrl_c_keeps_what_was_answered_and_the_same_command_goes_on(tstmeta, tm
         return says("3", latency=30.0) if asked.number == 3 else counting(asked)
 
     with scripted.serving(script) as server:
-        words = asking(server, "--concurrency", "1", "--cache", "answers.sqlite", *FILES)
+        words = asking(server, f"--concurrency 1 --cache answers.sqlite {FILES}")
         code = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
         code += "from tstmeta.cli import main; main()"
-        command = [sys.executable, "-c", code, *words]
+        command = [sys.executable, "-c", code, *words.split()]
         process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
         while server.requests < 3:
             assert process.poll() is None
@@ -120,12 +108,7 @@ def test_ctrl_c_keeps_what_was_answered_and_the_same_command_goes_on(tstmeta, tm
         _, shown = process.communicate(timeout=20)  # it does not wait for the slow answer
         assert process.returncode == 130, shown
         assert not (tmp_path / "rows.csv").exists()
-        result = tstmeta(*words)
+        result = tstmeta(words)
         assert result.exit_code == 0, result.stderr
         assert "2 requests (2 answers are kept)" in result.stderr
         assert server.requests == 5  # the third was under way, and nobody has its answer
-
-
-def test_a_server_that_does_not_listen_is_told_with_the_remedy(tstmeta, server):
-    result = tstmeta(*asking(server), "--server", "http://127.0.0.1:9/v1")
-    assert "no connection to" in str(result.exception)

@@ -1,7 +1,6 @@
 """An output that is an input, or another output, is refused by every command that writes a file."""
 
 import inspect
-import json
 import os
 import re
 import shutil
@@ -9,34 +8,28 @@ import sys
 import typing
 from pathlib import Path
 
-import nbformat
 import pandas as pd
 import pytest
 import typer
-from nbformat.v4 import new_code_cell, new_notebook
-from typer.testing import CliRunner
 
-from tests.command import command_line, commands
-from tests.judge import scripted
-from tstmeta import bulk, cli, label_studio, notebook
+from tests.command import commands, refusal
+from tstmeta import bulk, cli, notebook
 from tstmeta.cli.options import OUTPUTS, Command
-from tstmeta.data import table_files
-from tstmeta.judge import prompts
-from tstmeta.judge.cache import AnswerCache
 from tstmeta.judge.construct import run
-from tstmeta.label_studio import PAIRWISE, RATING
 from tstmeta.schema import TstmetaError
 
-#: Stands for words; SERVER for the address of a server that runs while the tests do.
+#: Stands for words; nobody listens at the server, for nothing is asked of it.
 WORDS = {
     "JUDGE": "judge run --prompt lai2023-content REMOTE",
     "CONSTRUCT": "construct --style formal REMOTE",
-    "REMOTE": "--server SERVER --model m --retries 0",
+    "REMOTE": "--server http://127.0.0.1:9/v1 --model m --retries 0",
     "FAST": "--draws 10 --metric length-ratio",
 }
 #: Two options that name one file, the file (``@`` in the command; ``-`` without), the command.
 TABLE = """
 --out --data mine.csv | score --data @ --out @
+--out --data mine.csv | score --data @ --out soft.csv
+--out --data mine.csv | score --data @ --out hard.csv
 --out --data set.csv.toml | score --data set.csv --out @
 --out --data beside.csv | score --data set.csv --out @
 --out --metric my.py | score --data mine.csv --metric ./my.py:share --out @
@@ -94,18 +87,16 @@ CASES = [read_case(line) for line in TABLE.strip().splitlines()]
 READ = {"scores", "ratings", "sources", "pairs", "config", "folder", "exports", "corpus"}
 
 
-@pytest.fixture(scope="module")
-def template(tmp_path_factory):
-    """A folder with a file of every kind that a command reads."""
-    folder = tmp_path_factory.mktemp("template")
-    with pytest.MonkeyPatch.context() as patch:
-        command_line(folder, patch)
-        write_inputs()
-    return folder
+#: What commands refuse to write over before they read it, and so may hold anything.
+UNREAD = [
+    *("ratings.csv", "scores.csv", "corpus.csv", "ann.csv", "project.json", "my.py", "ask.toml"),
+    *("page.ipynb", "paid.sqlite", "store/judge/answers.sqlite"),
+]
 
 
-def write_inputs():
-    """Write the files into the working directory."""
+@pytest.fixture
+def files(tstmeta, tmp_path):
+    """A folder with what commands read, and links to two files; it is the working directory."""
     for name in ("polite", "texts", "page", "form", "formal", "store/judge"):
         Path(name).mkdir(parents=True)
     texts = {
@@ -113,72 +104,33 @@ def write_inputs():
         "output": ["he went", "it was", "ran", "bad"],
     }
     rows = pd.DataFrame(texts).assign(system=list("AABB"), style="formal", item_id=list("abcd"))
-    rows.assign(**{"content.ann": [1, 2, 3, 4]}).to_csv("mine.csv", index=False)
-    rated = [(item, "content", rater, n) for n, item in enumerate("abcd", 1) for rater in "xy"]
-    ratings = pd.DataFrame(rated, columns=["item_id", "dimension", "rater", "value"])
-    scores = [(item, "theirs", n) for n, item in enumerate("abcd")]
-    moods = [(f"the soup {n} was {mood}", mood) for n in range(300) for mood in ("good", "bad")]
-    tables = {
-        **dict.fromkeys(["set.csv", "plain.csv", "form/key.csv"], rows),
-        **dict.fromkeys(["beside.csv", "ratings.csv"], ratings),
-        "scores.csv": pd.DataFrame(scores, columns=["item_id", "metric", "value"]),
-        "corpus.csv": pd.DataFrame(moods, columns=["text", "style"]),
-        **dict.fromkeys(["sources.csv", "polite/polite.csv", "formal/rows.csv"], rows[["source"]]),
-    }
-    for name, table in tables.items():
-        table.to_csv(name, index=False)
-    rows.to_parquet("rows.parquet")
-    rows.to_parquet("texts/a.parquet")
+    for name in ("mine.csv", "page/values.csv"):
+        rows.assign(**{"content.ann": [1, 2, 3, 4]}).to_csv(name, index=False)
+    sources = ("sources.csv", "polite/polite.csv", "formal/rows.csv")
+    for name in ("set.csv", "beside.csv", "plain.csv", "form/key.csv", *sources, *UNREAD):
+        rows.to_csv(name, index=False)
+    for name in ("rows.parquet", "texts/a.parquet"):
+        rows.to_parquet(name)
     Path("set.csv.toml").write_text('ratings = "beside.csv"\nscale.content = [1, 5]\n')
-    Path("my.py").write_text("def share(source, output):\n    return len(output) / 100\n")
-    shutil.copy(Path(prompts.__file__).with_name("prompts") / "content.toml", "ask.toml")
-    data = table_files.read("mine.csv")
-    sheet = label_studio.tasks(data, form=PAIRWISE)
-    sheet.assign(**dict.fromkeys(PAIRWISE.questions, "A")).to_csv("ann.csv", index=False)
-    choices = [{"from_name": q, "value": {"choices": ["3"]}} for q in RATING.questions]
-    export = [
-        {"data": task, "annotations": [{"completed_by": 1, "result": choices}]}
-        for task in label_studio.tasks(data).to_dict("records")
-    ]
-    Path("project.json").write_text(json.dumps(export))
-    for name in ("paid.sqlite", "store/judge/answers.sqlite"):
-        AnswerCache(Path(name)).__exit__()
-    cell = new_code_cell('dataset: str = "contrast"  # a set', metadata={"tags": ["parameters"]})
-    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
-    nbformat.write(new_notebook(cells=[cell], metadata=kernel), "page.ipynb")
-    shutil.copy("mine.csv", "page/values.csv")
-
-
-@pytest.fixture
-def files(template, tmp_path, monkeypatch):
-    """A copy of the folder, with links to three of its files."""
-    shutil.copytree(template, tmp_path, dirs_exist_ok=True)
-    command_line(tmp_path, monkeypatch)
-    shutil.copy(template / "mine.csv", "mine.csv")
-    os.symlink("mine.csv", "link.svg")
+    for name in ("link.svg", "soft.csv"):
+        os.symlink("mine.csv", name)
     os.link("ratings.csv", "rated.svg")
-    os.link("mine.csv", "link.json")
+    os.link("mine.csv", "hard.csv")
     return tmp_path
-
-
-@pytest.fixture(scope="module")
-def server():
-    """A server that rates everything 3."""
-    with scripted.serving(lambda asked: scripted.says("3")) as running:
-        yield running.url
 
 
 def contents(folder: Path) -> dict[str, bytes]:
     return {str(path): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def refuses(files, server, monkeypatch, capsys, case, command=cli.app):
-    """Hold a command to it: the message names both options, and no input is another."""
+@pytest.mark.parametrize("case", CASES, ids=[case[0] for case in CASES])
+def test_an_output_that_is_an_input_is_refused(files, monkeypatch, capsys, case):
+    """The message names both options, and no input is another."""
     words, option, other, file = case
     before = contents(files)
-    monkeypatch.setattr(sys, "argv", ["tstmeta", *words.replace("SERVER", server).split()])
+    monkeypatch.setattr(sys, "argv", ["tstmeta", *words.split()])
     with pytest.raises(SystemExit) as end:
-        cli.main(command)
+        cli.main()
     after = contents(files)
     assert {path: after.get(path) for path in before} == before
     assert end.value.code == 2
@@ -189,35 +141,19 @@ def refuses(files, server, monkeypatch, capsys, case, command=cli.app):
     assert not file or Path(file).name in message
 
 
-@pytest.mark.parametrize("case", CASES, ids=[case[0] for case in CASES])
-def test_an_output_that_is_an_input_is_refused(files, server, monkeypatch, capsys, case):
-    refuses(files, server, monkeypatch, capsys, case)
-
-
-@pytest.mark.parametrize("link", [os.symlink, os.link])
-def test_links_are_followed(files, server, monkeypatch, capsys, link):
-    link("mine.csv", "other.csv")
-    row = ("score -d mine.csv -o other.csv", "--out", "--data", "mine.csv")
-    refuses(files, server, monkeypatch, capsys, row)
-
-
-def test_an_export_within_the_folder_of_a_construction_stays(files, monkeypatch):
+def test_an_export_within_the_folder_of_a_construction_stays(tstmeta, files, monkeypatch):
     shutil.copy("ann.csv", "formal/ratings.csv")
     before = contents(files)
-    monkeypatch.setattr(
-        run, "import_ratings", lambda folder, _: run.storage.write(folder / run.RATINGS, "")
-    )
-    result = CliRunner().invoke(cli.app, ["construct", "import", "formal", "formal/ratings.csv"])
-    assert isinstance(result.exception, TstmetaError)
-    assert "which EXPORT... names" in str(result.exception)
+    written = lambda folder, _: run.storage.write(folder / run.RATINGS, "")  # noqa: E731
+    monkeypatch.setattr(run, "import_ratings", written)
+    refused = refusal(tstmeta("construct import formal formal/ratings.csv"))
+    assert "which EXPORT... names" in refused
     assert contents(files) == before
 
 
-def test_a_name_is_no_path(files, monkeypatch):
-    call = command_line(files, monkeypatch)
-    words = ("score", "--data", "rows.parquet", "--metric", "bleu", "--out", "bleu")
-    assert call(*words).exit_code == 0
-    assert call(*words).exit_code == 0
+def test_a_name_is_no_path(tstmeta, files):
+    command = "score --data rows.parquet --metric bleu --out bleu"
+    assert [tstmeta(command).exit_code for _ in range(2)] == [0, 0]
 
 
 def test_the_library_refuses_too(files):

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.command import CSV, command_line, table
-from tstmeta.schema import TstmetaError
+from tests.command import refusal, table
 
 FILES = {
     "own_words.py": """
@@ -50,10 +49,9 @@ def picky(source, output): return float("nan") if "went" in output else 1.0
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
+def folder(tstmeta, tmp_path, monkeypatch):
     for name, text in FILES.items():
         (tmp_path / name).write_text(text)
-    (tmp_path / "mine.csv").write_text(CSV)
     monkeypatch.setattr(sys, "path", [*sys.path])
     yield tmp_path
     for name in [name for name in sys.modules if name.startswith("own_")]:
@@ -61,9 +59,8 @@ def folder(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def tstmeta(folder, monkeypatch):
-    run = command_line(folder, monkeypatch)
-    return lambda *words: run("score", "-d", "mine.csv", "--basis", "source", *words)
+def score(folder, tstmeta):
+    return lambda *words: tstmeta("score", "-d", "mine.csv", "--basis", "source", *words)
 
 
 def test_the_installed_command_computes_what_stands_in_the_working_folder(folder):
@@ -103,11 +100,10 @@ MISTAKES = {
 
 
 @pytest.mark.parametrize(("name", "words"), MISTAKES.items(), ids=lambda text: ascii(text)[:30])
-def test_what_is_wrong_is_one_clear_line(tstmeta, name, words):
-    result = tstmeta("-m", name)
-    assert isinstance(result.exception, TstmetaError)
-    assert words in str(result.exception)
-    assert str(result.exception).count("\n") == 0
+def test_what_is_wrong_is_one_clear_line(score, name, words):
+    result = score("-m", name)
+    assert words in refusal(result)
+    assert "\n" not in refusal(result)
     assert result.stdout == ""
 
 
@@ -119,8 +115,8 @@ def test_what_is_wrong_is_one_clear_line(tstmeta, name, words):
         ("picky", 1, "the metric returned nan"),
     ],
 )
-def test_what_a_function_gives_no_number_for_is_rows_with_the_reason(tstmeta, name, failed, words):
-    result = tstmeta("-m", f"own_words.py:{name}", "-m", "own_words.py:shared")
+def test_what_a_function_gives_no_number_for_is_rows_with_the_reason(score, name, failed, words):
+    result = score("-m", f"own_words.py:{name}", "-m", "own_words.py:shared")
     assert result.exit_code == 1
     assert result.stderr.splitlines() == [
         f"own_words.py:{name}: {failed} of 4 scores failed: {words}",
@@ -129,8 +125,8 @@ def test_what_a_function_gives_no_number_for_is_rows_with_the_reason(tstmeta, na
     assert table(result)["value"].tolist()[4:] == ["3.0", "1.0", "3.0", "2.0"]
 
 
-def test_an_edited_file_is_scored_anew_whatever_was_edited_in_it(tstmeta, folder):
-    (folder / "more.py").write_text("SCALE = 1\ndef f(source, output):\n    return SCALE\n")
-    assert set(table(tstmeta("-m", "./more.py:f"))["value"]) == {1.0}
-    (folder / "more.py").write_text("SCALE = 2\ndef f(source, output):\n    return SCALE\n")
-    assert set(table(tstmeta("-m", "./more.py:f"))["value"]) == {2.0}
+def test_an_edited_file_is_scored_anew_whatever_was_edited_in_it(score, folder):
+    text = "SCALE = {}\ndef f(source, output):\n    return SCALE\n"
+    for scale in (1, 2):
+        (folder / "more.py").write_text(text.format(scale))
+        assert set(table(score("-m", "./more.py:f"))["value"]) == {float(scale)}

@@ -1,13 +1,12 @@
 """How the tests ask: a server, or a judge that is a function (no HTTP, no clock).
 
-    chat = Talking(lambda texts: Reply(text="4"))
+    chat = talking(lambda texts: Reply(text="4"))
 
 ``texts`` are the fenced texts of the question below the style: source first, then the rewrites.
 """
 
 import asyncio
 import re
-import socket
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
@@ -49,16 +48,9 @@ def ask(server: Server, asked: Question | None = None, **options: Any) -> Reply:
     return replies(chat(server, **options), asked or question())[0]
 
 
-def answers(server: Server | None, asked: list[Question], folder: Path, **options: Any) -> list:
+def answers(served: Any, asked: list[Question], folder: Path, **options: Any) -> list:
     """The replies of a run."""
-    served = options.pop("served", None) or chat(server)
     return run(asked, served, cache=folder / "answers.sqlite", **options)
-
-
-def free_port() -> int:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return taken.getsockname()[1]
 
 
 def kept(folder: Path) -> int:
@@ -67,11 +59,15 @@ def kept(folder: Path) -> int:
         return file.execute("SELECT count(*) FROM answers").fetchone()[0]
 
 
-def fences(question: Question) -> list[str]:
-    """The texts between the lines of a question's fence: the longest line of ``=`` there is."""
-    words = question.messages[-1].content
-    fence = max(re.findall(r"^=+$", words, re.MULTILINE), key=len)
-    return re.findall(rf"^{fence}\n(.*?)\n{fence}$", words, re.MULTILINE | re.DOTALL)
+def prompt_of(question: Question) -> str:
+    """The last message."""
+    return question.messages[-1].content
+
+
+def fences(prompt: str) -> list[str]:
+    """The texts between the lines of a prompt's fence: the longest line of ``=`` there is."""
+    fence = max(re.findall(r"^=+$", prompt, re.MULTILINE), key=len)
+    return re.findall(rf"^{fence}\n(.*?)\n{fence}$", prompt, re.MULTILINE | re.DOTALL)
 
 
 class Chatting:
@@ -92,12 +88,6 @@ class Chatting:
         self.closed += 1
 
 
-class Talking(Chatting):
-    """Rates the fenced texts of a question."""
-
-    def __init__(self, judge: Callable[[list[str]], Reply]):
-        super().__init__(lambda question: judge(fences(question)[1:]))
-
-    @property
-    def asked(self) -> list[list[str]]:
-        return [fences(question)[1:] for question in self.questions]
+def talking(judge: Callable[[list[str]], Reply]) -> Chatting:
+    """A model that rates the fenced texts of a question."""
+    return Chatting(lambda question: judge(fences(prompt_of(question))[1:]))

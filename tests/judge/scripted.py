@@ -157,10 +157,11 @@ class Connection(BaseHTTPRequestHandler):
             self.connection.close()
         if act.fault in ("reset", "hang"):
             return
-        length = 10**6 if act.fault == "drip" else len(act.data)
-        lines = [f"HTTP/1.1 {act.status} Said", f"content-type: {act.kind}"]
-        lines += [f"content-length: {length}"] * (act.fault != "no length")
-        lines += [f"{name}: {value}" for name, value in act.headers.items()]
+        length = str(10**6 if act.fault == "drip" else len(act.data))
+        headers = {"content-type": act.kind, "content-length": length, **act.headers}
+        if act.fault == "no length":
+            del headers["content-length"]
+        lines = [f"HTTP/1.1 {act.status} Said", *map(": ".join, headers.items())]
         end = "\r\nx: " if act.fault == "drip head" else "\r\n\r\n"
         data = act.data[: len(act.data) // 2] if act.fault == "half" else act.data
         self.wfile.write(("\r\n".join(lines) + end).encode("latin-1") + data)

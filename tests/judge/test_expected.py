@@ -31,7 +31,14 @@ user = "Rate: {source} as {style} > {output}"
 [keys]
 content = "rating"
 """
-OUTPUTS = SHORT.replace('"item"', '"source"').replace("{output}", "{outputs}")
+#: Prompts of a user's own, by name.
+FILES = {
+    "short": SHORT,
+    "outputs": SHORT.replace('"item"', '"source"').replace("{output}", "{outputs}"),
+    "halves": SHORT.replace("[0, 100]", "[0.5, 3]"),
+    "wide": SHORT.replace("[0, 100]", "[0, 2000]"),
+    "hindi": SHORT.replace("unit =", 'languages = ["hi"]\nunit ='),
+}
 ASKED = Request("the soup is cold", ("the soup was cold",), "the soup was cold", "formal")
 UNITS = [(ASKED,), (ASKED._replace(output="it was rude"),), (ASKED._replace(style="polite"),)]
 
@@ -46,8 +53,8 @@ def root(tmp_path_factory):
     tiny.tokenizer("llama").save_pretrained(root / "narrow")
     small.network("gpt2").save_pretrained(root / "joining")
     joining().save_pretrained(root / "joining")
-    (root / "short.toml").write_text(SHORT)
-    (root / "outputs.toml").write_text(OUTPUTS)
+    for name, text in FILES.items():
+        (root / f"{name}.toml").write_text(text)
     return root
 
 
@@ -128,7 +135,7 @@ BEGINS = [
 def test_a_score_is_the_mean_over_numbers_that_are_asked_for_by_themselves(
     root, kind, name, begins
 ):
-    name = f"{root}/{name}.toml" if name in ("short", "outputs") else name
+    name = f"{root}/{name}.toml" if name in FILES else name
     units = UNITS[:1] if prompts.load(name).scale[1] > 5 else UNITS
     metric = judge(root, kind, f"prompt={name}")
     assert metric.begins == begins
@@ -279,28 +286,17 @@ WRONG = [
     ("judge:prompt=mukherjee2025-binary", "asks for a word"),
     ("judge:prompt=explained", "asks for an explanation before the number"),
     ("judge:chatgpt", "judge:chatgpt: no server: to ask ChatGPT, run tstmeta judge run"),
+    ("judge:prompt=ROOT/halves.toml", "the scale 0.5 to 3; judge needs one of whole"),
+    ("judge:prompt=ROOT/wide.toml", "at most 1,001"),
+    ("judge:prompt=ROOT/hindi.toml", "smollm2-135m is made for en, prompt hindi for hi"),
 ]
 
 
 @pytest.mark.parametrize(("name", "words"), WRONG)
-def test_a_word_that_is_wrong_is_named_with_what_can_be_used(name, words):
+def test_a_word_or_a_prompt_that_is_wrong_is_named_with_what_can_be_used(root, name, words):
     with pytest.raises(TstmetaError) as caught:
-        registry.get(name)
+        registry.get(name.replace("ROOT", str(root)))
     assert words in str(caught.value)
-
-
-WRITTEN = [
-    ("scale = [0, 100]", "scale = [0.5, 3]", "the scale 0.5 to 3; judge needs one of whole"),
-    ("scale = [0, 100]", "scale = [0, 2000]", "at most 1,001"),
-    ("unit =", 'languages = ["hi"]\nunit =', "smollm2-135m is made for en, prompt mine for hi"),
-]
-
-
-@pytest.mark.parametrize(("old", "new", "words"), WRITTEN)
-def test_a_prompt_of_a_user_that_gives_no_such_rating_is_refused(tmp_path, old, new, words):
-    (tmp_path / "mine.toml").write_text(SHORT.replace(old, new))
-    with pytest.raises(TstmetaError, match=words):
-        registry.get(f"judge:prompt={tmp_path}/mine.toml")
 
 
 LANGUAGES = [
@@ -319,22 +315,20 @@ def test_languages_are_those_of_the_model_and_of_the_prompt(name, languages):
     assert isinstance(for_language(metric, "de"), str) == bool(languages)
 
 
-def signature(root, *words):
-    return str(judge(root, "llama", *words).signature("source"))
-
-
 def test_all_that_changes_a_value_is_in_the_signature_and_no_path(root, tmp_path, monkeypatch):
+    def signature(*words, kind="llama"):
+        return str(judge(root, kind, *words).signature("source"))
+
     file = tmp_path / "mine.toml"
-    seen = [signature(root), signature(root, "style"), signature(root, "prompt=content")]
+    seen = [signature(), signature("style"), signature("prompt=content"), signature(kind="gpt2")]
     for text in (SHORT, SHORT.replace("Rate", "Judge"), SHORT.replace("100", "10")):
         file.write_text(text)
-        seen.append(signature(root, f"prompt={file}"))
-    seen.append(str(judge(root, "gpt2").signature("source")))
+        seen.append(signature(f"prompt={file}"))
     monkeypatch.setattr(expected, "LEAST_MASS", 0.2)
-    seen.append(signature(root))
+    seen.append(signature())
     assert len(set(seen)) == len(seen) == 8
     assert not any(str(path) in shown for shown in seen for path in (root, tmp_path))
-    assert signature(root, "content") == signature(root, "prompt=pauli2025") == seen[-1]
+    assert signature("content") == signature("prompt=pauli2025") == seen[-1]
     assert f"|prompt:pauli2025@{prompts.load('pauli2025').hash}|rates:content|" in seen[0]
 
 

@@ -82,14 +82,9 @@ def tstmeta(tmp_path, monkeypatch, caplog):
     return run
 
 
-def judge_run(url):
-    words = ["judge", "run", "-d", "mine.csv", "-p", "content", "--server", url, "-m", "tiny"]
-    return [*words, "--retries", "0", "--timeout", "2", "--out", "rows.csv"]
-
-
-def construct(url):
-    words = ["construct", "--style", "formal", "--sources", "texts.txt", "--server", url]
-    return [*words, "--model", "tiny", "--out", "made", "--retries", "0", "--timeout", "2"]
+SERVED = "--server URL --model tiny --retries 0 --timeout 2"
+JUDGE = f"judge run -d mine.csv -p content --out rows.csv {SERVED}"
+CONSTRUCT = f"construct --style formal --sources texts.txt --out made {SERVED}"
 
 
 def leaking(result, caplog, folder) -> dict[str, list[bytes]]:
@@ -147,7 +142,7 @@ def test_a_key_of_digits_is_masked_in_texts_and_leaves_the_json_intact():
 @pytest.mark.parametrize("name", SERVERS)
 def test_no_server_makes_a_run_give_the_key_away(tstmeta, caplog, tmp_path, name):
     with serving(SERVERS[name]) as server:
-        result = tstmeta(*judge_run(server.url))
+        result = tstmeta(JUDGE.replace("URL", server.url))
         assert server.keys == {BEARER}, "the key was sent, or there is nothing to search for"
     assert leaking(result, caplog, tmp_path) == {}
     assert list(tmp_path.rglob("answers.sqlite"))
@@ -163,7 +158,7 @@ URLS = {
 
 
 @pytest.mark.parametrize("name", URLS)
-@pytest.mark.parametrize("command", [judge_run, construct])
+@pytest.mark.parametrize("command", [JUDGE, CONSTRUCT], ids=["judge", "construct"])
 def test_no_command_gives_away_a_key_of_the_environment_or_the_address(
     tstmeta, caplog, tmp_path, monkeypatch, command, name
 ):
@@ -171,7 +166,7 @@ def test_no_command_gives_away_a_key_of_the_environment_or_the_address(
         monkeypatch.delenv("OPENAI_API_KEY")
     with serving(SERVERS["403 with the header"]) as server:
         host = server.url.removeprefix("http://").removesuffix("/v1")
-        result = tstmeta(*command(URLS[name].replace("HOST", host)))
+        result = tstmeta(command.replace("URL", URLS[name].replace("HOST", host)))
     assert result.exit_code
     assert leaking(result, caplog, tmp_path) == {}
 
@@ -179,7 +174,8 @@ def test_no_command_gives_away_a_key_of_the_environment_or_the_address(
 def test_not_even_the_clients_own_debug_log_shows_it(tstmeta, tmp_path, monkeypatch):
     monkeypatch.setenv("OPENAI_LOG", "debug")
     with serving(SERVERS["an answer"]) as server:
-        command = [sys.executable, "-m", "tstmeta", *judge_run(server.url), "--cache", "a.sqlite"]
+        words = JUDGE.replace("URL", server.url).split()
+        command = [sys.executable, "-m", "tstmeta", *words, "--cache", "a.sqlite"]
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, timeout=120, check=False)
         assert server.keys == {BEARER}
     assert b"POST" in done.stderr, "the log is on"
@@ -191,18 +187,16 @@ def test_no_key_sends_no_header_and_other_variables_do_not_count(monkeypatch):
     monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", f"Authorization: {BEARER}")
     monkeypatch.setenv("OPENAI_ORG_ID", "org-hidden-42")
     headers = []
-    with serving(lambda asked: headers.append(asked.headers)) as server:
-        ask(server, key="mine-0123")
-        assert server.keys == {"Bearer mine-0123"}
-    with serving() as server:
-        ask(server, key="")
-        assert server.keys == {""}
+    for key, sent in (("mine-0123", "Bearer mine-0123"), ("", "")):
+        with serving(lambda asked: headers.append(asked.headers)) as server:
+            ask(server, key=key)
+            assert server.keys == {sent}
     assert "org-hidden-42" not in str(headers)
 
 
 def test_a_test_set_holds_no_spelling_of_the_key(tstmeta, caplog, tmp_path):
     data = json.dumps({"text": f"Kindly send {KEY} now."}).replace(KEY, coded(KEY))
     with serving(lambda asked: says(data, model=KEY)) as server:
-        result = tstmeta(*construct(server.url))
+        result = tstmeta(CONSTRUCT.replace("URL", server.url))
     assert "Kindly send *** now." in (tmp_path / "made" / "rows.csv").read_text()
     assert leaking(result, caplog, tmp_path) == {}

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.judge.asking import Talking
+from tests.judge.asking import fences, prompt_of, talking
 from tstmeta.console import write_table
 from tstmeta.data import table_files
 from tstmeta.judge import prompts, ratings
@@ -48,17 +48,17 @@ def length(texts):
 
 
 def test_a_prompt_of_items_is_asked_of_each_rewrite(dataset, cache):
-    chat = Talking(length)
+    chat = talking(length)
     found = ask(dataset, "content", chat, cache)
     assert found.columns.tolist() == ratings.COLUMNS
     assert found["item_id"].tolist() == dataset.items["item_id"].tolist()
     assert found["rating"].tolist() == [3, 3, 3, 4, 2]
     assert (set(found["status"]), set(found["place"])) == ({"ok"}, {1})
-    assert len(chat.asked) == 4, "a1 and a3 are the same text, hence the same question"
+    assert len(chat.questions) == 4, "a1 and a3 are the same text, hence the same question"
 
 
 def test_a_prompt_of_pairs_is_asked_of_every_two_in_both_orders(dataset, cache):
-    found = ask(dataset, "pair", Talking(lambda texts: Reply(text="1")), cache)
+    found = ask(dataset, "pair", talking(lambda texts: Reply(text="1")), cache)
     pairs = found[found["place"] == 1]
     first = sorted(zip(pairs["item_id"], pairs["rival"], strict=True))
     assert first == [*permutations(["a1", "a2", "a3"], 2), *permutations(["b1", "b2"])]
@@ -71,26 +71,27 @@ def test_rewrites_of_a_source_get_their_own_ratings_back_shuffled_or_not(dataset
         rated = [{"number": i, "content": len(text)} for i, text in enumerate(texts[1:], 1)]
         return Reply(text=json.dumps({"ratings": rated[::-1]}))
 
-    chat = Talking(judge)
+    chat = talking(judge)
     plain = ask(dataset, "lai2023-content", chat, cache)
-    assert len(chat.asked) == 2
+    assert len(chat.questions) == 2
     assert plain["place"].tolist() == [1, 2, 3, 1, 2]
-    mixed = ask(dataset, "lai2023-content", Talking(judge), cache, shuffle=1, samples=8)
+    mixed = ask(dataset, "lai2023-content", talking(judge), cache, shuffle=1, samples=8)
     lengths = dataset.items.set_index("item_id")["output"].str.len()
     for rows in (plain, mixed):
         assert (rows["rating"] == rows["item_id"].map(lengths)).all()
     places = mixed[mixed["source_id"] == "a"].groupby("item_id")["place"].nunique()
     assert (places > 1).all()
-    again = ask(dataset, "lai2023-content", Talking(judge), cache, shuffle=1, samples=8)
+    again = ask(dataset, "lai2023-content", talking(judge), cache, shuffle=1, samples=8)
     pd.testing.assert_frame_equal(mixed, again)
     dataset.items.loc[dataset.items["item_id"] == "a2", "style"] = "polite"
-    ask(dataset, "lai2023-content", chat := Talking(judge), cache)
-    assert sorted(len(texts) - 1 for texts in chat.asked) == [1, 2], "two styles are asked apart"
+    ask(dataset, "lai2023-content", chat := talking(judge), cache)
+    sizes = sorted(len(fences(prompt_of(question))) - 2 for question in chat.questions)
+    assert sizes == [1, 2], "two styles are asked apart"
 
 
 def test_a_score_is_the_mean_of_samples_that_are_asked_with_seeds_of_their_own(dataset, cache):
     turns = iter([1, 2, 3, 4, 5] * 20)
-    chat = Talking(lambda texts: Reply(text=str(next(turns))))
+    chat = talking(lambda texts: Reply(text=str(next(turns))))
     how = {"samples": 2, "sampling": Sampling(temperature=1.0, seed=7), "concurrency": 1}
     found = ask(dataset, "content", chat, cache, **how)
     assert sorted({question.sampling.seed for question in chat.questions}) == [7, 8]
@@ -113,7 +114,7 @@ def test_a_signature_holds_all_that_changes_a_score_and_nothing_else_is_averaged
     dataset, cache, change
 ):
     plain, other = (
-        Talking(lambda texts, n=n: Reply(f'{{"content": {n}, "style": 3, "fluency": 4}}'))
+        talking(lambda texts, n=n: Reply(f'{{"content": {n}, "style": 3, "fluency": 4}}'))
         for n in (2, 5)
     )
     prompt = "outputs" if change == "shuffle" else "joint"
@@ -130,11 +131,11 @@ def test_a_signature_holds_all_that_changes_a_score_and_nothing_else_is_averaged
 
 def test_what_is_no_rating_gets_no_value_and_the_score_says_why(dataset, cache):
     turns = iter(["?", "2"])
-    chat = Talking(lambda texts: length(texts) if "tea" in texts[-1] else Reply(text=next(turns)))
+    chat = talking(lambda texts: length(texts) if "tea" in texts[-1] else Reply(text=next(turns)))
     how = {"samples": 2, "limit": 1, "sampling": Sampling(seed=1), "concurrency": 1}
     [score] = ratings.scores(ask(dataset, "content", chat, cache, **how)).to_dict("records")
     assert (score["value"], score["status"], score["detail"]) == (2, "ok", "1 of 2 left out")
-    chat = Talking(lambda texts: length(texts) if "tea" in texts[-1] else Reply(text="?"))
+    chat = talking(lambda texts: length(texts) if "tea" in texts[-1] else Reply(text="?"))
     table = ratings.scores(ask(dataset, "style", chat, cache))
     np.testing.assert_array_equal(table["value"], [math.nan] * 3 + [4, 2])
     assert table["status"].tolist() == ["invalid"] * 3 + ["ok"] * 2
@@ -144,7 +145,7 @@ def test_what_is_no_rating_gets_no_value_and_the_score_says_why(dataset, cache):
 def test_rows_come_back_from_a_file_and_ids_that_look_like_numbers_stay_texts(
     dataset, cache, tmp_path
 ):
-    rows = ask(dataset, "content", Talking(lambda texts: Reply(text="4")), cache)
+    rows = ask(dataset, "content", talking(lambda texts: Reply(text="4")), cache)
     rows = rows.assign(item_id=["007", "2", "3e1", "4", "5"], prompt_hash="12e3")
     rows.loc[1, "rating"] = math.nan
     write_table(rows, tmp_path / "rows.csv")

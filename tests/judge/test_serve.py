@@ -5,6 +5,7 @@ read as it should be, and that nothing is made of rubbish.
 """
 
 import os
+import socket
 import subprocess
 import sys
 import time
@@ -15,7 +16,6 @@ import pandas as pd
 import pytest
 
 from tests.command import command_line
-from tests.judge.asking import free_port
 from tests.models import tiny
 
 pytest.importorskip("fastapi", reason="the server is the extra serving")
@@ -36,7 +36,9 @@ def server(tmp_path_factory) -> Iterator[str]:
     network = tiny.network("llama", 0, max_position_embeddings=WINDOW, num_hidden_layers=1)
     tiny.save(folder / "tiny-chat", network, tiny.tokenizer("llama"))
     (folder / "home" / "hub").mkdir(parents=True)
-    port = free_port()
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        port = taken.getsockname()[1]
     environment = {**os.environ, "HF_HOME": str(folder / "home"), "HF_HUB_OFFLINE": "1"}
     environment |= {"OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
     command = [sys.executable, "-c", "from transformers.cli.transformers import main; main()"]
@@ -64,10 +66,9 @@ def healthy(url: str) -> bool:
 
 def test_a_real_server_is_asked_once_and_nothing_is_made_of_rubbish(server, tmp_path, monkeypatch):
     tstmeta = command_line(tmp_path, monkeypatch)
-    words = ["judge", "run", "--data", "contrast", "--prompt", "joint", "--server", server]
-    words += ["--model", "tiny-chat", "--limit", str(ITEMS)]
-    words += ["--out", "rows.csv", "--scores-out", "scores.csv"]
-    first, second = tstmeta(*words), tstmeta(*words)
+    command = f"judge run --data contrast --prompt joint --server {server} --model tiny-chat"
+    command += f" --limit {ITEMS} --out rows.csv --scores-out scores.csv"
+    first, second = tstmeta(command), tstmeta(command)
     assert first.exit_code == second.exit_code == 1, "rubbish is no rating"
     assert f"{ITEMS} requests (0 answers are kept)" in first.stderr
     assert f"0 requests ({ITEMS} answers are kept)" in second.stderr

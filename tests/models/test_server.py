@@ -144,12 +144,16 @@ def test_nobody_listens_is_an_error_at_once(served):
         ("http://host:8000", "http://host:8000/v1"),
         (" https://host/api/v1/completions?key=1#x ", "https://host/api/v1"),
         ("http://host/v1/chat/completions/", "http://host/v1"),
+        ("http://host/api/v3/chat/completions", "http://host/api/v3"),
+        *((f"http://host/{path}", "http://host/v1") for path in ("v1/", "v1/chat", "completions")),
+        *((f"http://host/{path}", "http://host") for path in ("chat", "chat/completions/")),
         *((url, None) for url in ("", "localhost:8000", "ftp://host/v1", "http://", "http://a b/")),
         ("http://h:123456", None),
         ("http://u:pass@h/v1", None),
     ],
 )
 def test_the_address_is_where_the_interface_starts(url, wanted):
+    """Answers on file are found by it: what it was once, it is for good."""
     if wanted:
         assert address(url) == wanted
     else:

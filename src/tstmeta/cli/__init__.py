@@ -18,7 +18,7 @@ import typer
 from ..console import note
 from ..extras import remedy
 from ..schema import TstmetaError
-from . import construct, data, evaluate, explain, judge, models, options, run, score, train
+from . import construct, data, evaluate, judge, models, options, run, score
 
 app = typer.Typer(
     name="tstmeta",
@@ -32,16 +32,16 @@ app.add_typer(data.data_app, name="data")
 app.add_typer(models.models_app, name="models")
 app.command("metrics")(score.metrics)
 app.command("score")(score.score)
-app.command("evaluate")(evaluate.evaluate)
+app.command("evaluate")(options.command_of(evaluate.EvaluateOptions, evaluate.evaluate))
 app.command("advise")(evaluate.advise)
-app.command("explain")(explain.explain)
+app.command("explain")(score.explain)
 app.command("reproduce")(run.reproduce)
 app.command("run", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(
     run.run
 )
 app.add_typer(judge.judge_app, name="judge")
 app.add_typer(construct.construct_app, name="construct")
-app.add_typer(train.train_app, name="train")
+app.add_typer(models.train_app, name="train")
 LISTS = (data.data_list, data.data_check, score.metrics)  # they need no pandas
 for group in (app, *(info.typer_instance or app for info in app.registered_groups)):
     for command in group.registered_commands:

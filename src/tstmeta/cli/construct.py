@@ -1,7 +1,4 @@
-"""``tstmeta construct``: have a model write a test set for a style; a person has the last word.
-
-See :mod:`tstmeta.cli` for how commands behave.
-"""
+"""``tstmeta construct``: have a model write a test set for a style; a person has the last word."""
 
 from __future__ import annotations
 
@@ -17,9 +14,7 @@ from . import options
 if TYPE_CHECKING:
     import pandas as pd
 
-construct_app = typer.Typer(
-    name="construct", rich_markup_mode=None, invoke_without_command=True, no_args_is_help=True
-)
+construct_app = typer.Typer(invoke_without_command=True, no_args_is_help=True)
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a construction.")]
 
 Style = Annotated[str, typer.Option(help="The target style, such as 'more formal'.")]
@@ -76,8 +71,7 @@ def construct(
     plan = run.plan_of(out, sources, **facts, seed=seed)
     note(f"{model} at {chat.server}, {len(plan.sources):,} sources, four texts for each")
     table, unanswered = run.construct(out, plan, chat, concurrency=concurrency)
-    for line in (*chat.notes, chat.bill()):
-        note(line)
+    note(*chat.notes, chat.bill())
     _show(out, table, format)
     if unanswered:
         note(f"{unanswered} questions stayed without an answer; the same command asks again")
@@ -115,12 +109,11 @@ def check_command(folder: Folder, format: options.FormatOption = Format.table) -
 @construct_app.command("export")
 def export_command(folder: Folder, out: options.OutFolder) -> None:
     """Write the rating form of the data set, for Label Studio, as tstmeta data form does."""
-    from .. import label_studio
-    from ..data import table_files
-    from ..judge.construct.run import check, data_file
+    from ..judge.construct.run import check, data_set
+    from ..label_studio import write_form
 
     check(folder)
-    for path in label_studio.write_form(table_files.read(data_file(folder)), out):
+    for path in write_form(data_set(folder), out):
         note(f"wrote {path}")
 
 

@@ -1,7 +1,6 @@
 """``tstmeta data``: what data there is, getting it, checking it, writing its tables."""
 
-from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -10,12 +9,9 @@ from ..schema import TstmetaError
 from . import options
 from .options import FormatOption, Name
 
-data_app = typer.Typer(
-    help="Data sets with human judgement.", no_args_is_help=True, rich_markup_mode=None
-)
+data_app = typer.Typer(help="Data sets with human judgement.", no_args_is_help=True)
 
-Table = StrEnum("Table", ["items", "ratings", "labels", "preferences", "scores"])
-Target = StrEnum("Target", ["huggingface"])
+Table = Literal["items", "ratings", "labels", "preferences", "scores"]
 Names = Annotated[
     list[str] | None,
     typer.Argument(
@@ -87,9 +83,10 @@ def data_check(names: Names = None, format: FormatOption = Format.table) -> None
 @data_app.command("export")
 def data_export(
     name: Name,
-    table: Annotated[Table, typer.Option("--table", "-t", help="Which table.")] = Table.items,
+    table: Annotated[Table, typer.Option("--table", "-t", help="Which table.")] = "items",
     to: Annotated[
-        Target | None, typer.Option(help="All of it in a format of others, to the folder --out.")
+        Literal["huggingface"] | None,
+        typer.Option(help="All of it in a format of others, to the folder --out."),
     ] = None,
     metric: options.Metrics = None,
     out: options.OutFile = None,

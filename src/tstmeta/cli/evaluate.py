@@ -30,7 +30,7 @@ Dimension = StrEnum("Dimension", "content style fluency overall structure overco
 
 @dataclass(frozen=True)
 class EvaluateOptions:
-    """The options of ``tstmeta evaluate``, which :func:`options.takes` hands to Typer."""
+    """The options of ``tstmeta evaluate``, which :func:`options.command_of` hands to Typer."""
 
     data: options.DataSets
     metric: options.Metrics = None
@@ -104,13 +104,7 @@ class EvaluateOptions:
         """The metrics to score; None for those that are scored by default."""
         return self.metric or ([] if self.scores else None)
 
-    @property
-    def hybrids(self) -> list[str]:
-        """The metrics made of scores that are fitted to ratings of one dimension."""
-        return [name for name in self.combine or [] if name.startswith("hybrid-")]
 
-
-@options.takes(EvaluateOptions)
 def evaluate(settings: EvaluateOptions) -> None:
     """Hold metrics against human ratings: values with intervals, ranks, tests, people beside.
 
@@ -198,24 +192,20 @@ def score_data(
     choice.check_new(data, settings.metrics or (), settings.basis, known)
     wanted = dimensions, settings.metrics, settings.basis, set(known["metric"])
     scores = choice.score(data, *wanted, store=settings.store)
-    names = [name for name in settings.combine or [] if name not in settings.hybrids]
-    return combine(settings, data, together(scores, known), names)
+    return combine(settings, data, together(scores, known))
 
 
 def combine(
-    settings: EvaluateOptions,
-    data: "Dataset",
-    scores: "pd.DataFrame",
-    names: Sequence[str],
-    dimension: str = "content",
+    settings: EvaluateOptions, data: "Dataset", scores: "pd.DataFrame", dimension: str = ""
 ) -> "pd.DataFrame":
-    """Scores, and those of the metrics that are made of them."""
+    """Scores, and what is made of them: hybrids, fitted to ratings of a dimension, or all else."""
     from ..combine import combined
     from ..scoring import together
 
     tables = (
         combined(data, scores, name, dimension, seed=settings.seed, store=settings.store)
-        for name in dict.fromkeys(names)
+        for name in dict.fromkeys(settings.combine or [])
+        if name.startswith("hybrid-") == bool(dimension)
     )
     return together(scores, *tables)
 
@@ -228,7 +218,7 @@ def evaluate_dimension(
     from ..analysis import evaluate as evaluate_scores
 
     scores = choice.listed(scores, dimension, settings.metrics)
-    scores = combine(settings, data, scores, settings.hybrids, dimension)
+    scores = combine(settings, data, scores, dimension)
     statistics: list[str | None] = [*dict.fromkeys(map(str, settings.statistic or []))] or [None]
     levels: list[str | None] = [*dict.fromkeys(map(str, settings.level or []))] or [None]
     for statistic, level in product(statistics, levels):
@@ -258,21 +248,18 @@ def write_results(
     from ..analysis import render
     from ..storage import write
 
-    figure = render.draw(evaluations) if settings.plot else None  # errors come before any output
-    files: dict[Path, str | bytes] = {}
     text = render.rendered(evaluations, kind, settings.show == "differences")
+    files: dict[Path, str | bytes] = {settings.out: text} if settings.out else {}
+    if settings.plot:  # its errors come before any output
+        figure = render.draw(evaluations)
+        [files[settings.plot]] = render.images(figure, settings.plot.suffix.lower().strip("."))
     if kind is not TableFormat.table:  # there they stand above the table
         lines = list(dict.fromkeys(remark for result in evaluations for remark in result.remarks))
         for result in evaluations:
             lines += [render.title(result)] * (len(evaluations) > 1) + result.summary
-        for line in lines:
-            note(line)
+        note(*lines)
     if settings.out is None:
         put(text, drawn=kind is TableFormat.table)
-    else:
-        files[settings.out] = text
-    if figure and settings.plot:
-        [files[settings.plot]] = render.images(figure, settings.plot.suffix.lower().strip("."))
     for path, content in files.items():
         write(path, content)
         note(f"wrote {path}")
@@ -308,5 +295,4 @@ def advise(
         print(advice, end="")
         return
     show_table(advice.frame, format)
-    for line in advice.notes:
-        note(line)
+    note(*advice.notes)

@@ -15,9 +15,7 @@ from . import options
 if TYPE_CHECKING:
     import pandas as pd
 
-judge_app = typer.Typer(
-    name="judge", help="Have a language model rate rewrites.", no_args_is_help=True
-)
+judge_app = typer.Typer(help="Have a language model rate rewrites.", no_args_is_help=True)
 _LISTED = ["name", "origin", "unit", "dimensions", "scale", "hash", "cites", "models"]
 PromptName = Annotated[str, typer.Argument(help="A prompt, or your own file.toml.")]
 PromptOption = Annotated[str, typer.Option("--prompt", "-p", help="A prompt, or your own .toml.")]
@@ -121,13 +119,12 @@ def run_command(
         write_table(ratings.scores(rows), scores_out)
         use = shlex.join(["tstmeta", "evaluate", "--data", data, "--scores", str(scores_out)])
         note(f"wrote {scores_out}; use it: {use}")
-    _report(rows, [*chat.notes, chat.bill()])
+    note(*chat.notes, chat.bill())
+    _report(rows)
 
 
-def _report(rows: pd.DataFrame, lines: list[str]) -> None:
-    """Print the lines, and rows by status; exit with code 1 where ratings are missing."""
-    for line in lines:
-        note(line)
+def _report(rows: pd.DataFrame) -> None:
+    """Print rows by status; exit with code 1 where ratings are missing."""
     for (dimension, status), count in rows.value_counts(["dimension", "status"]).items():
         note(f"{dimension}: {count:,} {status}")
     missing = rows[rows["rating"].isna()]

@@ -18,19 +18,16 @@ from ..console import Format
 OUTPUTS = ("out", "scores_out", "plot", "report", "cache", "store")
 
 
-def takes(model: type) -> Callable[[Callable[[Any], None]], Callable[..., None]]:
+def command_of(model: type, function: Callable[[Any], None]) -> Callable[..., None]:
     """A command whose options are the fields of a dataclass: the function takes an instance."""
 
-    def decorate(function: Callable[[Any], None]) -> Callable[..., None]:
-        def command(**values: Any) -> None:
-            function(model(**values))
+    def command(**values: Any) -> None:
+        function(model(**values))
 
-        command.__doc__, command.__name__ = function.__doc__, function.__name__
-        command.__annotations__ = get_type_hints(model, include_extras=True)
-        command.__signature__ = inspect.signature(model)  # type: ignore[attr-defined]
-        return command
-
-    return decorate
+    command.__doc__, command.__name__ = function.__doc__, function.__name__
+    command.__annotations__ = get_type_hints(model, include_extras=True)
+    command.__signature__ = inspect.signature(model)  # type: ignore[attr-defined]
+    return command
 
 
 class Command(TyperCommand):

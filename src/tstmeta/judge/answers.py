@@ -163,7 +163,6 @@ def _read_json(text: str, prompt: Prompt, items: int) -> list[Row]:
 
 
 def _read_object(fields: dict[str, Any], prompt: Prompt) -> Row:
-    """The ratings of one object."""
     reasons = fields.get("explanation")
     reasons = reasons if isinstance(reasons, str) else ""
     row: Row = {}

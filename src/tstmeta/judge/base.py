@@ -26,10 +26,6 @@ OPTIONAL = {
     "temperature": "temperature",
 }
 _NEUTRAL = {"top_p": 1.0, "temperature": 1.0}
-_REMEDY = (
-    "see the API key (OPENAI_API_KEY) and the account's quota, "
-    "whether the URL ends where the interface starts (/v1 for most), and the model's name"
-)
 
 
 class Message(NamedTuple):
@@ -193,4 +189,7 @@ def error(status: int, data: bytes, mask: Mask = None) -> Reply:
         return Reply(failure=failure)
     from ..models.connection import ServerError  # takes time to import
 
-    raise ServerError(f"{failure}. Remedy: {_REMEDY}")
+    raise ServerError(
+        f"{failure}. Remedy: see the API key (OPENAI_API_KEY) and the account's quota, whether the "
+        "URL ends where the interface starts (/v1 for most), and the model's name"
+    )

@@ -154,8 +154,7 @@ class Judge(ModelMetric):
         numbers = self._tokens[1]
         wanted = [Continuation(context, tokens) for context in distinct for tokens in numbers]
         model = Cached(self._language_model, self._folder)
-        batches = model.logprobs(wanted, progress=self._progress)
-        answers = dict(chain.from_iterable(batches))
+        answers = dict(chain.from_iterable(model.logprobs(wanted, progress=self._progress)))
         sums = np.array([np.sum(answers[n], dtype=float) for n in range(len(wanted))])
         rows = np.exp(sums).reshape(len(distinct), len(numbers))
         known = {context: self._rated(row) for context, row in zip(distinct, rows, strict=True)}

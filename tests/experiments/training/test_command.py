@@ -5,16 +5,13 @@ import pytest
 from experiments.training.__main__ import training_app
 from experiments.training.loop import read_report
 from experiments.training.splits import read_corpus
-from tests.command import command_line, score, values, write_csv
+from tests.command import FOOD, command_line, refusal, score, values
 from tests.models import style, tiny
 from tstmeta.metrics import Request, registry
-from tstmeta.schema import TstmetaError
 
 SMALL = ["--set", "bits=8", "--set", "epochs=3"]
 SIZES = {"vocabulary": 300, "width": 16, "layers": 1, "heads": 2, "inner": 24}
 TOY = [word for name, value in SIZES.items() for word in ("--set", f"{name}={value}")]
-FOOD = ("soup", "bread", "cake", "tea", "fish", "rice", "corn", "stew")
-TASTE = {"good": ("fine", "great"), "bad": ("cold", "awful")}
 
 
 @pytest.fixture
@@ -23,8 +20,7 @@ def train(tmp_path, monkeypatch):
     run = command_line(tmp_path, monkeypatch, training_app)
     moods = style.corpus().rename(columns={"part": "split"})
     moods.to_csv(tmp_path / "moods.csv", index=False)
-    rows = [(f"the {food} was {word}", s) for s in TASTE for food in FOOD for word in TASTE[s]]
-    write_csv(tmp_path / "food.csv", [("text", "style"), *rows])
+    FOOD.to_csv(tmp_path / "food.csv", index=False)
     return lambda *words: run(*words, "--format", "csv")
 
 
@@ -40,8 +36,8 @@ def test_a_csv_becomes_a_metric_of_style(train, tmp_path):
 
 
 def test_no_text_of_a_data_set_that_is_kept_out_is_trained_on(train, tmp_path):
-    row = ("AWFUL house of street  0", "cold soup of street 2", "lovely cat of street 1")
-    write_csv(tmp_path / "held.csv", [("source", "output", "reference"), row])
+    row = "AWFUL house of street  0,cold soup of street 2,lovely cat of street 1"
+    (tmp_path / "held.csv").write_text(f"source,output,reference\n{row}\n")
     words = ["classifier", "--corpus", "moods.csv", *SMALL]
     sizes = [
         values(train(*words, "-o", f"out{n}", *more))[0]["sentences: train"]
@@ -66,8 +62,7 @@ def test_a_csv_becomes_a_metric_of_fluency(train, tmp_path):
 
 
 def test_with_a_base_the_course_is_the_printed_one_and_a_split_is_kept(train, tmp_path):
-    rows = [("text", "split"), ("a", "train"), ("b", "train"), ("c", "test"), ("d", "dev")]
-    write_csv(tmp_path / "split.csv", [*rows, ("b", "test")])
+    (tmp_path / "split.csv").write_text("text,split\na,train\nb,train\nc,test\nd,dev\nb,test\n")
     tiny.folder(tmp_path / "base", "gpt2")
     words = "lm --corpus split.csv --base ./base --out tuned --seed 5 --set epochs=1"
     shown, _ = values(train(*words.split()))
@@ -92,7 +87,6 @@ def test_a_mistake_is_told_before_anything_is_written(train, tmp_path, words, me
     (tmp_path / "tiny.csv").write_text("text\nhello there\n")
     before = {path.name: path.read_bytes() for path in tmp_path.glob("*.*")}
     result = train(*words.split())
-    assert isinstance(result.exception, TstmetaError), result.exception
-    assert message in str(result.exception)
+    assert message in refusal(result)
     assert result.stdout == ""
     assert {path.name: path.read_bytes() for path in tmp_path.glob("*.*")} == before

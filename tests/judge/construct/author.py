@@ -6,8 +6,8 @@ from pathlib import Path
 import pandas as pd
 
 from tests.judge import scripted
-from tests.judge.asking import Chatting, fences
-from tstmeta.judge.base import Message, Question, Reply
+from tests.judge.asking import Chatting, fences, prompt_of
+from tstmeta.judge.base import Question, Reply
 from tstmeta.judge.construct import run, steps
 
 #: Words by which the author knows a step.
@@ -30,22 +30,14 @@ def source(number: int) -> str:
 PLAN = steps.Blueprint(name="s", style="more formal", seed=3, sources=(source(0),), **SERVER)
 
 
-def prompt_of(question: Question) -> str:
-    return question.messages[-1].content
-
-
 def step(prompt: str) -> str:
     """Which step a prompt asks for."""
     return next(name for name, words in KNOWN.items() if words in prompt)
 
 
-def texts(prompt: str) -> list[str]:
-    return fences(Question((Message("user", prompt),))) if "====" in prompt else []
-
-
 def write(prompt: str) -> str:
     """The right answer to a prompt, as JSON."""
-    text, *change = texts(prompt)
+    text, *change = fences(prompt)
     formal = text.replace("gets", "obtains")
     rewrites = {
         "strong": f"It is a pleasure to report that {formal[:-1]}, as agreed in advance.",
@@ -86,10 +78,10 @@ class Author(Chatting):
         return sorted(step(prompt_of(question)) for question in self.questions)
 
 
-def plan(path: Path, count: int = 6, folder: str = "formal", **facts) -> steps.Blueprint:
-    """A plan over sources of the author's kind."""
+def plan(path: Path, count: int = 6, folder: str = "formal", texts=(), **facts) -> steps.Blueprint:
+    """A plan over some texts, else over so many sources of the author's kind."""
     file = path / "texts.txt"
-    file.write_text("".join(source(number) + "\n" for number in range(count)))
+    file.write_text("\n".join(texts or map(source, range(count))))
     facts = {"style": "more formal", "seed": 3, **SERVER, **facts}
     return run.plan_of(path / folder, file, **facts)
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.judge.construct import author
-from tests.judge.construct.author import PLAN, Author, plan, prompt_of, rows, step, writes
+from tests.judge.asking import prompt_of
+from tests.judge.construct.author import PLAN, Author, plan, rows, step, writes
 from tstmeta import data
 from tstmeta.judge.base import Reply
 from tstmeta.judge.construct import run, steps
@@ -166,10 +166,7 @@ def test_what_a_person_mended_stays_and_what_stands_on_it_is_asked_anew(tmp_path
 
 def test_the_table_for_people_holds_no_formula_and_its_texts_come_back_exactly(tmp_path):
     hostile = [f"{name} gets 2 apples at the market on Monday." for name in ("=SUM(1)", "Anna\x07")]
-    (tmp_path / "own.txt").write_text("\n".join(hostile))
-    facts = {"style": "more formal", **author.SERVER}
-    wanted = run.plan_of(tmp_path / "formal", tmp_path / "own.txt", **facts)
-    before, _ = run.construct(tmp_path / "formal", wanted, Author())
+    before, _ = run.construct(tmp_path / "formal", plan(tmp_path, texts=hostile), Author())
     assert rows(tmp_path).loc["formal-01-light", "output"].startswith("'=SUM(1)")
     edit(tmp_path, "formal-01-light", accept="yes")
     after = run.check(tmp_path / "formal")

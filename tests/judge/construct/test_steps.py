@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.judge.construct.author import PLAN, prompt_of, texts
+from tests.judge.asking import fences, prompt_of
+from tests.judge.construct.author import PLAN
 from tstmeta.judge.base import Reply
 from tstmeta.judge.construct import steps
 
@@ -25,7 +26,7 @@ def every(text: str) -> list:
 @given(st.text(alphabet="ab=$\n{}", max_size=40))
 def test_no_text_closes_its_fence(text):
     for question in every(text):
-        assert set(texts(prompt_of(question))) == {text}
+        assert set(fences(prompt_of(question))) == {text}
 
 
 def test_texts_stand_in_fences_alone_and_change_no_other_word():

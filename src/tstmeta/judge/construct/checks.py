@@ -55,8 +55,7 @@ def judge(table: pd.DataFrame) -> pd.DataFrame:
                 verdicts[cell] = ACCEPTED
             judged[row["item_id"]] = (verdicts[cell], findings, format_span(_span(cell, texts)))
     columns = ["verdict", "findings", "span"]
-    frame = pd.DataFrame.from_dict(judged, orient="index", columns=columns)
-    return table.assign(**{name: frame[name] for name in columns})
+    return table.assign(**pd.DataFrame.from_dict(judged, orient="index", columns=columns))
 
 
 def source_length(source: str) -> str:

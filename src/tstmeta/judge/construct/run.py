@@ -23,7 +23,7 @@ from pydantic import ValidationError
 
 from ... import label_studio, storage
 from ...console import from_inert, inert, to_csv
-from ...data import files, paths, table_files
+from ...data import Dataset, files, paths, table_files
 from ...schema import FILLED, Problem, TstmetaError
 from ..base import Question, Reply
 from ..prompts import CODE
@@ -233,14 +233,14 @@ def write(folder: Path, plan: Blueprint, table: pd.DataFrame) -> None:
     storage.write(path.with_name(f"{path.name}.toml"), "\n".join(lines) + "\n")
 
 
-def data_file(folder: Path) -> Path:
-    """The file of the data set, which is there once a source has passed with all rewrites."""
-    return folder / f"{read_plan(folder).name}.csv"
+def data_set(folder: Path) -> Dataset:
+    """The data set, which is there once a source has passed with all rewrites."""
+    return table_files.read(folder / f"{read_plan(folder).name}.csv")
 
 
 def import_ratings(folder: Path, exports: Sequence[Path]) -> pd.DataFrame:
     """Keep the ratings of people beside the data set, which is a rated one from then on."""
-    ratings = label_studio.read_export(exports, table_files.read(data_file(folder)))
+    ratings = label_studio.read_export(exports, data_set(folder))
     storage.write(folder / RATINGS, to_csv(ratings.drop(columns="dataset")))
     check(folder)
     return ratings
