@@ -26,7 +26,7 @@ ATTACKS = [
     ("two at once", "fetched files", "data/test_fetch.py", "a_second_run"),
     ("kill", "scores of two runs", "test_store.py", "the_work"),
     ("disk full", "", "attack/test_attacks.py", "where_there_is_no_room"),
-    ("disk full", "answers of a judge", "judge/test_runner.py", "a_full_disk"),
+    ("disk full", "answers of a judge", "judge/test_cache.py", "a_full_disk"),
     ("broken file", "data, ratings, scores", "data/test_broken.py"),
     ("broken file", "data, ratings, scores", "data/test_files.py", "a_cell_that"),
     ("broken file", "kept scores", "test_scoring_store.py", "a_broken"),
@@ -34,7 +34,7 @@ ATTACKS = [
     (
         "broken file",
         "answers of a judge",
-        "judge/test_runner.py",
+        "judge/test_cache.py",
         "a_file_that_is_no",
         "an_answer_that",
     ),
