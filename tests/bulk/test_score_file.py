@@ -92,9 +92,9 @@ def test_scores_are_those_that_are_computed_in_memory(tmp_path, ending):
 
 def test_a_metric_sees_blocks_of_1000_rows(tmp_path, monkeypatch):
     class Blocks(Counting):
-        def score(self, units):
-            self.outputs.append(len(units))
-            return super().score(units)
+        def score(self, requests):
+            self.outputs.append(len(requests))
+            return super().score(requests)
 
     monkeypatch.setattr(bulk, "CHUNK", 5000)
     rewrites().to_csv(tmp_path / "mine.csv", index=False)

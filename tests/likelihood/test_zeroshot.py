@@ -72,7 +72,7 @@ def test_style_after_content_needs_no_new_pass(tmp_path):
 )
 def test_a_probability_that_is_rounded_to_nothing_gives_no_value(words, expected, detail):
     metric = Likelihood(words, model=Constant(-200.0))
-    [[score]] = metric.score([(Request("abc", ("s",), "s", "formal"),)])
+    [score] = metric.score([Request("abc", ("s",), "s", "formal")])
     assert (score.value, score.status) == pytest.approx(expected, nan_ok=True)
     assert score.detail == detail
 

@@ -27,14 +27,14 @@ def metric(name: str) -> Metric:
     return registry.get(name)
 
 
-def item(output: str, *against: str, style: str = "", language: str = "en") -> tuple[Request]:
-    """A unit of one rewrite."""
-    return (Request(output, against, against[0] if against else "", style, language),)
+def item(output: str, *against: str, style: str = "", language: str = "en") -> Request:
+    """A rewrite of the first text that it is compared with."""
+    return Request(output, against, against[0] if against else "", style, language)
 
 
-def scores(scorer: Metric, *units: tuple[Request, ...]) -> list[Score]:
-    """The scores of all rewrites of units."""
-    return [score for unit in scorer.score(list(units)) for score in unit]
+def scores(scorer: Metric, *requests: Request) -> list[Score]:
+    """The scores of rewrites."""
+    return list(scorer.score(requests))
 
 
 def single(scorer: Metric, output: str, *against: str, **words: str) -> Score:

@@ -236,11 +236,11 @@ RELEASED = {
 def test_recomputed_scores_are_the_released_ones(name, released, basis):
     loaded = data.load("lai")
     columns = [loaded.items["output"], loaded.items["source"], loaded.items["references"]]
-    units = [
-        (Request(output, (source,) if basis == "source" else tuple(references), source),)
+    requests = [
+        Request(output, (source,) if basis == "source" else tuple(references), source)
         for output, source, references in zip(*columns, strict=True)
     ]
-    ours = np.array([score.value for (score,) in registry.get(name).score(units)])
+    ours = np.array([score.value for score in registry.get(name).score(requests)])
     scores = loaded.scores
     rows = scores[(scores["metric"] == f"released:{released}") & (scores["basis"] == basis)]
     theirs = rows.set_index("item_id")["value"].reindex(loaded.items["item_id"]).to_numpy()
@@ -253,7 +253,7 @@ def test_in_chinese_each_character_is_a_word():
     source, output = "你真的很好 today，我们去吧。", "你真的不好 today，我们走吧。"
     request = Request(output, (source,), source, "polite", "zh")
     chinese = [for_language(metric(name), "zh") for name in ("bleu", "rougeL", "chrf")]
-    bleu, rouge, chrf = (next(iter(one.score([(request,)])))[0].value for one in chinese)
+    bleu, rouge, chrf = (next(each.score([request])).value for each in chinese)
     by_sacrebleu = sacrebleu.BLEU(tokenize="zh", effective_order=True)
     assert bleu == pytest.approx(by_sacrebleu.sentence_score(output, [source]).score)
     assert (rouge, chrf) == (pytest.approx(0.8), value("chrf", output, source))

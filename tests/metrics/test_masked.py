@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.metrics import metric, needs_encoder, single
-from tstmeta.metrics import Request, registry
+from tests.metrics import item, metric, needs_encoder, scores, single
+from tstmeta.metrics import registry
 from tstmeta.metrics.masked import Mask, MaskedBleu
 from tstmeta.models.lexicon import Lexicon
 from tstmeta.schema import Status
@@ -48,8 +48,7 @@ def test_masked_bleu_is_bleu_of_the_masked_texts(tmp_path):
 def test_blank_texts_and_texts_without_a_list_do_not_shift_the_others():
     scorer = registry.get("masked-bleu")
     rows = [("a fine day", "polite"), (" ", "polite"), ("a fine day", "odd"), ("x", "polite")]
-    units = [(Request(text, ("a fine day",), "a fine day", style),) for text, style in rows]
-    result = [first for (first,) in scorer.score(units)]
+    result = scores(scorer, *(item(text, "a fine day", style=style) for text, style in rows))
     assert [score.status for score in result] == ["ok", "empty", "refused", "ok"]
     assert "no list of style words for the style 'odd'" in result[2].detail
     assert "masked-bleu:words.csv" in result[2].detail

@@ -62,8 +62,7 @@ class TstContent(PairMetric):
         return {"version": FITTED["version"], "parts": "+".join(self.weights), "parts-hash": digest}
 
     def values(self, requests: Sequence[Request]) -> Sequence[Score]:
-        units = [(request,) for request in requests]
-        return self.summed([[score for (score,) in part.score(units)] for part in self.parts])
+        return self.summed([list(part.score(requests)) for part in self.parts])
 
     def summed(self, columns: Sequence[Sequence[Score]]) -> list[Score]:
         """The sum for each rewrite, from the scores of the parts, a column a part."""
