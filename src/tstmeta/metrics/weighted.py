@@ -9,7 +9,6 @@ import hashlib
 import math
 from collections.abc import Sequence
 from functools import cached_property
-from pathlib import Path
 from typing import Any, ClassVar
 
 from ..schema import Status
@@ -50,10 +49,6 @@ class TstContent(PairMetric):
     @property
     def missing(self) -> str:
         return next(filter(None, (part.missing for part in self.parts)), "")
-
-    def keep_in(self, folder: Path, progress: bool) -> None:
-        for part in self.parts:
-            part.keep_in(folder, progress)
 
     def fields(self) -> dict[str, object]:
         facts = [repr(self.intercept), *map(repr, self.weights.values())]
