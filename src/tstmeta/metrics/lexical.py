@@ -135,9 +135,6 @@ class Meteor(_Lexical):
         self._stemmer = SimpleNamespace(stem=str if variant == "exact" else stem)
         self.languages = () if variant == "exact" else ("en",)
 
-    def fields(self) -> dict[str, object]:
-        return super().fields() | ({} if self.variant else {"synonyms": wordnet.VERSION})
-
     def pair(self, text: str, output: str) -> float:
         from nltk.translate.meteor_score import single_meteor_score  # takes long to import
 
