@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
+from ..models import hub
 from ..schema import Signature
 from .base import PairMetric, Request, Score
 from .settings import MetricSettings, ModelSettings
@@ -62,6 +63,10 @@ class ModelMetric(BatchedMetric):
         if self.default:
             self.model = self.settings.model or self.models[self.default]
             self.profile, self.languages = self.model.profile, self.model.languages
+
+    @property
+    def missing(self) -> str:
+        return hub.absent(self.model) if self.default else ""
 
     def signature(self, basis: str) -> Signature:
         return replace(super().signature(basis), name=self.name.partition(":")[0])
