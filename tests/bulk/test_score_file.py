@@ -283,19 +283,6 @@ def test_ids_that_come_twice_are_named_wherever_they_stand(tmp_path):
     assert not (tmp_path / "s.parquet").exists()
 
 
-@pytest.mark.parametrize(
-    ("metrics", "words"),
-    [
-        (["judge:gpt-4"], "tstmeta judge run"),
-        (["human-style"], "no metric is called"),
-        (["blue"], "did you mean bleu"),
-    ],
-)
-def test_what_needs_more_than_a_chunk_is_refused(file, tmp_path, metrics, words):
-    with pytest.raises(TstmetaError, match=words):
-        scored(file, tmp_path / "s.parquet", metrics)
-
-
 def test_an_address_to_write_and_a_folder_of_something_else_are_left_alone(file, tmp_path):
     with pytest.raises(TstmetaError, match="--out is an address"):
         scored(file, "memory://scores", ["pinc"])
@@ -311,20 +298,26 @@ def test_an_address_to_write_and_a_folder_of_something_else_are_left_alone(file,
 
 
 @pytest.mark.parametrize(
-    ("name", "words"),
+    ("name", "metric", "words"),
     [
-        ("nowhere.csv", "there is no such file"),
-        ("empty/", "no file ends in"),
-        ("nothing://x/y.csv", "cannot be opened"),
-        ("none.csv", "there are no rows"),
+        ("nowhere.csv", "pinc", "there is no such file"),
+        ("empty/", "pinc", "no file ends in"),
+        ("nothing://x/y.csv", "pinc", "cannot be opened"),
+        ("none.csv", "pinc", "there are no rows"),
+        ("one.csv", "judge:gpt-4", "tstmeta judge run"),  # needs more than a chunk
+        ("one.csv", "human-style", "no metric is called"),
+        ("one.csv", "blue", "did you mean bleu"),
     ],
 )
-def test_what_cannot_be_read_is_named(tmp_path, name, words):
+def test_rows_that_cannot_be_read_and_metrics_that_cannot_be_had_are_named(
+    tmp_path, name, metric, words
+):
     (tmp_path / "empty").mkdir()
     (tmp_path / "none.csv").write_text("source,output\n")
+    (tmp_path / "one.csv").write_text("source,output\na b,a c\n")
     location = name if "://" in name else f"{tmp_path}/{name}"
     with pytest.raises(TstmetaError, match=words):
-        scored(location, tmp_path / "s.parquet", ["pinc"])
+        scored(location, tmp_path / "s.parquet", [metric])
     assert not (tmp_path / "s.parquet").exists()
 
 

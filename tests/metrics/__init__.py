@@ -1,10 +1,12 @@
 """What the tests of several metrics share."""
 
+from collections.abc import Sequence
 from functools import cache
 
 import numpy as np
 import pytest
 from hypothesis import strategies as st
+from scipy.optimize import linprog
 
 from tstmeta.metrics import Metric, Request, Score, registry
 from tstmeta.models import encoders
@@ -51,6 +53,14 @@ def scored(scorer: Metric, *pairs: tuple[str, str]) -> list[Score]:
 def values(scorer: Metric, pairs: list[tuple[str, str]]) -> np.ndarray:
     """The values of pairs of a text and an output."""
     return np.array([each.value for each in scored(scorer, *pairs)])
+
+
+def transport(costs: np.ndarray, masses: Sequence[float], others: Sequence[float]) -> float:
+    """The least cost [n, m] of moving masses [n] to where others [m] are, by a linear program."""
+    leave = np.kron(np.eye(len(masses)), np.ones(len(others)))
+    arrive = np.kron(np.ones(len(masses)), np.eye(len(others)))
+    flows = np.vstack([leave, arrive])
+    return float(linprog(np.ravel(costs), A_eq=flows, b_eq=[*masses, *others]).fun)
 
 
 def score(name: str, output: str, *against: str) -> Score:

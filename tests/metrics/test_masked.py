@@ -8,8 +8,6 @@ from tstmeta.metrics.masked import Mask, MaskedBleu
 from tstmeta.models.lexicon import Lexicon
 from tstmeta.schema import Status
 
-HEADER = "word,style,weight\n"
-
 
 def lexicon(*words):
     return Lexicon("words", words)
@@ -37,7 +35,7 @@ def test_style_words_are_hidden_whole_and_longest_first(words, text, expected):
 
 def test_masked_bleu_is_bleu_of_the_masked_texts(tmp_path):
     path = tmp_path / "words.csv"
-    path.write_text(f"{HEADER}bad,s,1\ngood,s,1\nawful food,s,1\n")
+    path.write_text("word\nbad\ngood\nawful food\n")
     scorer = MaskedBleu(str(path))
     score = single(scorer, "The good food was good, they said", "The awful food was bad, they said")
     expected = bleu("The ■ food was ■ , they said", "The ■ was ■ , they said")
@@ -69,7 +67,7 @@ def test_a_lexicon_of_data_that_is_not_here_gives_rows_with_the_remedy(monkeypat
 @needs_encoder
 def test_masked_cosine_is_the_cosine_of_the_masked_texts(tmp_path):
     path = tmp_path / "words.csv"
-    path.write_text(f"{HEADER}good,s,1\nawful,s,1\n")
+    path.write_text("word\ngood\nawful\n")
     pairs = [("The food was good.", "The food was awful."), ("The food was cold", "No soup today")]
     scorer, hide = registry.get(f"masked-cosine:{path}"), Mask(lexicon("good", "awful"), "[MASK]")
     for output, source in pairs:

@@ -63,10 +63,9 @@ def test_its_weights_are_those_of_the_families_that_they_name():
         for part, weight in PARTS.items():
             within = {name: variance(everything[name], part) for name in names}
             by_family = pd.Series(within).groupby(FAMILY[names].to_numpy()).mean()
-            variant = f"without-{without}" if without else ""
-            assert get(f"tst-content:{variant}" if variant else "tst-content").weights[
-                part
-            ] == pytest.approx(weight / np.sqrt(by_family.mean()), rel=1e-4)
+            metric = weighted.TstContent(f"without-{without}" if without else "")
+            expected = pytest.approx(weight / np.sqrt(by_family.mean()), rel=1e-4)
+            assert metric.weights[part] == expected
 
 
 def whole(name):
@@ -84,8 +83,9 @@ def variance(table, part):
 
 @pytest.mark.parametrize("name", [n for n in PASSED_ON if n != "lai@pauli2025-references"])
 def test_its_accuracy_and_its_lead_are_those_of_the_evidence(name):
-    variant = f"tst-content:without-{FAMILY[name]}"
-    metric = variant if get("tst-content").VARIANTS and variant in names() else "tst-content"
+    variant = f"without-{FAMILY[name]}"
+    is_fitted_on = variant in weighted.TstContent.VARIANTS
+    metric = f"tst-content:{variant}" if is_fitted_on else "tst-content"
     read = sample_of(tst.load(name))
     rows = tst.score(read, [metric, "cosine", "copy-rate"], ["source"], progress=False)
     pairs = tst.pairs(read, rows.assign(metric=rows["metric"].replace(metric, "tst-content")))
@@ -98,7 +98,3 @@ def test_its_accuracy_and_its_lead_are_those_of_the_evidence(name):
     for other in ("cosine", "copy-rate"):
         gap = against(known, other, "source").set_index("metric")["value"]["tst-content"]
         assert value["tst-content"] - value[other] == pytest.approx(gap, abs=1e-5)
-
-
-def names():
-    return [f"tst-content:{variant}" for variant in weighted.TstContent.VARIANTS]
