@@ -4,12 +4,10 @@ from collections.abc import Sequence
 from functools import cache
 
 import numpy as np
-import pytest
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from tstmeta.metrics import Metric, Request, Score, registry
-from tstmeta.models import encoders
 
 #: Words that hurt: emoji, right-to-left, combining marks, joiners, numbers, marks, look-alikes.
 WORDS = (
@@ -71,9 +69,3 @@ def score(name: str, output: str, *against: str) -> Score:
 def value(name: str, output: str, *against: str) -> float:
     """The value of one output against one or more texts."""
     return score(name, output, *against).value
-
-
-#: Mark a test of the encoder that comes with the package.
-needs_encoder = pytest.mark.skipif(
-    bool(encoders.missing(encoders.MINILM, "sentence_transformers")), reason="no embedded encoder"
-)

@@ -126,11 +126,8 @@ def test_one_bad_text_among_many_is_found_by_halves():
     assert len(metric.calls) < 20
 
 
-@pytest.mark.parametrize("when", ["known before", "found out"])
-def test_a_model_that_is_not_here_gives_rows_with_the_remedy(when):
+def test_a_model_that_turns_out_not_to_be_here_gives_rows_with_the_remedy():
     class Gone(Lengths):
-        missing = "fetch it" * (when == "known before")
-
         def pairs(self, pairs):
             raise MissingModel("fetch it")
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from tests.metrics import item, metric, needs_encoder, scores, single
+from tests.metrics import item, metric, scores, single
+from tests.models.style import needs_encoder
 from tstmeta.metrics import registry
 from tstmeta.metrics.masked import Mask, MaskedBleu
 from tstmeta.models.lexicon import Lexicon

@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
-from tests.metrics import metric, needs_encoder, scored, transport, values
+from tests.metrics import metric, scored, transport, values
 from tests.models import tiny_encoder
+from tests.models.style import needs_encoder
 from tests.models.tiny_encoder import TEXTS
 from tstmeta.data import load
 from tstmeta.metrics.semantic import Cosine, Sim, Wmd
