@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.metrics import item, scores, transport
+from tests.models.style import needs_encoder
 from tests.parsing import drawn, needs_spacy, sentence, tree, write
 from tools import counts
 from tstmeta.metrics.synwmd import UNKNOWN, WEIGHTS, SynWmd, read_weights, word_weights
-from tstmeta.models import encoders
 from tstmeta.schema import Status
 
 CAT = "the/2/det/the/DET cat/3/nsubj/cat/NOUN sees/0/root/see/VERB dogs/3/obj/dog/NOUN"
@@ -117,9 +117,8 @@ def test_texts_without_a_vector_or_a_parse_cost_only_themselves(files):
     assert all(math.isnan(score.value) for score in result[:2])
 
 
+@needs_encoder
 def test_the_embedded_encoders_vectors_are_taken_where_none_are_given(files):
-    if reason := encoders.missing(encoders.MINILM):
-        pytest.skip(reason)
     metric = SynWmd(files.partition("+")[0])
     result = scores(metric, item(TEXTS[0], TEXTS[0]), item(TEXTS[1], TEXTS[0]))
     assert result[0].value < result[1].value

@@ -47,14 +47,6 @@ def test_weights_and_parts_change_the_signature(words):
     assert "parts:chrf+copy-rate" in before
 
 
-def wide(name):
-    """The parts of the rewrites of a set that the judge has read."""
-    read = sample_of(tst.load(name))
-    rows = tst.score(read, ["cosine:mpnet", JUDGE], ["source"], progress=False)
-    table = rows.pivot_table("value", "item_id", "metric", observed=True)
-    return table.join(read.items.set_index("item_id")["source_id"])
-
-
 def test_its_weights_are_those_of_the_families_that_they_name():
     """One over the standard deviation among rewrites of a source, of the mean over families."""
     everything = {name: whole(name) for name in FITTED_ON}
@@ -71,9 +63,10 @@ def test_its_weights_are_those_of_the_families_that_they_name():
 def whole(name):
     """The cosine of all rewrites, and the judge where it has read them."""
     data = tst.load(name)
-    rows = tst.score(data, ["cosine:mpnet"], ["source"], progress=False)
-    table = rows.set_index("item_id")["value"].astype(float).to_frame("cosine:mpnet")
-    return table.join(wide(name)[JUDGE]).join(data.items.set_index("item_id")["source_id"])
+    parts = [(data, "cosine:mpnet"), (sample_of(data), JUDGE)]
+    rows = [tst.score(read, metric, ["source"], progress=False) for read, metric in parts]
+    table = pd.concat(rows).pivot_table("value", "item_id", "metric", observed=True)
+    return table.join(data.items.set_index("item_id")["source_id"])
 
 
 def variance(table, part):
