@@ -88,10 +88,6 @@ class Likelihood(ModelMetric):
         self.profile = self.model.profile if isinstance(self.model, Backbone) else "real"
         self.languages = getattr(self.model, "languages", ())
 
-    @property
-    def missing(self) -> str:
-        return hub.absent(self.model) if isinstance(self.model, Backbone) else ""
-
     def fields(self) -> dict[str, object]:
         identity = (
             described(hub.identity(self.model), hub.dtype_of(self.model), self.released)

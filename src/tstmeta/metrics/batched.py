@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 from ..models import hub
+from ..models.causal import Backbone
 from ..schema import Signature
 from .base import PairMetric, Request, Score
 from .settings import MetricSettings, ModelSettings
@@ -57,6 +58,8 @@ class ModelMetric(BatchedMetric):
     Settings: ClassVar[type[MetricSettings] | None] = ModelSettings
     #: The name of the model that is used by default.
     default: ClassVar[str] = ""
+    #: The model that its settings name.
+    model: Any = None
 
     def __init__(self, variant: str = ""):
         super().__init__(variant)
@@ -66,7 +69,7 @@ class ModelMetric(BatchedMetric):
 
     @property
     def missing(self) -> str:
-        return hub.absent(self.model) if self.default else ""
+        return hub.absent(self.model) if isinstance(self.model, Backbone) else ""
 
     def signature(self, basis: str) -> Signature:
         return replace(super().signature(basis), name=self.name.partition(":")[0])
