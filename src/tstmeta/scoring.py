@@ -243,7 +243,7 @@ def _summed(
     shared = set.intersection(*(set(part.index) for part in parts))
     ids = [item for item in tables[0]["item_id"] if item in shared]
     columns = [[Score(*row) for row in part.loc[ids].itertuples(index=False)] for part in parts]
-    rows: list[_Row] = [("", *score) for score in metric.summed(columns)]
+    rows: list[_Row] = [("", *metric.summed(scores)) for scores in zip(*columns, strict=True)]
     return _table(data, metric, basis, [(item,) for item in ids], rows)
 
 

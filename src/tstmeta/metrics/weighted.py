@@ -57,13 +57,11 @@ class TstContent(PairMetric):
         return {"version": FITTED["version"], "parts": "+".join(self.weights), "parts-hash": digest}
 
     def values(self, requests: Sequence[Request]) -> Sequence[Score]:
-        return self.summed([list(part.score(requests)) for part in self.parts])
+        columns = [list(part.score(requests)) for part in self.parts]
+        return [self.summed(scores) for scores in zip(*columns, strict=True)]
 
-    def summed(self, columns: Sequence[Sequence[Score]]) -> list[Score]:
-        """The sum for each rewrite, from the scores of the parts, a column a part."""
-        return [self._sum(scores) for scores in zip(*columns, strict=True)]
-
-    def _sum(self, scores: Sequence[Score]) -> Score:
+    def summed(self, scores: Sequence[Score]) -> Score:
+        """The sum for one rewrite, from the score of each part."""
         for name, score in zip(self.weights, scores, strict=True):
             if not Status(score.status).has_value:
                 return Score(math.nan, score.status, f"{name}: {score.detail}")
