@@ -30,16 +30,15 @@ YARDSTICK = "bleu"
 WARM = 8
 #: Metrics whose values are no work: they would only fill the table.
 IDLE = "sentinel"
-Unit = tuple[Request, ...]
 Row = dict[str, Any]
 
 
-def units(n: int, basis: str) -> list[Unit]:
+def requests(n: int, basis: str) -> list[Request]:
     """The first ``n`` rewrites of the contrast set; each has its source as a reference, too."""
     items = load("contrast").items.head(n)
     texts = zip(items["source"], items["output"], items["style"], strict=True)
     return [
-        (Request(output, () if basis == "none" else (source,), source, style),)
+        Request(output, () if basis == "none" else (source,), source, style)
         for source, output, style in texts
     ]
 
@@ -66,11 +65,11 @@ def runs(name: str) -> bool:
     return metric.profile == "embedded" and not metric.missing
 
 
-def seconds(name: str, given: Sequence[Unit]) -> tuple[float, int]:
+def seconds(name: str, given: Sequence[Request]) -> tuple[float, int]:
     """Wall-clock seconds of one pass, and how many rewrites got a value."""
     metric = registry.get(name)
     start = time.perf_counter()
-    scores = [one for unit in metric.score(given) for one in unit]
+    scores = list(metric.score(given))
     taken = time.perf_counter() - start
     return taken, sum(math.isfinite(one.value) for one in scores)
 
@@ -91,7 +90,7 @@ def cost(name: str, n: int) -> Row:
     """One metric's row."""
     warnings.simplefilter("ignore")
     metric: Metric = registry.get(name)
-    given, plain = units(n + WARM, metric.bases[0]), units(n + WARM, "source")
+    given, plain = requests(n + WARM, metric.bases[0]), requests(n + WARM, "source")
     gc.collect()
     known = measure.high_water(reset=True)
     seconds(name, given[:WARM])

@@ -141,8 +141,8 @@ def forget() -> None:
 def ours(duel: Duel, pairs: Sequence[Pair]) -> Callable[[], list[float]]:
     forget()
     metric = registry.get(duel.metric)
-    units = [(Request(pair.output, (pair.source,), pair.source),) for pair in pairs]
-    return lambda: [score.value for unit in metric.score(units) for score in unit]
+    requests = [Request(pair.output, (pair.source,), pair.source) for pair in pairs]
+    return lambda: [score.value for score in metric.score(requests)]
 
 
 def theirs(duel: Duel, pairs: Sequence[Pair]) -> Callable[[], list[float]]:

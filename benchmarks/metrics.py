@@ -123,15 +123,14 @@ def ours(duel: Duel, pairs: Sequence[Pair]) -> Callable[[], np.ndarray]:
     metric = registry.get(duel.metric)
     if duel.reads_one:
         lm.loaded.cache_clear()
-        next(metric.score([(Request("Warm.", ()),)]))  # loading does not count
+        next(metric.score([Request("Warm.", ())]))  # loading does not count
     else:
         encoders.load(MINILM).memory.clear()
     against = [() if duel.reads_one else (pair.source,) for pair in pairs]
-    units = [
-        (Request(pair.output, other, pair.source),)
-        for pair, other in zip(pairs, against, strict=True)
+    requests = [
+        Request(pair.output, other, pair.source) for pair, other in zip(pairs, against, strict=True)
     ]
-    return lambda: np.array([score.value for unit in metric.score(units) for score in unit])
+    return lambda: np.array([score.value for score in metric.score(requests)])
 
 
 def theirs(duel: Duel, pairs: Sequence[Pair]) -> Callable[[], np.ndarray]:

@@ -85,10 +85,10 @@ class Stopping:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._metric, name)
 
-    def score(self, units: Sequence[tuple[Request, ...]]) -> Iterator[tuple[Score, ...]]:
-        for scores in self._metric.score(units[: self._limit]):
+    def score(self, requests: Sequence[Request]) -> Iterator[Score]:
+        for score in self._metric.score(requests[: self._limit]):
             self.made += 1
-            yield scores
+            yield score
         if self._limit is not None:
             raise KeyboardInterrupt
 
@@ -103,8 +103,8 @@ def plain_loop(data: Dataset, name: str) -> dict[str, float]:
     for item_id, source, output in zip(
         items["item_id"].tolist(), items["source"].tolist(), items["output"].tolist(), strict=True
     ):
-        for scores in metric.score([(Request(output, (source,), source),)]):
-            values[item_id] = scores[0].value
+        for score in metric.score([Request(output, (source,), source)]):
+            values[item_id] = score.value
     return values
 
 

@@ -157,8 +157,8 @@ def compare(scores: pd.DataFrame, table: pd.DataFrame, counts: dict[str, int]) -
     sample = table.sample(200, random_state=0)
     for name in METRICS:
         metric = registry.get(name)
-        units = [(Request(o, (s,), s),) for s, o in zip(sample["source"], sample["output"])]  # noqa: B905
-        expected = [score[0].value for score in metric.score(units)]
+        requests = [Request(o, (s,), s) for s, o in zip(sample["source"], sample["output"])]  # noqa: B905
+        expected = [score.value for score in metric.score(requests)]
         own = scores[scores["metric"] == name].set_index("item_id")["value"]
         counts["values that differ"] += int((own[sample["item_id"]].to_numpy() != expected).sum())
 

@@ -79,9 +79,9 @@ def values(result) -> tuple[dict, str]:
     return dict(zip(rows["what"], rows["value"], strict=True)), use.rpartition(" ")[2]
 
 
-def score(name: str, *units: Request) -> list[float]:
+def score(name: str, *requests: Request) -> list[float]:
     """Values of a metric, all of which must be ok."""
-    scores = [row for (row,) in registry.get(name).score([(unit,) for unit in units])]
+    scores = list(registry.get(name).score(requests))
     assert {row.status for row in scores} == {"ok"}
     return [row.value for row in scores]
 

@@ -44,6 +44,13 @@ def write(path, *sentences):
 CAT = "the/2/det cat/3/nsubj sees/0/root a/5/det dog/3/obj"
 DOG = "the/2/det dog/3/nsubj sees/0/root a/5/det cat/3/obj"
 OLD = "the/3/det old/3/amod cat/4/nsubj sees/0/root a/6/det dog/4/obj"
+#: What they say.
+TEXTS = ["the cat sees a dog", "the dog sees a cat", "the old cat sees a dog"]
+
+
+def animals(folder):
+    """A file of their parses; gives its name."""
+    return write(folder / "a.conllu", *map(sentence, (CAT, DOG, OLD)))
 
 
 def drawn(seed, size, forms="abc", roots=0.1):

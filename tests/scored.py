@@ -40,8 +40,8 @@ class Logged(PairMetric):
 
     name = "logged"
 
-    def __init__(self, version: int = 1, broken: Sequence[str] = (), value: float | None = None):
-        self.version, self.broken, self.fixed = version, broken, value
+    def __init__(self, version: int = 1, broken: Sequence[str] = ()):
+        self.version, self.broken = version, broken
         self.calls: list[str] = []
 
     def fields(self) -> dict[str, object]:
@@ -51,7 +51,7 @@ class Logged(PairMetric):
         self.calls.append(request.output)
         if request.output in self.broken:
             raise ValueError(f"cannot read {request.output}")
-        return float(len(request.output)) if self.fixed is None else self.fixed
+        return float(len(request.output))
 
 
 def run(data: Dataset, metric: PairMetric, store: Path, basis: str = "source") -> pd.DataFrame:

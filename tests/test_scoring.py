@@ -119,12 +119,15 @@ def test_a_request_carries_what_a_judge_needs():
 def test_a_language_that_a_metric_is_not_made_for_is_refused_in_its_place(tmp_path):
     metric = Logged()
     metric.languages = ("en",)
-    found = run(dataset({}, {"language": "de"}, {}), metric, tmp_path)
-    assert found["item_id"].tolist() == ["1", "2", "3"]
-    assert found["status"].tolist() == ["ok", "refused", "ok"]
-    facts = found[["dataset", "metric", "basis"]].drop_duplicates()
-    assert facts.to_numpy().tolist() == [["tiny", "logged", "source"]]
-    assert found["detail"][1] == "logged is made for English; this rewrite is in de"
+    found = run(dataset({}, {"language": "fr"}, {}, {"language": "hi-IN"}), metric, tmp_path)
+    assert found["item_id"].tolist() == ["1", "2", "3", "4"]
+    assert found["status"].tolist() == ["ok", "refused", "ok", "refused"]
+    assert found["value"].isna().tolist() == [False, True, False, True]
+    facts = found[["dataset", "metric", "basis", "signature"]].drop_duplicates()
+    signature = str(metric.signature("source"))
+    assert facts.to_numpy().tolist() == [["tiny", "logged", "source", signature]]
+    why = "logged is made for English; this rewrite is in "
+    assert found["detail"].tolist() == ["", f"{why}fr", "", f"{why}hi-IN"]
 
 
 def test_a_metric_twice_is_refused_and_a_profile_leaves_out_the_others(tmp_path):

@@ -2,7 +2,7 @@
 
 import math
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
@@ -19,15 +19,15 @@ from tstmeta.store import FILE
 
 
 class Scripted(PairMetric):
-    """Yields what it is told to, whatever the units are; an exception is raised."""
+    """Yields what it is told to, whatever the requests are; an exception is raised."""
 
     name = "scripted"
     bases = ("source",)
 
-    def __init__(self, *answers: tuple[Score, ...] | Exception | object):
+    def __init__(self, *answers: Score | Exception | object):
         self.answers = answers
 
-    def score(self, units: Sequence[tuple[Request, ...]]) -> Iterator[tuple[Score, ...]]:
+    def score(self, requests: Iterable[Request]) -> Iterator[Score]:
         for answer in self.answers:
             if isinstance(answer, BaseException):
                 raise answer
@@ -95,7 +95,7 @@ def test_an_error_is_a_row_and_is_tried_again(tmp_path):
     assert mended.calls == ["output 2"]
 
 
-ONE = (Score(0.5),)
+ONE = Score(0.5)
 
 #: what the metric yields for three items, then the statuses and part of the last detail
 ANSWERS = {
@@ -103,15 +103,15 @@ ANSWERS = {
     "raises midway": ([ONE, RuntimeError("gone")], "ok error error", "RuntimeError: gone"),
     "says what to do": ([ONE, TstmetaError("mend it")], "ok error error", "mend it"),
     "leaves": ([ONE, SystemExit(3)], "ok error error", "SystemExit: 3"),
-    "too few units": ([ONE, ONE], "ok ok error", "the metric returned too few scores"),
-    "two scores for one item": ([ONE, ONE * 2], "ok error error", "ValueError: 2 scores for 1 "),
-    "a number for a tuple": ([ONE, 0.5], "ok error error", "TypeError"),
-    "a text for a value": ([ONE, (Score("high"),)], "ok error error", "ValueError"),  # type: ignore[arg-type]
-    "an unknown status": ([ONE, (Score(1, "fine"),)], "ok error error", "ValueError: 'fine'"),  # type: ignore[arg-type]
-    "infinity": ([ONE, ONE, (Score(-math.inf),)], "ok ok invalid", "the metric returned -inf"),
-    "a value beside a refusal": ([ONE, ONE, (Score(0.7, Status.REFUSED),)], "ok ok refused", ""),
-    "a status as text": ([ONE, ONE, (Score(0, "empty"),)], "ok ok empty", ""),  # type: ignore[arg-type]
-    "numbers of numpy": ([ONE, ONE, (Score(np.float32(0.5)),)], "ok ok ok", ""),  # type: ignore[arg-type]
+    "too few scores": ([ONE, ONE], "ok ok error", "the metric returned too few scores"),
+    "two scores for one item": ([ONE, (ONE, ONE)], "ok error error", "AttributeError: 'tuple' "),
+    "a number for a score": ([ONE, 0.5], "ok error error", "AttributeError: 'float' "),
+    "a text for a value": ([ONE, Score("high")], "ok error error", "ValueError"),  # type: ignore[arg-type]
+    "an unknown status": ([ONE, Score(1, "fine")], "ok error error", "ValueError: 'fine'"),  # type: ignore[arg-type]
+    "infinity": ([ONE, ONE, Score(-math.inf)], "ok ok invalid", "the metric returned -inf"),
+    "a value beside a refusal": ([ONE, ONE, Score(0.7, Status.REFUSED)], "ok ok refused", ""),
+    "a status as text": ([ONE, ONE, Score(0, "empty")], "ok ok empty", ""),  # type: ignore[arg-type]
+    "numbers of numpy": ([ONE, ONE, Score(np.float32(0.5))], "ok ok ok", ""),  # type: ignore[arg-type]
 }
 
 
@@ -180,7 +180,7 @@ def test_a_store_that_cannot_be_written_is_named_with_a_remedy(tmp_path):
 
 
 def test_a_detail_with_half_a_character_is_kept_and_stops_no_later_run(tmp_path):
-    halves = Scripted(*[(Score(NAN, Status.REFUSED, "no \ud83d"),)] * 3)
+    halves = Scripted(*[Score(NAN, Status.REFUSED, "no \ud83d")] * 3)
     details = [run(THREE, metric, tmp_path)["detail"] for metric in (halves, Scripted())]
     assert details[0].tolist() == details[1].tolist() == ["no ?"] * 3
     failed = run(THREE, Scripted(ValueError("no \ud83d")), tmp_path / "error")

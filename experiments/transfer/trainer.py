@@ -151,8 +151,8 @@ class _Course:
     def _worth(self, read: Sentences, written: Sentences) -> torch.Tensor:
         """The metric's values [B]; nothing where it has none."""
         both = zip(self._texts(written), self._texts(read), strict=True)
-        scores = self.metric.score([(Request(output, (text,), text),) for output, text in both])
-        values = torch.tensor([score.value for (score,) in scores])
+        scores = self.metric.score([Request(output, (text,), text) for output, text in both])
+        values = torch.tensor([score.value for score in scores])
         return values.nan_to_num(0.0).to(self.device)
 
     def _read(self, step: int, column: int = 0) -> list[Sentences]:

@@ -243,7 +243,7 @@ def _summed(
     shared = set.intersection(*(set(part.index) for part in parts))
     ids = [item for item in tables[0]["item_id"] if item in shared]
     columns = [[Score(*row) for row in part.loc[ids].itertuples(index=False)] for part in parts]
-    rows: list[_Row] = [("", *score) for score in metric.summed(columns)]
+    rows: list[_Row] = [("", *metric.summed(scores)) for scores in zip(*columns, strict=True)]
     return _table(data, metric, basis, [(item,) for item in ids], rows)
 
 
@@ -328,14 +328,11 @@ def answers(metric: Metric, blocks: Iterable[list[Request]]) -> Iterator[Score]:
     for block in blocks:
         done = 0
         try:
-            units = [(request,) for request in block]
-            for scores, _ in zip(() if reason else metric.score(units), units, strict=False):
-                if len(scores) != 1:
-                    raise ValueError(f"{len(scores)} scores for 1 rewrites")
-                sound = _sound(scores[0])
+            for score, _ in zip(() if reason else metric.score(block), block, strict=False):
+                sound = _sound(score)
                 done += 1
                 yield sound
-            reason = reason or "the metric returned too few scores" * (done < len(units))
+            reason = reason or "the metric returned too few scores" * (done < len(block))
         except (Exception, SystemExit) as error:
             ours = isinstance(error, TstmetaError)  # says by itself what to do
             reason = str(error) if ours else conceal(f"{type(error).__name__}: {error}")

@@ -12,10 +12,10 @@ import pandas as pd
 import pytest
 
 import tstmeta as tst
+from tests.scored import Logged
 from tstmeta import bulk
-from tstmeta.bulk import parts, score_file, workers
+from tstmeta.bulk import score_file, workers
 from tstmeta.data.files import parts_of
-from tstmeta.metrics.base import PairMetric, Request
 from tstmeta.schema import DataError, TstmetaError
 
 ROWS = 2100
@@ -59,23 +59,6 @@ def in_order(table: pd.DataFrame) -> pd.DataFrame:
     return table.sort_values(["metric", "item_id"], ignore_index=True)
 
 
-class Counting(PairMetric):
-    """Counts the outputs it is asked about; fails on those it is to fail on."""
-
-    name = "counting"
-    bases = ("source",)
-
-    def __init__(self, fails: str = ""):
-        self.outputs: list[str] = []
-        self.fails = fails
-
-    def value(self, request: Request) -> float:
-        self.outputs.append(request.output)
-        if request.output == self.fails:
-            raise ValueError("not today")
-        return float(len(request.output))
-
-
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_scores_are_those_that_are_computed_in_memory(tmp_path, ending):
     languages = np.resize(["en", "en", "de", "ru"], 1020)
@@ -91,15 +74,17 @@ def test_scores_are_those_that_are_computed_in_memory(tmp_path, ending):
 
 
 def test_a_metric_sees_blocks_of_1000_rows(tmp_path, monkeypatch):
-    class Blocks(Counting):
-        def score(self, units):
-            self.outputs.append(len(units))
-            return super().score(units)
+    sizes = []
+
+    class Blocks(Logged):
+        def score(self, requests):
+            sizes.append(len(requests))
+            return super().score(requests)
 
     monkeypatch.setattr(bulk, "CHUNK", 5000)
     rewrites().to_csv(tmp_path / "mine.csv", index=False)
-    scored(tmp_path / "mine.csv", tmp_path / "s.parquet", [metric := Blocks()])
-    assert [size for size in metric.outputs if isinstance(size, int)] == [1000, 1000, 100]
+    scored(tmp_path / "mine.csv", tmp_path / "s.parquet", [Blocks()])
+    assert sizes == [1000, 1000, 100]
 
 
 #: A metric at whose first call a worker dies; where there is a file "always", at each call.
@@ -195,11 +180,11 @@ def test_a_folder_is_read_by_name_and_its_rows_are_called_after_their_files(tmp_
 
 def test_what_was_scored_is_not_scored_again_but_for_a_damaged_part(file, tmp_path):
     out = tmp_path / "parts"
-    scored(file, out, [first := Counting()])
+    scored(file, out, [first := Logged()])
     before = {path.name: path.read_bytes() for path in out.glob("part-*")}
     sorted(out.glob("part-*"))[1].write_bytes(b"PAR1")
-    scored(file, out, [again := Counting()])
-    assert (len(first.outputs), again.outputs) == (ROWS, first.outputs[1000:2000])
+    scored(file, out, [again := Logged()])
+    assert (len(first.calls), again.calls) == (ROWS, first.calls[1000:2000])
     assert {path.name: path.read_bytes() for path in out.glob("part-*")} == before
     assert pd.read_parquet(out)["item_id"].tolist() == rewrites()["item_id"].tolist()
 
@@ -207,13 +192,13 @@ def test_what_was_scored_is_not_scored_again_but_for_a_damaged_part(file, tmp_pa
 def test_a_finished_file_is_not_scored_again_and_a_changed_row_is(file, tmp_path):
     path, out = tmp_path / "mine.csv", tmp_path / "s.parquet"
     path.write_bytes(file.read_bytes())
-    scored(path, out, [Counting()])
-    scored(path, out, [again := Counting()])
-    assert again.outputs == []
+    scored(path, out, [Logged()])
+    scored(path, out, [again := Logged()])
+    assert again.calls == []
     changed = rewrites()
     changed.loc[5, "output"] = "another"
     changed.to_csv(path, index=False)
-    scored(path, out, [Counting()])
+    scored(path, out, [Logged()])
     assert pd.read_parquet(out)["value"][5] == len("another")
 
 
@@ -222,28 +207,28 @@ def test_only_the_chunk_that_was_mended_is_scored(tmp_path):
     broken = table.assign(source=table["source"].where(~table.index.isin([1500, 2999]), ""))
     broken.to_csv(path, index=False)
     with pytest.raises(DataError) as caught:
-        scored(path, tmp_path / "parts", [Counting()])
+        scored(path, tmp_path / "parts", [Logged()])
     faults = [(p.row, p.column) for p in caught.value.problems]
     assert faults == [(1501, "source"), (3000, "source")]
     table.to_csv(path, index=False)
-    scored(path, tmp_path / "parts", [rest := Counting()])
-    assert rest.outputs == table["output"][1000:].tolist()
+    scored(path, tmp_path / "parts", [rest := Logged()])
+    assert rest.calls == table["output"][1000:].tolist()
 
 
 def test_what_failed_is_tried_again_and_nothing_else(file, tmp_path):
-    first = scored(file, tmp_path / "s.parquet", [Counting(rewrites()["output"][2050])])
+    first = scored(file, tmp_path / "s.parquet", [Logged(broken=[rewrites()["output"][2050]])])
     assert first[["failed", "errors"]].to_numpy().min() > 0
-    second = scored(file, tmp_path / "s.parquet", [rest := Counting()])
-    assert (len(rest.outputs), second["failed"].sum()) == (100, 0)
+    second = scored(file, tmp_path / "s.parquet", [rest := Logged()])
+    assert (len(rest.calls), second["failed"].sum()) == (100, 0)
     assert not (tmp_path / "s.parquet.parts").exists()
 
 
 def test_parts_of_rows_that_are_gone_go(file, tmp_path):
     path = tmp_path / "mine.csv"
     path.write_bytes(file.read_bytes())
-    scored(path, tmp_path / "parts", [Counting()])
+    scored(path, tmp_path / "parts", [Logged()])
     rewrites(900).to_csv(path, index=False)
-    scored(path, tmp_path / "parts", [Counting()])
+    scored(path, tmp_path / "parts", [Logged()])
     assert len(list((tmp_path / "parts").glob("part-*"))) == 1
 
 
@@ -259,9 +244,9 @@ def test_a_full_disk_is_named_and_loses_nothing(file, tmp_path, monkeypatch):
         patch.setattr(os, "replace", full)
         words = r"cannot write .*/part-.*: No space left .*Remedy: .*goes on"
         with pytest.raises(TstmetaError, match=words):
-            scored(file, tmp_path / "parts", [Counting()])
-    scored(file, tmp_path / "parts", [rest := Counting()])
-    assert len(rest.outputs) == ROWS - 1000
+            scored(file, tmp_path / "parts", [Logged()])
+    scored(file, tmp_path / "parts", [rest := Logged()])
+    assert len(rest.calls) == ROWS - 1000
 
 
 def test_a_file_of_which_no_row_has_a_score_is_written(tmp_path):
@@ -283,19 +268,6 @@ def test_ids_that_come_twice_are_named_wherever_they_stand(tmp_path):
     assert not (tmp_path / "s.parquet").exists()
 
 
-@pytest.mark.parametrize(
-    ("metrics", "words"),
-    [
-        (["judge:gpt-4"], "tstmeta judge run"),
-        (["human-style"], "no metric is called"),
-        (["blue"], "did you mean bleu"),
-    ],
-)
-def test_what_needs_more_than_a_chunk_is_refused(file, tmp_path, metrics, words):
-    with pytest.raises(TstmetaError, match=words):
-        scored(file, tmp_path / "s.parquet", metrics)
-
-
 def test_an_address_to_write_and_a_folder_of_something_else_are_left_alone(file, tmp_path):
     with pytest.raises(TstmetaError, match="--out is an address"):
         scored(file, "memory://scores", ["pinc"])
@@ -311,20 +283,26 @@ def test_an_address_to_write_and_a_folder_of_something_else_are_left_alone(file,
 
 
 @pytest.mark.parametrize(
-    ("name", "words"),
+    ("name", "metric", "words"),
     [
-        ("nowhere.csv", "there is no such file"),
-        ("empty/", "no file ends in"),
-        ("nothing://x/y.csv", "cannot be opened"),
-        ("none.csv", "there are no rows"),
+        ("nowhere.csv", "pinc", "there is no such file"),
+        ("empty/", "pinc", "no file ends in"),
+        ("nothing://x/y.csv", "pinc", "cannot be opened"),
+        ("none.csv", "pinc", "there are no rows"),
+        ("one.csv", "judge:gpt-4", "tstmeta judge run"),  # needs more than a chunk
+        ("one.csv", "human-style", "no metric is called"),
+        ("one.csv", "blue", "did you mean bleu"),
     ],
 )
-def test_what_cannot_be_read_is_named(tmp_path, name, words):
+def test_rows_that_cannot_be_read_and_metrics_that_cannot_be_had_are_named(
+    tmp_path, name, metric, words
+):
     (tmp_path / "empty").mkdir()
     (tmp_path / "none.csv").write_text("source,output\n")
+    (tmp_path / "one.csv").write_text("source,output\na b,a c\n")
     location = name if "://" in name else f"{tmp_path}/{name}"
     with pytest.raises(TstmetaError, match=words):
-        scored(location, tmp_path / "s.parquet", ["pinc"])
+        scored(location, tmp_path / "s.parquet", [metric])
     assert not (tmp_path / "s.parquet").exists()
 
 
@@ -351,7 +329,7 @@ def test_a_scheduler_that_is_lost_ends_the_run_in_a_line(file, tmp_path, cluster
         cluster.close()
         return {"rows": 1}
 
-    monkeypatch.setattr(parts.storage, "write", close)
+    monkeypatch.setattr(bulk.storage, "write", close)
     address = cluster.scheduler_address
     with pytest.raises(TstmetaError, match=f"the cluster at {address} gave up .*goes on$"):
         scored(file, tmp_path / "c.parquet", cluster=address)

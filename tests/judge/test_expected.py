@@ -40,7 +40,7 @@ FILES = {
     "hindi": SHORT.replace("unit =", 'languages = ["hi"]\nunit ='),
 }
 ASKED = Request("the soup is cold", ("the soup was cold",), "the soup was cold", "formal")
-UNITS = [(ASKED,), (ASKED._replace(output="it was rude"),), (ASKED._replace(style="polite"),)]
+UNITS = [ASKED, ASKED._replace(output="it was rude"), ASKED._replace(style="polite")]
 
 
 @pytest.fixture(scope="module")
@@ -140,7 +140,7 @@ def test_a_score_is_the_mean_over_numbers_that_are_asked_for_by_themselves(
     metric = judge(root, kind, f"prompt={name}")
     assert metric.begins == begins
     assert kind != "joining" or joining().decode(metric._tokens[1][10][:1]) == " 10"
-    for [request], score in zip(units, scores(metric, *units), strict=True):
+    for request, score in zip(units, scores(metric, *units), strict=True):
         value, argmax, mass = oracle(kind, name, begins, request)
         assert score.value == pytest.approx(value, rel=1e-4)
         detail = json.loads(score.detail)
@@ -158,8 +158,8 @@ def test_the_probability_of_1_is_without_that_of_10_and_100(root):
 def test_what_prompts_share_is_computed_once_and_a_number_needs_no_token_more(root):
     metric = short(root)
     engine = metric._language_model.engine
-    units = [(ASKED._replace(output=output),) for output in ("a bee", "a bear", "bees")]
-    contexts = [metric._context(request) for [request] in units]
+    units = [ASKED._replace(output=output) for output in ("a bee", "a bear", "bees")]
+    contexts = [metric._context(request) for request in units]
     paths = {c + t[:n] for c in contexts for t in metric._tokens[1] for n in range(len(t))}
     nodes = {path[:n] for path in paths for n in range(1, len(path) + 1)}
     before = engine.computed
@@ -171,8 +171,8 @@ def test_what_prompts_share_is_computed_once_and_a_number_needs_no_token_more(ro
 def test_a_prompt_about_all_outputs_is_asked_about_each_alone(root):
     metric = short(root, file="outputs")
     together = (ASKED, ASKED._replace(output="it was rude"))
-    [pair] = metric.score([together])
-    alone = scores(metric, *((request,) for request in together))
+    pair = scores(metric, *together)
+    alone = [score for request in together for score in scores(metric, request)]
     assert [score.value for score in pair] == pytest.approx([score.value for score in alone])
     assert pair[0].value != pytest.approx(pair[1].value)
     assert "|outputs:one at a time|" in str(metric.signature("source"))
@@ -199,7 +199,7 @@ def test_scores_and_log_probabilities_are_stored_and_a_stopped_run_goes_on(root,
     resumed.keep_in(tmp_path, progress=False)
     engine = resumed._language_model.engine
     before = engine.computed
-    units = [(Request(row["output"], (), row["source"], "formal"),) for row in rows]
+    units = [Request(row["output"], (), row["source"], "formal") for row in rows]
     assert [score.value for score in scores(resumed, *units)] == table["value"].tolist()
     assert engine.computed == before
 
@@ -262,7 +262,7 @@ def test_a_text_beyond_the_window_is_invalid_and_says_how_long_it_is(root):
     metric = short(root, "narrow")
     room = 256 - 3 + 1  # 100 is three tokens, the last of which need not fit
     length = room + 1 - len(metric._context(ASKED._replace(output="7")))
-    fits, long = scores(metric, *((ASKED._replace(output="7" * n),) for n in (length, length + 1)))
+    fits, long = scores(metric, *(ASKED._replace(output="7" * n) for n in (length, length + 1)))
     assert (fits.status, long.status) == ("ok", "invalid")
     assert long.detail == f"the prompt takes {room + 1} tokens, and the model has room for {room}"
 

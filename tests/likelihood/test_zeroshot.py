@@ -12,11 +12,11 @@ from tests.likelihood.test_scorer import Constant
 from tstmeta import scoring
 from tstmeta.likelihood import instructions
 from tstmeta.likelihood.scorer import Rewrite, Scorer
-from tstmeta.likelihood.zeroshot import Likelihood, LikelihoodStyle, Server, read
+from tstmeta.likelihood.zeroshot import Likelihood, LikelihoodStyle, Server
 from tstmeta.metrics import Request
 from tstmeta.models import hub
 from tstmeta.models.causal import backbone
-from tstmeta.schema import Status, TstmetaError
+from tstmeta.schema import Status
 
 ROWS = [
     {"source_id": "a", "source": "It was bad.", "output": "It was great.", "style": "positive"},
@@ -72,7 +72,7 @@ def test_style_after_content_needs_no_new_pass(tmp_path):
 )
 def test_a_probability_that_is_rounded_to_nothing_gives_no_value(words, expected, detail):
     metric = Likelihood(words, model=Constant(-200.0))
-    [[score]] = metric.score([(Request("abc", ("s",), "s", "formal"),)])
+    [score] = metric.score([Request("abc", ("s",), "s", "formal")])
     assert (score.value, score.status) == pytest.approx(expected, nan_ok=True)
     assert score.detail == detail
 
@@ -114,23 +114,6 @@ def test_a_model_that_is_not_here_gives_rows_with_the_remedy_and_others_go_on(tm
     assert set(failed["status"]) == {"error"}
     assert failed["detail"].str.contains("Remedy: the folder needs config.json").all()
     assert set(table.loc[table["metric"] == "constant", "status"]) == {"ok"}
-
-
-BAD = {
-    "relased": "'relased' names no setting and no model: use model=MODEL, variant=equation|rel",
-    "qwen2.5-coder-1.5": "MODEL is smollm2-135m, qwen2.5-coder-1.5b, 3b, 8b, ",
-    "paper+my.toml": "sets instructions twice",
-    "http://me:pw@h/v1#m": "the address of the server holds a user, a password or a query, and a "
-    "key comes from the environment alone. Remedy: write it into OPENAI_API_KEY",
-    "http://h/v1": "which model does http://h/v1 run? Write http://h/v1#NAME",
-}
-
-
-@pytest.mark.parametrize(("words", "message"), BAD.items(), ids=BAD)
-def test_words_that_make_no_sense_are_refused(words, message):
-    with pytest.raises(TstmetaError) as raised:
-        read(words)
-    assert message in str(raised.value)
 
 
 SERVERS = {

@@ -1,13 +1,13 @@
 """What the tests of several metrics share."""
 
+from collections.abc import Sequence
 from functools import cache
 
 import numpy as np
-import pytest
 from hypothesis import strategies as st
+from scipy.optimize import linprog
 
 from tstmeta.metrics import Metric, Request, Score, registry
-from tstmeta.models import encoders
 
 #: Words that hurt: emoji, right-to-left, combining marks, joiners, numbers, marks, look-alikes.
 WORDS = (
@@ -27,14 +27,14 @@ def metric(name: str) -> Metric:
     return registry.get(name)
 
 
-def item(output: str, *against: str, style: str = "", language: str = "en") -> tuple[Request]:
-    """A unit of one rewrite."""
-    return (Request(output, against, against[0] if against else "", style, language),)
+def item(output: str, *against: str, style: str = "", language: str = "en") -> Request:
+    """A rewrite of the first text that it is compared with."""
+    return Request(output, against, against[0] if against else "", style, language)
 
 
-def scores(scorer: Metric, *units: tuple[Request, ...]) -> list[Score]:
-    """The scores of all rewrites of units."""
-    return [score for unit in scorer.score(list(units)) for score in unit]
+def scores(scorer: Metric, *requests: Request) -> list[Score]:
+    """The scores of rewrites."""
+    return list(scorer.score(requests))
 
 
 def single(scorer: Metric, output: str, *against: str, **words: str) -> Score:
@@ -53,6 +53,14 @@ def values(scorer: Metric, pairs: list[tuple[str, str]]) -> np.ndarray:
     return np.array([each.value for each in scored(scorer, *pairs)])
 
 
+def transport(costs: np.ndarray, masses: Sequence[float], others: Sequence[float]) -> float:
+    """The least cost [n, m] of moving masses [n] to where others [m] are, by a linear program."""
+    leave = np.kron(np.eye(len(masses)), np.ones(len(others)))
+    arrive = np.kron(np.ones(len(masses)), np.eye(len(others)))
+    flows = np.vstack([leave, arrive])
+    return float(linprog(np.ravel(costs), A_eq=flows, b_eq=[*masses, *others]).fun)
+
+
 def score(name: str, output: str, *against: str) -> Score:
     """The score of one output against one or more texts."""
     return single(metric(name), output, *against)
@@ -61,9 +69,3 @@ def score(name: str, output: str, *against: str) -> Score:
 def value(name: str, output: str, *against: str) -> float:
     """The value of one output against one or more texts."""
     return score(name, output, *against).value
-
-
-#: Mark a test of the encoder that comes with the package.
-needs_encoder = pytest.mark.skipif(
-    bool(encoders.missing(encoders.MINILM, "sentence_transformers")), reason="no embedded encoder"
-)

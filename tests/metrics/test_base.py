@@ -50,19 +50,18 @@ def test_a_fault_or_a_value_that_is_not_finite_is_a_row_and_the_run_goes_on():
             raise ValueError("no such thing")
         return values[output]
 
-    units = [(Request(output, ("a",)),) for output in ("bad", *values)]
-    error, *scores = (score for [score] in wrap(fussy).score(units))
+    error, *others = scores(wrap(fussy), *(item(output, "a") for output in ("bad", *values)))
     assert (error.status, error.detail) == (Status.ERROR, "ValueError: no such thing")
-    assert [score.status for score in scores] == [Status.OK, *[Status.INVALID] * 3, Status.OK]
-    assert all(math.isnan(score.value) for score in (error, *scores[1:4]))
+    assert [score.status for score in others] == [Status.OK, *[Status.INVALID] * 3, Status.OK]
+    assert all(math.isnan(score.value) for score in (error, *others[1:4]))
 
 
 def test_scores_are_given_as_soon_as_they_are_known():
     def endless():
         while True:
-            yield (Request("a", ("b",)),)
+            yield item("a", "b")
 
-    assert next(Length().score(endless())) == (Score(1.0),)
+    assert next(Length().score(endless())) == Score(1.0)
 
 
 def test_every_registered_metric_is_complete_and_no_two_share_a_signature():
@@ -70,7 +69,6 @@ def test_every_registered_metric_is_complete_and_no_two_share_a_signature():
     for name in registry.names(variants=True):
         metric = registry.check(registry.get(name))
         assert metric.name == name
-        assert metric.unit in ("item", "source", "corpus")
         assert metric.profile in ("embedded", "real")
         signatures += [str(metric.signature(basis)) for basis in metric.bases]
     assert len(set(signatures)) == len(signatures)
@@ -128,11 +126,8 @@ def test_one_bad_text_among_many_is_found_by_halves():
     assert len(metric.calls) < 20
 
 
-@pytest.mark.parametrize("when", ["known before", "found out"])
-def test_a_model_that_is_not_here_gives_rows_with_the_remedy(when):
+def test_a_model_that_turns_out_not_to_be_here_gives_rows_with_the_remedy():
     class Gone(Lengths):
-        missing = "fetch it" * (when == "known before")
-
         def pairs(self, pairs):
             raise MissingModel("fetch it")
 
@@ -140,13 +135,11 @@ def test_a_model_that_is_not_here_gives_rows_with_the_remedy(when):
     assert [(score.status, score.detail) for score in result] == [(Status.ERROR, "fetch it")] * 2
 
 
-def test_shards_do_not_show_scores_come_in_order_and_units_keep_their_size():
+def test_shards_do_not_show_and_scores_come_in_order():
     metric = Lengths()
     metric.shard = 2
-    units = [item("a" * n, "a") for n in range(1, 7)]
-    two = (*item("aaa", "a"), *item("aa", "a"))
-    result = [[score.value for score in unit] for unit in metric.score([*units, two])]
-    assert result == [*([n] for n in range(6)), [2, 1]]
+    result = scores(metric, *(item("a" * n, "a") for n in range(1, 8)))
+    assert [score.value for score in result] == [*range(7)]
     assert len(metric.calls) == 4
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.metrics import item, scores
-from tests.parsing import CAT, DOG, OLD, drawn, needs_spacy, sentence, tree, write
+from tests.parsing import CAT, OLD, TEXTS, animals, drawn, needs_spacy, tree
 from tstmeta.metrics.graph import SmatchDep, matched, tree_graph
 
 
@@ -29,11 +29,6 @@ def brute(first, other):
     return best
 
 
-@pytest.fixture
-def conllu(tmp_path):
-    return write(tmp_path / "a.conllu", sentence(CAT), sentence(DOG), sentence(OLD))
-
-
 @given(st.integers(0, 10**6), st.integers(1, 3), st.integers(1, 3))
 def test_no_more_triples_agree_than_under_the_best_of_all_mappings(seed, size, other_size):
     first, other = (tree_graph(drawn(seed + place, n)) for place, n in ((0, size), (1, other_size)))
@@ -50,10 +45,9 @@ def test_the_library_is_left_as_it_was_and_so_are_the_random_numbers_of_the_proc
 
 
 @pytest.mark.parametrize("parser", ["a file", pytest.param("spaCy", marks=needs_spacy)])
-def test_smatch_of_dependency_trees_by_hand(conllu, parser):
-    texts = ["the cat sees a dog", "the dog sees a cat", "the old cat sees a dog"]
-    metric = SmatchDep(conllu if parser == "a file" else "")
-    result = scores(metric, *[item(text, texts[0]) for text in texts])
+def test_smatch_of_dependency_trees_by_hand(tmp_path, parser):
+    metric = SmatchDep(animals(tmp_path) if parser == "a file" else "")
+    result = scores(metric, *[item(text, TEXTS[0]) for text in TEXTS])
     # cat and dog change places: their labels, or their relations and what hangs on them;
     # "old" adds a label and a relation
     assert [score.value for score in result] == pytest.approx([1, 8 / 10, 2 * 10 / (10 + 12)])

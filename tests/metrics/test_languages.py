@@ -147,16 +147,3 @@ MANY = (
 @pytest.mark.parametrize("name", [*ENGLISH, *MANY])
 def test_a_metric_says_whether_it_is_made_for_english(name):
     assert metric(name).languages == ("en",) * (name in ENGLISH)
-
-
-def test_a_metric_made_for_english_refuses_other_languages_and_keeps_the_order(tmp_path):
-    languages = ["en", "fr", "en", "hi-IN"]
-    rewrites = [rewrite("so it is", "so it was", language) for language in languages]
-    table = rows("meteor", *rewrites, store=tmp_path)
-    assert [row.item_id for row in table] == ["1", "2", "3", "4"]
-    assert [row.status for row in table] == ["ok", "refused", "ok", "refused"]
-    _, french, _, hindi = table
-    assert hindi.detail == "meteor is made for English; this rewrite is in hi-IN"
-    assert french.detail.endswith("this rewrite is in fr")
-    assert math.isnan(hindi.value)
-    assert hindi.signature == str(metric("meteor").signature("source"))

@@ -2,13 +2,12 @@
 
 import pytest
 
-from tests.metrics import metric, needs_encoder, single
-from tstmeta.metrics import Request, registry
+from tests.metrics import item, metric, scores, single
+from tests.models.style import needs_encoder
+from tstmeta.metrics import registry
 from tstmeta.metrics.masked import Mask, MaskedBleu
 from tstmeta.models.lexicon import Lexicon
 from tstmeta.schema import Status
-
-HEADER = "word,style,weight\n"
 
 
 def lexicon(*words):
@@ -37,7 +36,7 @@ def test_style_words_are_hidden_whole_and_longest_first(words, text, expected):
 
 def test_masked_bleu_is_bleu_of_the_masked_texts(tmp_path):
     path = tmp_path / "words.csv"
-    path.write_text(f"{HEADER}bad,s,1\ngood,s,1\nawful food,s,1\n")
+    path.write_text("word\nbad\ngood\nawful food\n")
     scorer = MaskedBleu(str(path))
     score = single(scorer, "The good food was good, they said", "The awful food was bad, they said")
     expected = bleu("The ■ food was ■ , they said", "The ■ was ■ , they said")
@@ -48,8 +47,7 @@ def test_masked_bleu_is_bleu_of_the_masked_texts(tmp_path):
 def test_blank_texts_and_texts_without_a_list_do_not_shift_the_others():
     scorer = registry.get("masked-bleu")
     rows = [("a fine day", "polite"), (" ", "polite"), ("a fine day", "odd"), ("x", "polite")]
-    units = [(Request(text, ("a fine day",), "a fine day", style),) for text, style in rows]
-    result = [first for (first,) in scorer.score(units)]
+    result = scores(scorer, *(item(text, "a fine day", style=style) for text, style in rows))
     assert [score.status for score in result] == ["ok", "empty", "refused", "ok"]
     assert "no list of style words for the style 'odd'" in result[2].detail
     assert "masked-bleu:words.csv" in result[2].detail
@@ -70,7 +68,7 @@ def test_a_lexicon_of_data_that_is_not_here_gives_rows_with_the_remedy(monkeypat
 @needs_encoder
 def test_masked_cosine_is_the_cosine_of_the_masked_texts(tmp_path):
     path = tmp_path / "words.csv"
-    path.write_text(f"{HEADER}good,s,1\nawful,s,1\n")
+    path.write_text("word\ngood\nawful\n")
     pairs = [("The food was good.", "The food was awful."), ("The food was cold", "No soup today")]
     scorer, hide = registry.get(f"masked-cosine:{path}"), Mask(lexicon("good", "awful"), "[MASK]")
     for output, source in pairs:

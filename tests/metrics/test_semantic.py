@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.optimize import linprog
 from scipy.spatial.distance import cdist
 
-from tests.metrics import metric, needs_encoder, scored, values
+from tests.metrics import metric, scored, transport, values
 from tests.models import tiny_encoder
+from tests.models.style import needs_encoder
 from tests.models.tiny_encoder import TEXTS
 from tstmeta.data import load
 from tstmeta.metrics.semantic import Cosine, Sim, Wmd
@@ -80,9 +80,7 @@ def program(first: str, second: str) -> float:
     bags = [Counter(text.split()) for text in (first, second)]
     places = [np.array([TABLE[word] for word in bag]) for bag in bags]
     masses = [np.array(list(bag.values())) / bag.total() for bag in bags]
-    m, n = (len(bag) for bag in bags)
-    flows = np.vstack([np.kron(np.eye(m), np.ones(n)), np.kron(np.ones(m), np.eye(n))])
-    return float(linprog(cdist(*places).ravel(), A_eq=flows, b_eq=np.concatenate(masses)).fun)
+    return transport(cdist(*places), *masses)
 
 
 word_texts = st.lists(st.sampled_from("abcde"), min_size=1, max_size=9).map(" ".join)

@@ -8,13 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.optimize import linprog
 
-from tests.metrics import item, scores
+from tests.metrics import item, scores, transport
+from tests.models.style import needs_encoder
 from tests.parsing import drawn, needs_spacy, sentence, tree, write
 from tools import counts
 from tstmeta.metrics.synwmd import UNKNOWN, WEIGHTS, SynWmd, read_weights, word_weights
-from tstmeta.models import encoders
 from tstmeta.schema import Status
 
 CAT = "the/2/det/the/DET cat/3/nsubj/cat/NOUN sees/0/root/see/VERB dogs/3/obj/dog/NOUN"
@@ -88,13 +87,7 @@ def by_hand(first, other, weights):
         cost = 1 - unit(VECTORS[first[a - 1].form]) @ unit(VECTORS[other[b - 1].form])
         far = [1 - u @ v for s, u in spans for t, v in other_spans if a in s and b in t]
         costs.append(cost + (sum(far) / len(far) if far else 0))
-    rows, columns = len(mass), len(other_mass)
-    leaves = np.kron(np.eye(rows), np.ones(columns))
-    comes = np.kron(np.ones(rows), np.eye(columns))
-    solved = linprog(
-        costs, A_eq=np.vstack([leaves, comes]), b_eq=[*mass.values(), *other_mass.values()]
-    )
-    return solved.fun
+    return transport(costs, [*mass.values()], [*other_mass.values()])
 
 
 @given(st.integers(0, 10**6), st.integers(1, 9))
@@ -124,9 +117,8 @@ def test_texts_without_a_vector_or_a_parse_cost_only_themselves(files):
     assert all(math.isnan(score.value) for score in result[:2])
 
 
+@needs_encoder
 def test_the_embedded_encoders_vectors_are_taken_where_none_are_given(files):
-    if reason := encoders.missing(encoders.MINILM):
-        pytest.skip(reason)
     metric = SynWmd(files.partition("+")[0])
     result = scores(metric, item(TEXTS[0], TEXTS[0]), item(TEXTS[1], TEXTS[0]))
     assert result[0].value < result[1].value

@@ -1,16 +1,13 @@
 """Tree edit distance by hand, by zss, and by its properties."""
 
-import pytest
 import zss
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.metrics import item, scores
-from tests.parsing import CAT, DOG, OLD, drawn, needs_spacy, sentence, write
+from tests.parsing import TEXTS, animals, drawn, needs_spacy, sentence, write
 from tstmeta.metrics.trees import MAX_WORDS, Ted, distance, ordered
 from tstmeta.schema import Status
-
-TEXTS = ["the cat sees a dog", "the dog sees a cat", "the old cat sees a dog"]
 
 
 def edits(first, other):
@@ -34,11 +31,6 @@ def by_zss(first, other):
     )
 
 
-@pytest.fixture
-def conllu(tmp_path):
-    return write(tmp_path / "a.conllu", *map(sentence, (CAT, DOG, OLD)))
-
-
 @given(st.integers(0, 10**6), st.integers(1, 14), st.integers(1, 14))
 def test_the_distance_is_that_of_zss(seed, size, other_size):
     first, other = drawn(seed, size, forms="abB"), drawn(seed + 1, other_size)
@@ -50,16 +42,16 @@ def test_a_tree_as_deep_as_its_text_is_long_is_no_fault():
     assert edits(chain, chain[:100]) == 100
 
 
-def test_fewer_edits_are_better_and_the_nearest_reference_counts(conllu):
-    metric = Ted(conllu)
+def test_fewer_edits_are_better_and_the_nearest_reference_counts(tmp_path):
+    metric = Ted(animals(tmp_path))
     assert not metric.higher_is_better
     result = scores(metric, *[item(text, TEXTS[0]) for text in TEXTS], item(*TEXTS))
     assert [score.value for score in result] == [0, 2, 1, 1]
     assert {score.status for score in result} == {Status.OK}
 
 
-def test_a_blank_text_is_a_tree_without_words(conllu):
-    metric = Ted(conllu)
+def test_a_blank_text_is_a_tree_without_words(tmp_path):
+    metric = Ted(animals(tmp_path))
     result = scores(metric, item(" ", TEXTS[0]), item(TEXTS[2], "\n"), item("", ""))
     assert [score.value for score in result] == [5, 6, 0]
     assert {score.status for score in result} == {Status.EMPTY}

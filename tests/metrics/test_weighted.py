@@ -47,14 +47,6 @@ def test_weights_and_parts_change_the_signature(words):
     assert "parts:chrf+copy-rate" in before
 
 
-def wide(name):
-    """The parts of the rewrites of a set that the judge has read."""
-    read = sample_of(tst.load(name))
-    rows = tst.score(read, ["cosine:mpnet", JUDGE], ["source"], progress=False)
-    table = rows.pivot_table("value", "item_id", "metric", observed=True)
-    return table.join(read.items.set_index("item_id")["source_id"])
-
-
 def test_its_weights_are_those_of_the_families_that_they_name():
     """One over the standard deviation among rewrites of a source, of the mean over families."""
     everything = {name: whole(name) for name in FITTED_ON}
@@ -63,18 +55,18 @@ def test_its_weights_are_those_of_the_families_that_they_name():
         for part, weight in PARTS.items():
             within = {name: variance(everything[name], part) for name in names}
             by_family = pd.Series(within).groupby(FAMILY[names].to_numpy()).mean()
-            variant = f"without-{without}" if without else ""
-            assert get(f"tst-content:{variant}" if variant else "tst-content").weights[
-                part
-            ] == pytest.approx(weight / np.sqrt(by_family.mean()), rel=1e-4)
+            metric = weighted.TstContent(f"without-{without}" if without else "")
+            expected = pytest.approx(weight / np.sqrt(by_family.mean()), rel=1e-4)
+            assert metric.weights[part] == expected
 
 
 def whole(name):
     """The cosine of all rewrites, and the judge where it has read them."""
     data = tst.load(name)
-    rows = tst.score(data, ["cosine:mpnet"], ["source"], progress=False)
-    table = rows.set_index("item_id")["value"].astype(float).to_frame("cosine:mpnet")
-    return table.join(wide(name)[JUDGE]).join(data.items.set_index("item_id")["source_id"])
+    parts = [(data, "cosine:mpnet"), (sample_of(data), JUDGE)]
+    rows = [tst.score(read, metric, ["source"], progress=False) for read, metric in parts]
+    table = pd.concat(rows).pivot_table("value", "item_id", "metric", observed=True)
+    return table.join(data.items.set_index("item_id")["source_id"])
 
 
 def variance(table, part):
@@ -84,8 +76,9 @@ def variance(table, part):
 
 @pytest.mark.parametrize("name", [n for n in PASSED_ON if n != "lai@pauli2025-references"])
 def test_its_accuracy_and_its_lead_are_those_of_the_evidence(name):
-    variant = f"tst-content:without-{FAMILY[name]}"
-    metric = variant if get("tst-content").VARIANTS and variant in names() else "tst-content"
+    variant = f"without-{FAMILY[name]}"
+    is_fitted_on = variant in weighted.TstContent.VARIANTS
+    metric = f"tst-content:{variant}" if is_fitted_on else "tst-content"
     read = sample_of(tst.load(name))
     rows = tst.score(read, [metric, "cosine", "copy-rate"], ["source"], progress=False)
     pairs = tst.pairs(read, rows.assign(metric=rows["metric"].replace(metric, "tst-content")))
@@ -98,7 +91,3 @@ def test_its_accuracy_and_its_lead_are_those_of_the_evidence(name):
     for other in ("cosine", "copy-rate"):
         gap = against(known, other, "source").set_index("metric")["value"]["tst-content"]
         assert value["tst-content"] - value[other] == pytest.approx(gap, abs=1e-5)
-
-
-def names():
-    return [f"tst-content:{variant}" for variant in weighted.TstContent.VARIANTS]

@@ -81,6 +81,18 @@ REFUSED = [
     ("slor:gpt2", "slor:gpt2 needs token frequencies, which come with smollm2-135m"),
     ("masked-bleu:sentiment+x.csv", "sets lexicon twice"),
     ("style-cosine:directed", "directed"),
+    (
+        "likelihood:relased",
+        r"'relased' names no setting and no model: use model=MODEL, variant=equation\|rel",
+    ),
+    ("likelihood:qwen2.5-coder-1.5", "MODEL is smollm2-135m, qwen2.5-coder-1.5b, 3b, 8b, "),
+    ("likelihood:paper+my.toml", "sets instructions twice"),
+    ("likelihood:http://h/v1", r"which model does http://h/v1 run\? Write http://h/v1#NAME"),
+    (
+        "likelihood:http://me:pw@h/v1#m",
+        "the address of the server holds a user, a password or a query, and a key comes from the "
+        "environment alone. Remedy: write it into OPENAI_API_KEY",
+    ),
 ]
 
 

@@ -184,7 +184,7 @@ def test_the_example_of_a_page_is_computed(without):
     text = page(without, "metrics/bleu.md")
     assert "printed as pauli2025: BLEU; lai2023: BLEU; mukherjee2025: BLEU" in plain(text)
     for row in metric_cards.example().items.to_dict("records"):
-        ((score,),) = get("bleu").score([(Request(row["output"], (row["source"],)),)])
+        (score,) = get("bleu").score([Request(row["output"], (row["source"],))])
         assert f">{score.value:.3f}<" in text
 
 

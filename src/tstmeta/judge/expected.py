@@ -99,10 +99,6 @@ class Judge(ModelMetric):
             )
         return shared or prompt_codes or model_codes
 
-    @property
-    def missing(self) -> str:
-        return hub.absent(self.model)
-
     def fields(self) -> dict[str, object]:
         dtype = self._options.get("dtype") or hub.dtype_of(self.model)
         model = described(hub.identity(self.model), dtype)

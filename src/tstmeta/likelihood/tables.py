@@ -1,22 +1,17 @@
 """The likelihood method token by token, as frames; both equations are means over their rows."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from ..data import paths
+from ..data import Dataset, paths
 from ..schema import TstmetaError
 from .instructions import TASKS
 from .scorer import Rewrite, Scorer, TokenScores
 from .tokens import every_column
 from .zeroshot import Likelihood
-
-if TYPE_CHECKING:
-    from ..data.base import Dataset
 
 #: How the end of the turn is written in the column ``token``.
 END = "⟨end⟩"

@@ -51,12 +51,13 @@ class Server:
     def identity(self) -> str:
         return f"{self.model}|server|tokenizer {hub.identity(self.tokenizer)}"
 
-    def connected(self) -> LanguageModel:
-        """A backend; nothing is sent yet."""
-        from ..models.server import ServerModel
 
-        tokenizer = hub.tokenizer(self.tokenizer)
-        return ServerModel(self.address, self.model, tokenizer, self.identity)
+@lru_cache(maxsize=1)  # a server is asked once what it can do
+def _connected(server: Server) -> LanguageModel:
+    from ..models.server import ServerModel
+
+    tokenizer = hub.tokenizer(server.tokenizer)
+    return ServerModel(server.address, server.model, tokenizer, server.identity)
 
 
 class Likelihood(ModelMetric):
@@ -86,10 +87,6 @@ class Likelihood(ModelMetric):
         self.released = self.settings.variant == "released"
         self.profile = self.model.profile if isinstance(self.model, Backbone) else "real"
         self.languages = getattr(self.model, "languages", ())
-
-    @property
-    def missing(self) -> str:
-        return hub.absent(self.model) if isinstance(self.model, Backbone) else ""
 
     def fields(self) -> dict[str, object]:
         identity = (
@@ -162,7 +159,3 @@ def read(words: str) -> tuple[Backbone | Server, LikelihoodSettings]:
         )
     tokenizer = model or backbone(name)
     return Server(where, name or tokenizer.where, tokenizer), settings
-
-
-# A server is asked once what it can do.
-_connected = lru_cache(maxsize=1)(Server.connected)

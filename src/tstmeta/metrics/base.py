@@ -1,8 +1,5 @@
 """What a metric declares, what it is given, what it returns.
 
-A metric is given *units*, tuples of requests: mostly of one rewrite, for a judge that rates all
-rewrites of a source together, of those.
-
 A blank output is the worst of style and fluency by definition, whatever a formula gives: a table of
 scores has the worse of the metric's ``limits``, with status ``empty``.  Where values have no bound
 the limit is a constant beyond what rated rewrites reach.  Without limits it has ``empty_value``.
@@ -13,7 +10,7 @@ import json
 import math
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from functools import cache, cached_property, partial
 from importlib.metadata import PackageNotFoundError, version
@@ -153,16 +150,14 @@ class PairMetric:
         """One score a request."""
         return [scored(self.value(request)) for request in requests]
 
-    def score(self, units: Sequence[tuple[Request, ...]]) -> Iterator[tuple[Score, ...]]:
-        """Yield one tuple of scores a unit, in order, as soon as each is known."""
+    def score(self, requests: Iterable[Request]) -> Iterator[Score]:
+        """Yield one score a request, in order, as soon as each is known."""
         if not self.fetches and self.missing:
-            yield from (tuple(failed(self.missing) for _ in unit) for unit in units)
+            yield from (failed(self.missing) for _ in requests)
             return
-        rest = iter(units)
+        rest = iter(requests)
         while shard := list(islice(rest, self.shard)):
-            answers = iter(self._guarded([request for unit in shard for request in unit]))
-            for unit in shard:
-                yield tuple(next(answers) for _ in unit)
+            yield from self._guarded(shard)
 
     def _guarded(self, requests: list[Request]) -> list[Score]:
         if self.spaced:

@@ -4,6 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
+from ..models import hub
+from ..models.causal import Backbone
 from ..schema import Signature
 from .base import PairMetric, Request, Score
 from .settings import MetricSettings, ModelSettings
@@ -56,12 +58,18 @@ class ModelMetric(BatchedMetric):
     Settings: ClassVar[type[MetricSettings] | None] = ModelSettings
     #: The name of the model that is used by default.
     default: ClassVar[str] = ""
+    #: The model that its settings name.
+    model: Any = None
 
     def __init__(self, variant: str = ""):
         super().__init__(variant)
         if self.default:
             self.model = self.settings.model or self.models[self.default]
             self.profile, self.languages = self.model.profile, self.model.languages
+
+    @property
+    def missing(self) -> str:
+        return hub.absent(self.model) if isinstance(self.model, Backbone) else ""
 
     def signature(self, basis: str) -> Signature:
         return replace(super().signature(basis), name=self.name.partition(":")[0])

@@ -55,10 +55,6 @@ class Perplexity(ModelMetric):
         self.per = getattr(self.settings, "per", "token")
         self.limits = (1.0, WORST[self.per])
 
-    @property
-    def missing(self) -> str:
-        return hub.absent(self.model)
-
     def fields(self) -> dict[str, object]:
         model = described(hub.identity(self.model), hub.dtype_of(self.model))
         return {

@@ -27,16 +27,14 @@ class _Lexical(PairMetric):
     shard = 2**6
     #: Its table in that file; the name by default.
     table: ClassVar[str] = ""
-    #: The variant that stands for the plain metric outside English.
-    international: ClassVar[str] = ""
 
     def __init__(self, variant: str = ""):
         super().__init__(variant)
         self.facts = _FACTS[self.table or type(self).name][variant or "plain"]
         # dandas become separate words for tokenizers that know only ASCII marks
         self.apart = "+danda" in self.facts
-        if self.international and not variant:
-            self.for_other_languages = type(self)(self.international)
+        if "intl" in self.VARIANTS and not variant:
+            self.for_other_languages = type(self)("intl")
             self.for_other_languages.name = self.name
 
     def _cut(self, request: Request) -> tuple[Request, str]:
@@ -67,7 +65,6 @@ class SentenceBleu(_Lexical):
 
     name = "bleu"
     VARIANTS: ClassVar[tuple[str, ...]] = ("pauli2025", "nltk-word", "lai2023", "intl")
-    international = "intl"
 
     def __init__(self, variant: str = ""):
         super().__init__(variant)
@@ -97,7 +94,6 @@ class CorpusBleu(_Lexical, CorpusMetric):
 
     name = "corpus-bleu"
     VARIANTS: ClassVar[tuple[str, ...]] = ("multi-bleu", "intl")
-    international = "intl"
 
     @property
     def _bleu(self) -> Any:
@@ -134,9 +130,6 @@ class Meteor(_Lexical):
         self._dictionary = SimpleNamespace(synsets=lambda word: ()) if variant else wordnet
         self._stemmer = SimpleNamespace(stem=str if variant == "exact" else stem)
         self.languages = () if variant == "exact" else ("en",)
-
-    def fields(self) -> dict[str, object]:
-        return super().fields() | ({} if self.variant else {"synonyms": wordnet.VERSION})
 
     def pair(self, text: str, output: str) -> float:
         from nltk.translate.meteor_score import single_meteor_score  # takes long to import

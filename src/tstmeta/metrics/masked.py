@@ -131,8 +131,8 @@ class MaskedBleu(BatchedMetric):
         for request in requests:
             hide = _mask(self._lexicon or _ours(OURS[request.style]), self.token)
             against = tuple(map(hide, request.against))
-            masked.append((request._replace(output=hide(request.output), against=against),))
-        return [score for (score,) in self._inner.score(masked)]
+            masked.append(request._replace(output=hide(request.output), against=against))
+        return list(self._inner.score(masked))
 
     def _blank(self, request: Request) -> Score | None:
         if (score := super()._blank(request)) or self._lexicon or request.style in OURS:

@@ -8,9 +8,8 @@ from typing import Any
 
 from .base import Request, code_of
 
-#: Languages written in Devanagari, and in the Bengali script; codes of ISO 639.
-DEVANAGARI = frozenset({"hi", "mag", "bho", "mai", "mr", "ne", "sa"})
-BENGALI = frozenset({"bn", "as"})
+#: Languages written in Devanagari, and (the last two) in the Bengali script; codes of ISO 639.
+_RESPELT = frozenset({"hi", "mag", "bho", "mai", "mr", "ne", "sa", "bn", "as"})
 
 #: Joiners choose between two shapes of the same letters; the others are invisible altogether.
 _UNSEEN = dict.fromkeys(map(ord, "\u200b\u200c\u200d\u2060\ufeff\xad"))
@@ -48,7 +47,7 @@ def respelt(text: str) -> str:
 
 def spelt(request: Request, apart: bool = False) -> Request:
     """The request with texts :func:`respelt`; spaces around dandas if they stand apart."""
-    if request.language == "en" or code_of(request.language) not in DEVANAGARI | BENGALI:
+    if request.language == "en" or code_of(request.language) not in _RESPELT:
         return request
 
     def spell(text: str) -> str:

@@ -9,7 +9,6 @@ import hashlib
 import math
 from collections.abc import Sequence
 from functools import cached_property
-from pathlib import Path
 from typing import Any, ClassVar
 
 from ..schema import Status
@@ -51,10 +50,6 @@ class TstContent(PairMetric):
     def missing(self) -> str:
         return next(filter(None, (part.missing for part in self.parts)), "")
 
-    def keep_in(self, folder: Path, progress: bool) -> None:
-        for part in self.parts:
-            part.keep_in(folder, progress)
-
     def fields(self) -> dict[str, object]:
         facts = [repr(self.intercept), *map(repr, self.weights.values())]
         facts += [str(part.signature("source")) for part in self.parts]
@@ -62,14 +57,11 @@ class TstContent(PairMetric):
         return {"version": FITTED["version"], "parts": "+".join(self.weights), "parts-hash": digest}
 
     def values(self, requests: Sequence[Request]) -> Sequence[Score]:
-        units = [(request,) for request in requests]
-        return self.summed([[score for (score,) in part.score(units)] for part in self.parts])
+        columns = [list(part.score(requests)) for part in self.parts]
+        return [self.summed(scores) for scores in zip(*columns, strict=True)]
 
-    def summed(self, columns: Sequence[Sequence[Score]]) -> list[Score]:
-        """The sum for each rewrite, from the scores of the parts, a column a part."""
-        return [self._sum(scores) for scores in zip(*columns, strict=True)]
-
-    def _sum(self, scores: Sequence[Score]) -> Score:
+    def summed(self, scores: Sequence[Score]) -> Score:
+        """The sum for one rewrite, from the score of each part."""
         for name, score in zip(self.weights, scores, strict=True):
             if not Status(score.status).has_value:
                 return Score(math.nan, score.status, f"{name}: {score.detail}")

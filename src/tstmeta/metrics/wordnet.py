@@ -10,9 +10,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-#: For signatures: the start of the SHA-256 of WordNet's files, which the table is made from.
-VERSION = "wordnet-3.0-54845e21"
-
 #: By part of speech, the endings that WordNet's morphology (``morphy(7)``) replaces, as in NLTK.
 ENDINGS = {
     "n": ("s-", "ses-s", "ves-f", "xes-x", "zes-z", "ches-ch", "shes-sh", "men-man", "ies-y"),

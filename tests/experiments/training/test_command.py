@@ -56,7 +56,7 @@ def test_a_csv_becomes_a_metric_of_fluency(train, tmp_path):
     held = rows.loc[(rows["part"] == "test") & (rows["style"] == "good"), "text"].tolist()
     assert 0 < len(held) < int(shown["corpus: train"]) <= 16 - len(held)
     corpus = registry.get("corpus-perplexity:./model")
-    details = [score.detail for (score,) in corpus.score([(Request(text, ()),) for text in held])]
+    details = [score.detail for score in corpus.score([Request(text, ()) for text in held])]
     per_token = float(shown["perplexity: held out: per token"])
     assert per_token == pytest.approx(corpus.combine(details), rel=1e-3)
 
