@@ -14,7 +14,7 @@ import pytest
 import tstmeta as tst
 from tests.scored import Logged
 from tstmeta import bulk
-from tstmeta.bulk import score_file, workers
+from tstmeta.bulk import parts, score_file, workers
 from tstmeta.data.files import parts_of
 from tstmeta.schema import DataError, TstmetaError
 
@@ -329,7 +329,7 @@ def test_a_scheduler_that_is_lost_ends_the_run_in_a_line(file, tmp_path, cluster
         cluster.close()
         return {"rows": 1}
 
-    monkeypatch.setattr(bulk.storage, "write", close)
+    monkeypatch.setattr(parts.storage, "write", close)
     address = cluster.scheduler_address
     with pytest.raises(TstmetaError, match=f"the cluster at {address} gave up .*goes on$"):
         scored(file, tmp_path / "c.parquet", cluster=address)

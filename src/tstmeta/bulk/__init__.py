@@ -5,24 +5,21 @@ that is complete or absent.  The same call goes on where it stopped.  What is sc
 bytes for any number of processes, and on a cluster.
 """
 
-import json
 import os
-import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 from tqdm import tqdm
 
 from .. import storage
 from ..data.files import files_of, parts_of
 from ..metrics.base import Metric
-from ..schema import DataError, Problem, TstmetaError
+from ..schema import DataError, Problem
 from ..secrecy import conceal
+from .parts import PartFolder, facts_in
 from .work import BLOCK, Chunk, Job, add_up, hash_of, job_of
 from .workers import run
 
@@ -83,7 +80,7 @@ def score_file(
 
 
 def _score(
-    job: Job, location: str, parts: "PartFolder", jobs: int | None, cluster: str, bar: tqdm
+    job: Job, location: str, parts: PartFolder, jobs: int | None, cluster: str, bar: tqdm
 ) -> dict[str, dict[str, Any]]:
     """Write the parts that are not there; the facts of all by the part's name, in order."""
     facts, problems, ids = dict[str, dict[str, Any]](), list[Problem](), list[pd.Series]()
@@ -132,49 +129,3 @@ def _doubled(ids: list[pd.Series]) -> list[Problem]:
     what, remedy = "the item_id of an earlier row", "give each row its own id"
     places = hashes.index[hashes.duplicated()]
     return [Problem(str(ids[place].name), what, row, "item_id", remedy) for place, row in places]
-
-
-class PartFolder:
-    """The folder of a run's parts, whose names begin with ``part-`` and the run's key.
-
-    Where the target is a Parquet file, the folder stands beside it until that is written.
-
-    Raises:
-        TstmetaError: it is an address, or holds something else.
-    """
-
-    def __init__(self, target: str, key: str):
-        if "://" in target:
-            raise TstmetaError("--out is an address. Remedy: name a folder here, and copy it")
-        self._target, self._to_file = Path(target), target.lower().endswith(".parquet")
-        self.folder = Path(f"{target}.parts") if self._to_file else self._target
-        self._there = {path.name for path in self.folder.glob("[!.]*")}
-        if any(not name.startswith(f"part-{key}-") for name in self._there):
-            raise TstmetaError(
-                f"{target} holds something else than parts of this run (another file, other "
-                "metrics, or an earlier version). Remedy: name another folder with --out, or "
-                "delete this one"
-            )
-
-    def finish(self, names: Sequence[str], facts: dict[str, Any]) -> None:
-        """Delete parts of rows that have changed, and put the others together in the file."""
-        for name in self._there.difference(names):
-            (self.folder / name).unlink()
-        if not self._to_file:
-            return
-        metadata = {"tstmeta": json.dumps(facts)}
-        schema = pq.read_schema(self.folder / names[0]).with_metadata(metadata)
-        with storage.replacing(self._target) as draft, pq.ParquetWriter(draft, schema) as writer:
-            for name in names:
-                writer.write_table(pq.read_table(self.folder / name))
-        if not any(facts["groups"]["errors"]):
-            shutil.rmtree(self.folder)
-
-
-def facts_in(path: Path) -> dict[str, Any] | None:
-    """The facts in a file; None if it is not there, damaged, or has errors: then it is computed."""
-    try:
-        facts = json.loads(pq.read_schema(path).metadata[b"tstmeta"])
-        return None if any(facts["groups"]["errors"]) else facts
-    except (pa.ArrowException, OSError, ValueError, KeyError, TypeError):
-        return None
