@@ -1,6 +1,7 @@
 """Hybrids and overall scores: what they choose and weigh, and that they see no rating of a fold."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -90,9 +91,9 @@ def test_the_order_of_items_changes_no_fold_and_no_value():
     data = rated(12, 3)
     scores = several(data, noises=(1, 2, 3))
     mixed = data.items.sample(frac=1, random_state=3).reset_index(drop=True)
-    mixed = type(data).of(data.name, mixed, data.card, ratings=data.ratings)
     # only the forest draws by the order of rows
-    a, b = (hybrid(own, scores, "content", settings=SMALL).scores for own in (data, mixed))
+    both = (data, replace(data, items=mixed))
+    a, b = (hybrid(own, scores, "content", settings=SMALL).scores for own in both)
     b = b.set_index("item_id").loc[a["item_id"]].reset_index()[[*a]]
     pd.testing.assert_frame_equal(a, b, rtol=1e-12)
 
@@ -121,34 +122,37 @@ def test_one_metric_on_two_bases_is_two_parts():
     assert set(combination.scores["basis"]) == {"reference"}
 
 
+RATED = rated(12, 2)
+CHOICE = several(RATED)
+FEW = rating(RATED, np.where(np.arange(24) < 9, 1.0, np.nan))
+TWICE = pd.concat([CHOICE, CHOICE.assign(sample=1)], ignore_index=True)
+
+
 @pytest.mark.parametrize(
-    ("arguments", "what"),
+    ("changes", "what"),
     [
         ({"kind": "magic"}, "unknown kind of hybrid 'magic'"),
         ({"settings": SMALL._replace(top=9)}, "takes 9 or more metrics of content"),
         ({"settings": SMALL._replace(outer=99)}, "12 sources"),
         ({"dimension": "overall"}, "3 or more metrics of overall; there are none"),
+        ({"dataset": replace(RATED, ratings=RATED.ratings[:0])}, "nobody rated content"),
+        ({"dataset": FEW}, "fewer than 10"),
+        ({"scores": TWICE}, "several samples"),
     ],
 )
-def test_mistakes_say_what_is_wrong(arguments, what):
-    data = rated(12, 2)
+def test_mistakes_say_what_is_wrong(changes, what):
+    usual = {"dataset": RATED, "scores": CHOICE, "dimension": "content", "settings": SMALL}
     with pytest.raises(CombineError, match=what):
-        hybrid(data, several(data), **{"dimension": "content", "settings": SMALL, **arguments})
+        hybrid(**(usual | changes))
 
 
-def test_too_few_ratings_and_several_samples_are_refused():
-    data = rated(12, 2)
-    scores = several(data)
-    bare = type(data).of(data.name, data.items, data.card)
-    few = rating(data, np.where(np.arange(24) < 9, 1.0, np.nan))
-    twice = pd.concat([scores, scores.assign(sample=1)], ignore_index=True)
-    for rows, own, what in (
-        (bare, scores, "nobody rated content"),
-        (few, scores, "fewer than 10"),
-        (data, twice, "several samples"),
-    ):
-        with pytest.raises(CombineError, match=what):
-            hybrid(rows, own, "content", settings=SMALL)
+def means_by_fold(data, rows, lower=False):
+    """Geometric means of metrics ``[M, n]`` by SciPy, their scale fitted on the other folds."""
+    means = np.full(rows.shape[1], np.nan)
+    for _, train, judged in splits(data.items["source_id"].to_numpy(str), SMALL.outer, SMALL.seed):
+        scale = Scaling.fitted(rows[:, train], np.full(len(rows), lower))
+        means[judged] = gmean(scale(rows[:, judged]), axis=0)
+    return means
 
 
 def test_equal_weights_look_at_no_rating():
@@ -161,11 +165,7 @@ def test_equal_weights_look_at_no_rating():
         for values in (people, -half)
     )
     assert first.equals(other)
-    expected = np.full(36, np.nan)
-    rows = scores["value"].to_numpy(float).reshape(4, -1)
-    for _, train, judged in splits(data.items["source_id"].to_numpy(str), SMALL.outer, SMALL.seed):
-        scale = Scaling.fitted(rows[:, train], np.zeros(4, dtype=bool))
-        expected[judged] = gmean(scale(rows[:, judged]), axis=0)
+    expected = means_by_fold(data, scores["value"].to_numpy(float).reshape(4, -1))
     assert first["value"].to_numpy() == pytest.approx(expected)
 
 
@@ -189,16 +189,11 @@ def test_existing_is_the_geometric_mean_of_what_was_used_before():
     scores = everything(data)
     combination = overall_scores(data, scores, settings=SMALL)
     wide = scores.pivot_table(index="item_id", columns="metric", values="value")
-    sources = data.items["source_id"].to_numpy(str)
-    expected = np.full(24, np.nan)
-    for _, train, judged in splits(sources, 3, 0):
-        sides = []
-        for names in (("style-accuracy", "style-emd"), ("bleu", "rougeL"), LOWER):
-            rows = wide[list(names)].to_numpy(float).T
-            lower = np.array([name in LOWER for name in names])
-            sides.append(gmean(Scaling.fitted(rows[:, train], lower)(rows[:, judged]), axis=0))
-        expected[judged] = gmean(sides, axis=0)
-    assert combination.scores["value"].to_numpy() == pytest.approx(expected)
+    sides = [
+        means_by_fold(data, wide[list(names)].to_numpy(float).T, names == LOWER)
+        for names in (("style-accuracy", "style-emd"), ("bleu", "rougeL"), LOWER)
+    ]
+    assert combination.scores["value"].to_numpy() == pytest.approx(gmean(sides, axis=0))
     assert set(combination.scores["metric"]) == {"overall-existing"}
 
 

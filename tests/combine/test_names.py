@@ -1,5 +1,7 @@
 """Combinations by name: the same scores as from Python, and nothing among the parts that cheats."""
 
+from dataclasses import replace
+
 import pandas as pd
 import pytest
 
@@ -90,7 +92,7 @@ def test_thresholds_are_learned_from_the_data_sets_preferences():
     ids = DATA.items["item_id"].to_numpy()
     rows = {"dataset": "ours", "dimension": "content", "rater": "r1"}
     pairs = pd.DataFrame({"item_a": ids[:-3], "item_b": ids[3:], "value": ["a", "b", "a"] * 19})
-    data = type(DATA).of("ours", DATA.items, DATA.card, preferences=pairs.assign(**rows))
+    data = replace(DATA, preferences=pairs.assign(**rows))
     parts = pd.concat([THREE, PP])
     result = combined(data, parts, "gm:learned", seed=2)
     pd.testing.assert_frame_equal(result, learned_gm(data, parts, seed=2).scores)
