@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tstmeta as tst
+from tests.helpers import nightly_but
 from tests.notebooks.cells import run
 from tools import ship as tool
 from tstmeta import exercises
@@ -115,15 +116,7 @@ def test_numbers_are_of_any_library_and_names_in_any_order():
         assert exercises.hashed(row, exercises.form(row, kind([" CHRF", "bleu"]))) == right
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        pytest.param(
-            path, id=path.stem, marks=() if path.stem[:8] in QUICK else pytest.mark.nightly
-        )
-        for path in LESSONS
-    ],
-)
+@pytest.mark.parametrize("path", nightly_but(LESSONS, *QUICK))
 def test_the_file_holds_what_the_solutions_of_the_lessons_compute(path):
     blank = {name: {**row, "hashes": ""} for name, row in rows_of(path).items()}
     assert tool.hashed(blank).to_dict("records") == [*rows_of(path).values()]

@@ -12,6 +12,7 @@ import papermill
 import pytest
 from typer.testing import CliRunner
 
+from tests.helpers import nightly_but
 from tstmeta import cli
 from tstmeta.notebook import check, parameters
 
@@ -20,15 +21,6 @@ NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 #: What `make book` made of them, with the data that is here.
 RESULTS = FOLDER.parent / "book" / "results"
 every_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-#: Run as a whole by every run of the tests; the others nightly.
-QUICK = {"01_datasets"}
-
-
-def each(paths: list[Path]) -> pytest.MarkDecorator:
-    """A test for each notebook, nightly but for the quick ones."""
-    marks = {path: () if path.stem in QUICK else pytest.mark.nightly for path in paths}
-    rows = [pytest.param(path, id=path.stem, marks=marks[path]) for path in paths]
-    return pytest.mark.parametrize("path", rows)
 
 
 @every_notebook
@@ -118,7 +110,11 @@ def test_with_or_without_raw_files_a_notebook_shows_real_ratings_and_says_whose(
     assert bool(WITH.search(text)) == ("tst.about(" in path.read_text(encoding="utf-8"))
 
 
-@each([path for path in NOTEBOOKS if "dataset" in parameters(path)])
+#: Those that take a data set; one is run as a whole by every run of the tests.
+TAKE_DATA = [path for path in NOTEBOOKS if "dataset" in parameters(path)]
+
+
+@pytest.mark.parametrize("path", nightly_but(TAKE_DATA, "01_datasets"))
 def test_a_file_of_ones_own_is_a_parameter(path, tmp_path):
     rows = [
         f"they said thing {i},it was said {i * i},{'AB'[i % 2]},{i % 5 + 1},{i % 4 + 1}"
