@@ -2,15 +2,11 @@
 
 import re
 
-import matplotlib as mpl
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.colors import same_color
-
-mpl.use("Agg")
-
-import matplotlib.pyplot as plt
 
 from tstmeta import plot, strips
 from tstmeta.schema import TstmetaError
@@ -56,9 +52,9 @@ def points(axis) -> dict[float, tuple[float, str]]:
 
 
 def test_drawing_leaves_the_style_of_others_alone():
-    before = dict(mpl.rcParams)
+    before = dict(plt.rcParams)
     plot.heatmap(values())
-    assert dict(mpl.rcParams) == before
+    assert dict(plt.rcParams) == before
 
 
 FIVE = pd.concat([values().assign(dataset=f"set {number}") for number in range(5)])
@@ -202,8 +198,8 @@ def tokens() -> pd.DataFrame:
         "paraphrase": [0.1, 0.0001, 0.5],
         "repeat": [0.1, 0.0001, 0.9],
     }
-    values = {name: np.log(some) for name, some in (p | {"content": [0.9, 0.0005, np.nan]}).items()}
-    return pd.DataFrame({"item_id": "one", **words, **values})
+    logs = np.log(pd.DataFrame(p).assign(content=[0.9, 0.0005, np.nan]))
+    return logs.assign(item_id="one", **words)
 
 
 def test_no_text_of_a_strip_is_read_as_html():
