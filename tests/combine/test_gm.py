@@ -66,9 +66,8 @@ def together(data, acc, sim, pp):
 def preferred(data: Dataset, scores: pd.DataFrame) -> pd.DataFrame:
     """Every pair of rewrites of a source, ordered by GM as printed; some are ties."""
     value = gm_scores(data, scores, names=NAMES).set_index("item_id")["value"]
-    pairs = [
-        p for _, ids in data.items.groupby("source_id")["item_id"] for p in combinations(ids, 2)
-    ]
+    sources = data.items.groupby("source_id")["item_id"]
+    pairs = [pair for _, ids in sources for pair in combinations(ids, 2)]
     result = pd.DataFrame(pairs, columns=["item_a", "item_b"])
     result["value"] = ["a" if value[a] > value[b] else "b" for a, b in pairs]
     result.loc[:3, "value"] = "tie"

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 
 import pandas as pd
 import pytest
+from doit.loader import load_tasks
 
 from experiments.training.loop import read_report
 from tests.models import style
@@ -92,19 +93,13 @@ def test_a_book_without_its_chapters_is_not_put_in_place(home, monkeypatch):
 def graph(folder: Path, **variables: str) -> dict:
     """The tasks of a copy of dodo.py in a folder of a few files, by name."""
     (folder / "dodo.py").write_text((ROOT / "dodo.py").read_text())
-    tasks = {}
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         patch.delenv("TSTMETA_DATA", raising=False)
         for name, value in variables.items():
             patch.setenv(name, value)
-        program = runpy.run_path(str(folder / "dodo.py"))
-        for maker in (name for name in program if name.startswith("task_")):
-            made = program[maker]()
-            for task in [made] if isinstance(made, dict) else made:
-                name = ":".join([maker.removeprefix("task_"), *filter(None, [task.get("name")])])
-                tasks[name] = (task["file_dep"], task.get("targets", []))
-    return tasks
+        tasks = load_tasks(runpy.run_path(str(folder / "dodo.py")))
+    return {task.name: (task.file_dep, task.targets) for task in tasks if not task.has_subtask}
 
 
 #: What a notebook reads in a folder of a few files.
