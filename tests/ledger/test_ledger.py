@@ -9,6 +9,7 @@ from importlib.machinery import SourceFileLoader
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import rankdata
 
 import tstmeta as tst
 from tests.helpers import needs
@@ -178,18 +179,13 @@ def test_every_remark_is_needed_and_every_difference_is_remarked_or_explained():
     assert off["reason"].ne("the reason is not known").all()
 
 
-def test_the_mean_rank_of_a_metric_by_hand():
-    table = [c for c in cells("pauli2025", "4") if c.statistic == "pearson" and c.dataset != "avg"]
-    columns = {c.dataset: {} for c in table}
-    for c in table:
-        columns[c.dataset][c.metric] = c.value
-    places = []
-    for values in columns.values():
-        own = values["BLEU"]
-        better, same = sum(v > own for v in values.values()), sum(v == own for v in values.values())
-        places.append(better + (same + 1) / 2)
+def test_the_mean_rank_of_a_metric_is_that_of_scipy():
+    table = pd.DataFrame(cells("pauli2025", "4"))
+    table = table[(table["statistic"] == "pearson") & (table["dataset"] != "avg")]
+    wide = table.pivot_table("value", "dataset", "metric")
+    ranks = pd.DataFrame(rankdata(-wide, axis=1), wide.index, wide.columns)
     row = with_data().loc["pauli2025.t4.s-bleu.avg.mean-rank"]
-    assert row["ours"] == pytest.approx(sum(places) / len(columns))
+    assert row["ours"] == pytest.approx(ranks["BLEU"].mean())
 
 
 @needs("mir")
