@@ -29,20 +29,3 @@ def test_importing_the_package_imports_nothing_slow():
     command = [sys.executable, "-c", program]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
     assert done.stdout.strip() == "[]"
-
-
-def test_an_import_of_the_package_of_metrics_leaves_the_function_in_its_place():
-    import tstmeta.metrics.base
-    from tstmeta.metrics import get
-
-    assert get("bleu").name == "bleu"
-    assert {"bleu", "chrf", "likelihood"} <= set(tstmeta.metrics()["name"])
-
-
-def test_a_profile_decides_what_may_run():
-    data = tst.load("contrast")
-    few = data.where(data.items["source_id"] == data.items["source_id"][0], "few")
-    given = tst.score(few, ["bleu", "bleurt", "human-style"], ["source", "none"], "embedded")
-    assert set(given["metric"]) == {"bleu", "style-label"}
-    with pytest.raises(tst.TstmetaError, match="profile is 'best'; use one of embedded, real"):
-        tst.score(few, ["bleu"], profile="best")
