@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 import tstmeta as tst
 from tests.helpers import nightly_but
-from tests.notebooks.cells import run
 from tools import ship as tool
 from tstmeta import exercises
 from tstmeta.notebook import parameters
@@ -26,29 +25,21 @@ def rows_of(path) -> dict[str, dict[str, str]]:
     return {name: row for name, row in ROWS.items() if tool.lesson(name) == path}
 
 
-@pytest.fixture(scope="module")
-def dial() -> dict:
-    return run("lesson_4_confound_dial", "setup", "headline")
-
-
-def test_a_student_of_lesson_4_gets_right_and_not_yet_where_she_should(dial):
-    lines = dial["headline"].reset_index().pivot_table("pearson", "metric", "phi")
-    style = lines.loc["style-label"]
-    rises = np.polyfit(style.index.astype(float), -style, 1)[0]
-    fall = lines.index[lines["0.90"] < lines["-0.90"] - 0.1]
-    for exercise, wrong, right in [
+@pytest.mark.parametrize(
+    ("exercise", "wrong", "right"),
+    [
         ("lesson-4-1", "left", "Right "),
-        ("lesson-4-2", rises, -rises),
-        ("lesson-4-3", set(lines.index) - set(fall), list(fall)[::-1]),
-    ]:
-        assert tst.check(exercise, right)
-        assert repr(tst.check(exercise, right)) == "right"
-        verdict = tst.check(exercise, wrong)
-        assert not verdict
-        assert repr(verdict) == f"not yet. {verdict.hint}"
-        assert len(verdict.hint) > 40
-    assert repr(tst.check("lesson-4-3", [])).endswith("with its own metrics.)")
-    assert "with its own" not in tst.check("lesson-4-2", 7).hint
+        ("lesson-4-2", 1, -1.004),
+        ("lesson-4-3", {"bleu", "pinc"}, ["style-label", "length-ratio"]),
+    ],
+)
+def test_an_answer_is_right_or_not_yet_with_a_hint(exercise, wrong, right):
+    verdict = tst.check(exercise, right)
+    assert (bool(verdict), repr(verdict)) == (True, "right")
+    verdict = tst.check(exercise, wrong)
+    assert (bool(verdict), repr(verdict)) == (False, f"not yet. {verdict.hint}")
+    assert len(verdict.hint) > 40
+    assert verdict.hint.endswith("with its own metrics.)") == (exercise == "lesson-4-3")
 
 
 #: What wrong ideas give: each is a slip that a class has made or will make.
