@@ -62,15 +62,11 @@ def quick_retries() -> Generator[None]:
         yield
 
 
-def required() -> set[str]:
-    """The markers whose tests may not skip in this run."""
-    return set(os.environ.get("TSTMETA_REQUIRE", "").replace(",", " ").split())
-
-
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, object]:
     report = yield
-    marks = {mark.name for mark in item.iter_markers()} & required()
+    required = os.environ.get("TSTMETA_REQUIRE", "").replace(",", " ").split()
+    marks = {mark.name for mark in item.iter_markers()} & set(required)
     if report.skipped and marks and not hasattr(report, "wasxfail"):
         reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longrepr
         report.outcome = "failed"
