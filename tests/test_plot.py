@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from matplotlib.colors import same_color
 
-from tstmeta import plot, strips
+from tstmeta import plot
 from tstmeta.schema import TstmetaError
 
 NAMES = ("random", "bleu", "chrf", "human-style")
@@ -210,7 +210,7 @@ def test_no_text_of_a_strip_is_read_as_html():
 
 
 def test_a_strip_shades_tokens_by_probability_and_says_their_numbers():
-    page, shade = plot.strip(tokens()).data, list(strips._SHADES)
+    page, shade = plot.strip(tokens()).data, list(plot._SHADES)
     line = page.partition("<details>")[0]
     shades = [part[:7] for part in line.split("background:")[1:]]
     assert shades[:3] == [shade[0], shade[4], shade[0]]
