@@ -147,10 +147,8 @@ def means_by_fold(rows, lower=False):
 
 def test_equal_weights_look_at_no_rating():
     half = np.where(np.arange(36) % 5 == 0, np.nan, PEOPLE)
-    first, other = (
-        hybrid(rating(DATA, values), SCORES, "content", "equal", SMALL).scores
-        for values in (PEOPLE, -half)
-    )
+    both = (rating(DATA, values) for values in (PEOPLE, -half))
+    first, other = (hybrid(data, SCORES, "content", "equal", SMALL).scores for data in both)
     assert first.equals(other)
     assert first["value"].to_numpy() == pytest.approx(means_by_fold(ROWS))
 
@@ -249,10 +247,8 @@ def test_metrics_that_hardly_vary_are_scaled_too(train, new, expected):
 )
 def test_the_mean_is_that_of_scipy(rows, seed):
     weights = np.random.default_rng(seed).uniform(0.1, 1, len(rows))
-    result = geometric_mean(np.array(rows), weights)
-    assert result == pytest.approx(
-        gmean(np.array(rows), axis=0, weights=np.tile(weights[:, None], 4))
-    )
+    expected = gmean(np.array(rows), axis=0, weights=np.tile(weights[:, None], 4))
+    assert geometric_mean(np.array(rows), weights) == pytest.approx(expected)
 
 
 def test_a_part_without_weight_may_be_missing():

@@ -52,9 +52,8 @@ def test_a_combination_by_name_is_the_one_from_python_without_oracle_or_sentinel
 
 def test_parts_on_two_bases_are_taken_from_the_source():
     parts = pd.concat([unit("sim", 9, "content", "reference"), THREE, PP])
-    pd.testing.assert_frame_equal(
-        combined(DATA, parts, "gm"), gm_scores(DATA, pd.concat([THREE, PP]))
-    )
+    expected = gm_scores(DATA, pd.concat([THREE, PP]))
+    pd.testing.assert_frame_equal(combined(DATA, parts, "gm"), expected)
     fluent = unit("fluent", 4, "fluency")
     result = combined(DATA, pd.concat([parts, fluent]), "j:fluent")
     pd.testing.assert_frame_equal(result, j(DATA, pd.concat([THREE, fluent]), fl="fluent"))
