@@ -47,9 +47,8 @@ def test_a_shift_by_place_is_found_and_none_is_not(per_place):
 
 def test_the_partial_correlation_is_that_of_the_residuals():
     partial = functions("14_judges", "partial")["partial"]
-    x, y, z = np.random.default_rng(0).normal(size=(3, 50)) + np.random.default_rng(1).normal(
-        size=50
-    )
+    shared = np.random.default_rng(1).normal(size=50)
+    x, y, z = np.random.default_rng(0).normal(size=(3, 50)) + shared
     left = [side - np.polyval(np.polyfit(z, side, 1), z) for side in (x, y)]
     assert partial(x, y, z) == pytest.approx(np.corrcoef(*left)[0, 1])
 

@@ -161,9 +161,8 @@ def test_models_of_yelp_are_trained_before_its_sets_are_scored_and_only_where_it
         path.touch()
     tasks = graph(tree, TSTMETA_DATA=str(tree / "elsewhere"))
     trained = [path for name in tasks if name.startswith("train:") for path in tasks[name][1]]
-    assert trained == [
-        f"data/scores/models/yelp-{kind}/training.json" for kind in ("lm", "style", "cnn")
-    ]
+    models = ("yelp-lm", "yelp-style", "yelp-cnn")
+    assert trained == [f"data/scores/models/{model}/training.json" for model in models]
     assert set(trained) <= set(tasks["scores:mir"][0]) & set(tasks["notebooks:01_first"][0])
     assert not set(trained) & set(tasks["scores:lens@simpda_2022"][0])
     assert str(tree / "elsewhere/mir/sentences.txt") in tasks["train:yelp-lm"][0]
