@@ -44,10 +44,12 @@ def noisy(data: Dataset, dimension: str, noise: float, seed: int, sign: float = 
     return sign * (data.means[dimension].to_numpy(float) + drawn)
 
 
-def several(data: Dataset, noises: tuple[float, ...] = (0.5, 1, 2, 4, 8)) -> pd.DataFrame:
-    """Metrics of content, ``content-0``, ``content-1``, ... from good to bad."""
+def several(
+    data: Dataset, dimension: str = "content", noises: tuple[float, ...] = (0.5, 1, 2, 4, 8)
+) -> pd.DataFrame:
+    """Metrics of a dimension, ``content-0``, ``content-1``, ... from good to bad."""
     tables = [
-        score(data, f"content-{k}", noisy(data, "content", noise, 10 + k))
+        score(data, f"{dimension}-{k}", noisy(data, dimension, noise, 10 + k), dimension)
         for k, noise in enumerate(noises)
     ]
     return pd.concat(tables, ignore_index=True)
