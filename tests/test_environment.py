@@ -22,9 +22,8 @@ from tools import release
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 EXTRAS = PROJECT["project"]["optional-dependencies"]
-GROUPS = PROJECT["dependency-groups"]
-USERS = [PROJECT["project"]["dependencies"], *EXTRAS.values()]
-DIRECT = [*USERS, *GROUPS.values(), PROJECT["build-system"]["requires"]]
+DIRECT = [PROJECT["project"]["dependencies"], *EXTRAS.values()]
+DIRECT += [*PROJECT["dependency-groups"].values(), PROJECT["build-system"]["requires"]]
 
 
 def read(name: str) -> str:

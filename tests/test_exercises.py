@@ -67,12 +67,7 @@ def test_the_answers_of_wrong_ideas_are_refused(exercise, answers):
         assert not tst.check(exercise, answer), answer
 
 
-TRUTHS = st.floats(-1e3, 1e3)
-
-
-@given(
-    true=TRUTHS, tolerance=st.sampled_from([0.005, 0.02, 0.3, 2.0]), share=st.floats(-0.999, 0.999)
-)
+@given(st.floats(-1e3, 1e3), st.sampled_from([0.005, 0.02, 0.3, 2.0]), st.floats(-0.999, 0.999))
 def test_within_the_tolerance_is_right_and_twice_as_far_is_not(true, tolerance, share):
     row = {"exercise": "x", "kind": "number", "tolerance": str(tolerance), "salt": "s"}
     right = tool.accepted(row, true)

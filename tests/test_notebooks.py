@@ -92,7 +92,6 @@ def check_run(notebook: nbformat.NotebookNode) -> None:
     assert str(FOLDER) not in nbformat.writes(notebook)
 
 
-WITHOUT = "**This page was built without human ratings**"
 WITH = re.compile(r"\*\*This page was built with real human ratings\*\*: (.*)\.")
 
 
@@ -104,7 +103,7 @@ def test_with_or_without_raw_files_a_notebook_shows_real_ratings_and_says_whose(
     notebook = nbformat.read(result, as_version=4)
     check_run(notebook)
     text = output_text(notebook)
-    assert WITHOUT not in text
+    assert "**This page was built without human ratings**" not in text
     # chapters say what they rest on; a lesson that makes its own world need not
     assert bool(WITH.search(text)) == ("tst.about(" in path.read_text(encoding="utf-8"))
 
