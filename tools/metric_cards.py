@@ -17,7 +17,6 @@ from tstmeta.analysis.synthesis import ACCURACY
 from tstmeta.analysis.verdicts import FAMILIES, UNKNOWN, Recommendation
 from tstmeta.data import Card, Dataset, paths
 from tstmeta.data.contrast import Span
-from tstmeta.ledger.cells import read
 from tstmeta.metrics import Metric, catalogue
 from tstmeta.models import fetching
 from tstmeta.models.causal import DEFAULT
@@ -81,7 +80,7 @@ def plainly(rows: pd.DataFrame) -> dict[str, str]:
 @cache
 def printed() -> dict[str, dict[str, list[str]]]:
     """Metric without variant -> paper -> the names printed there, from ``names.csv``."""
-    frame = read("names")
+    frame = pd.read_csv(paths.project("published", "names.csv"), dtype=str, keep_default_na=False)
     names: dict[str, dict[str, list[str]]] = {}
     for row in frame[frame["kind"] == "metric"].to_dict("records"):
         for stem in dict.fromkeys(name.partition(":")[0] for name in row["listed"].split()):
