@@ -27,7 +27,7 @@ SLOWEST = (
     *("tests/notebooks/test_headlines", "tests/test_store", "tests/models/test_template_limits"),
     *("tests/attack/", "tests/experiments/transfer/test_training", "tests/bulk/"),
     *("tests/test_hostile_files", "tests/tools/test_claims", "tests/cli/test_outputs"),
-    *("tests/tools/test_train", "tests/experiments/training/test_classifier"),
+    "tests/experiments/training/test_classifier",
 )
 
 
