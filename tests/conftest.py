@@ -27,7 +27,7 @@ SLOWEST = (
     *("tests/notebooks/test_headlines", "tests/test_store", "tests/models/test_template_limits"),
     *("tests/attack/", "tests/experiments/transfer/test_training", "tests/bulk/"),
     *("tests/test_hostile_files", "tests/tools/test_claims", "tests/cli/test_outputs"),
-    *("tests/tools/test_train", "tests/experiments/training/test_classifier"),
+    "tests/experiments/training/test_classifier",
 )
 
 
@@ -62,15 +62,11 @@ def quick_retries() -> Generator[None]:
         yield
 
 
-def required() -> set[str]:
-    """The markers whose tests may not skip in this run."""
-    return set(os.environ.get("TSTMETA_REQUIRE", "").replace(",", " ").split())
-
-
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, object]:
     report = yield
-    marks = {mark.name for mark in item.iter_markers()} & required()
+    required = os.environ.get("TSTMETA_REQUIRE", "").replace(",", " ").split()
+    marks = {mark.name for mark in item.iter_markers()} & set(required)
     if report.skipped and marks and not hasattr(report, "wasxfail"):
         reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longrepr
         report.outcome = "failed"

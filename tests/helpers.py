@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable
 from importlib.metadata import distribution
+from pathlib import Path
+from typing import Any
 
 import pytest
 from packaging.requirements import Requirement
@@ -17,6 +19,12 @@ def needs(*names: str) -> pytest.MarkDecorator:
         bool(missing),
         reason=f"raw data not on this machine: {', '.join(missing)} (tstmeta data fetch)",
     )
+
+
+def nightly_but(paths: Iterable[Path], *quick: str) -> list[Any]:
+    """Files as parameters of a test that runs nightly, but for those whose names begin so."""
+    marks = {path: () if path.stem.startswith(quick) else pytest.mark.nightly for path in paths}
+    return [pytest.param(path, id=path.stem, marks=marks[path]) for path in marks]
 
 
 def closure(requirements: Iterable[str]) -> set[str]:

@@ -9,7 +9,7 @@ from tools.metric_cards import example
 from tstmeta import scoring
 from tstmeta.data import available, load, shipped
 from tstmeta.metrics import Metric, registry
-from tstmeta.schema import Status
+from tstmeta.schema import USABLE, Status
 
 pytest.importorskip("bert_score")
 pytest.importorskip("transformers")
@@ -17,7 +17,6 @@ pytest.importorskip("transformers")
 OF_MIR = ("masked-bleu:sentiment", "masked-cosine:sentiment")
 #: Of the metrics of SmolLM2, which takes seconds, these stand for their variants.
 OF_SMOLLM2 = ("likelihood", "slor")
-VALUED = {Status.OK, Status.TRUNCATED, Status.EMPTY}
 
 
 def fetched(metric: Metric) -> str:
@@ -34,7 +33,7 @@ def test_every_embedded_metric_gives_a_score(tmp_path: Path):
     ]
     data = example()
     table = scoring.score(data, wanted, store=tmp_path, progress=False)
-    failed = table[~table["status"].isin([status.value for status in VALUED])]
+    failed = table[~table["status"].isin(USABLE)]
     assert not len(failed), failed[["metric", "status", "detail"]].to_string()
     scored = table.groupby("metric")["item_id"].nunique()
     assert len(scored) == len(wanted)

@@ -22,9 +22,8 @@ from tools import release
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 EXTRAS = PROJECT["project"]["optional-dependencies"]
-GROUPS = PROJECT["dependency-groups"]
-USERS = [PROJECT["project"]["dependencies"], *EXTRAS.values()]
-DIRECT = [*USERS, *GROUPS.values(), PROJECT["build-system"]["requires"]]
+DIRECT = [PROJECT["project"]["dependencies"], *EXTRAS.values()]
+DIRECT += [*PROJECT["dependency-groups"].values(), PROJECT["build-system"]["requires"]]
 
 
 def read(name: str) -> str:
@@ -43,13 +42,11 @@ def test_the_lock_holds_a_version_in_each_range_that_the_project_gives():
 
 
 def test_what_is_installed_is_what_the_lock_says():
-    installed = {
-        canonicalize_name(each.name): Version(each.version).public for each in distributions()
-    }
+    installed = {canonicalize_name(each.name): Version(each.version) for each in distributions()}
     differing = {
         name: (version, installed.get(name))
         for name, version in LOCKED.items()
-        if installed.get(name) is None or Version(installed[name]) != Version(version)
+        if name not in installed or Version(installed[name].public) != Version(version)
     }
     assert differing == {}
 

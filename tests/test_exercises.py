@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tstmeta as tst
-from tests.notebooks.cells import run
+from tests.helpers import nightly_but
 from tools import ship as tool
 from tstmeta import exercises
 from tstmeta.notebook import parameters
@@ -25,29 +25,21 @@ def rows_of(path) -> dict[str, dict[str, str]]:
     return {name: row for name, row in ROWS.items() if tool.lesson(name) == path}
 
 
-@pytest.fixture(scope="module")
-def dial() -> dict:
-    return run("lesson_4_confound_dial", "setup", "headline")
-
-
-def test_a_student_of_lesson_4_gets_right_and_not_yet_where_she_should(dial):
-    lines = dial["headline"].reset_index().pivot_table("pearson", "metric", "phi")
-    style = lines.loc["style-label"]
-    rises = np.polyfit(style.index.astype(float), -style, 1)[0]
-    fall = lines.index[lines["0.90"] < lines["-0.90"] - 0.1]
-    for exercise, wrong, right in [
+@pytest.mark.parametrize(
+    ("exercise", "wrong", "right"),
+    [
         ("lesson-4-1", "left", "Right "),
-        ("lesson-4-2", rises, -rises),
-        ("lesson-4-3", set(lines.index) - set(fall), list(fall)[::-1]),
-    ]:
-        assert tst.check(exercise, right)
-        assert repr(tst.check(exercise, right)) == "right"
-        verdict = tst.check(exercise, wrong)
-        assert not verdict
-        assert repr(verdict) == f"not yet. {verdict.hint}"
-        assert len(verdict.hint) > 40
-    assert repr(tst.check("lesson-4-3", [])).endswith("with its own metrics.)")
-    assert "with its own" not in tst.check("lesson-4-2", 7).hint
+        ("lesson-4-2", 1, -1.004),
+        ("lesson-4-3", {"bleu", "pinc"}, ["style-label", "length-ratio"]),
+    ],
+)
+def test_an_answer_is_right_or_not_yet_with_a_hint(exercise, wrong, right):
+    verdict = tst.check(exercise, right)
+    assert (bool(verdict), repr(verdict)) == (True, "right")
+    verdict = tst.check(exercise, wrong)
+    assert (bool(verdict), repr(verdict)) == (False, f"not yet. {verdict.hint}")
+    assert len(verdict.hint) > 40
+    assert verdict.hint.endswith("with its own metrics.)") == (exercise == "lesson-4-3")
 
 
 #: What wrong ideas give: each is a slip that a class has made or will make.
@@ -75,12 +67,7 @@ def test_the_answers_of_wrong_ideas_are_refused(exercise, answers):
         assert not tst.check(exercise, answer), answer
 
 
-TRUTHS = st.floats(-1e3, 1e3)
-
-
-@given(
-    true=TRUTHS, tolerance=st.sampled_from([0.005, 0.02, 0.3, 2.0]), share=st.floats(-0.999, 0.999)
-)
+@given(st.floats(-1e3, 1e3), st.sampled_from([0.005, 0.02, 0.3, 2.0]), st.floats(-0.999, 0.999))
 def test_within_the_tolerance_is_right_and_twice_as_far_is_not(true, tolerance, share):
     row = {"exercise": "x", "kind": "number", "tolerance": str(tolerance), "salt": "s"}
     right = tool.accepted(row, true)
@@ -115,15 +102,7 @@ def test_numbers_are_of_any_library_and_names_in_any_order():
         assert exercises.hashed(row, exercises.form(row, kind([" CHRF", "bleu"]))) == right
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        pytest.param(
-            path, id=path.stem, marks=() if path.stem[:8] in QUICK else pytest.mark.nightly
-        )
-        for path in LESSONS
-    ],
-)
+@pytest.mark.parametrize("path", nightly_but(LESSONS, *QUICK))
 def test_the_file_holds_what_the_solutions_of_the_lessons_compute(path):
     blank = {name: {**row, "hashes": ""} for name, row in rows_of(path).items()}
     assert tool.hashed(blank).to_dict("records") == [*rows_of(path).values()]

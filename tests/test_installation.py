@@ -88,11 +88,8 @@ def environment(home: Path) -> dict[str, str]:
     """What a stranger has: a home with nothing in it, and nothing that pip or uv is told."""
     home.mkdir(exist_ok=True)
     told = ("PIP_", "UV_", "PYTHON", "VIRTUAL_ENV", "XDG_")
-    names = {name for name in os.environ if not name.startswith(told)}
-    return {
-        **{name: os.environ[name] for name in names},
-        **{"HOME": str(home), "PIP_CONFIG_FILE": os.devnull},
-    }
+    rest = {name: value for name, value in os.environ.items() if not name.startswith(told)}
+    return {**rest, "HOME": str(home), "PIP_CONFIG_FILE": os.devnull}
 
 
 @pytest.mark.nightly

@@ -20,7 +20,7 @@ LAYERS = [
     ["stats"],
     ["analysis"],
     ["combine"],
-    ["ledger", "plot", "strips", "huggingface", "exercises"],
+    ["ledger", "plot", "huggingface", "exercises"],
     ["cli", "console", "notebook", "__main__"],
 ]
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}

@@ -39,10 +39,8 @@ def source(tmp_path: Path) -> Path:
 
 
 def test_a_notebook_tells_its_parameters_in_order_with_types_and_defaults(source):
-    known = parameters(source)
-    assert "\n".join(map(str, known.values())) == TAKES.replace("  # a comment", "").replace(
-        '"', "'"
-    )
+    shown = TAKES.replace("  # a comment", "").replace('"', "'")
+    assert "\n".join(map(str, parameters(source).values())) == shown
 
 
 @pytest.mark.parametrize(
@@ -105,9 +103,7 @@ def test_a_name_that_is_no_notebook_is_answered_with_those_there_are(tmp_path, m
     monkeypatch.setattr(paths, "home", lambda: tmp_path)
     (tmp_path / "notebooks").mkdir()
     page = written(tmp_path / "notebooks" / "01_first.ipynb")
-    assert (
-        notebook.find("01_first") == notebook.find("01_first.ipynb") == notebook.find(page) == page
-    )
+    assert {notebook.find(name) for name in ("01_first", "01_first.ipynb", page)} == {page}
     with pytest.raises(TstmetaError, match="01_first"):
         notebook.find("02_second")
 

@@ -12,6 +12,7 @@ import papermill
 import pytest
 from typer.testing import CliRunner
 
+from tests.helpers import nightly_but
 from tstmeta import cli
 from tstmeta.notebook import check, parameters
 
@@ -20,15 +21,6 @@ NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 #: What `make book` made of them, with the data that is here.
 RESULTS = FOLDER.parent / "book" / "results"
 every_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-#: Run as a whole by every run of the tests; the others nightly.
-QUICK = {"01_datasets"}
-
-
-def each(paths: list[Path]) -> pytest.MarkDecorator:
-    """A test for each notebook, nightly but for the quick ones."""
-    marks = {path: () if path.stem in QUICK else pytest.mark.nightly for path in paths}
-    rows = [pytest.param(path, id=path.stem, marks=marks[path]) for path in paths]
-    return pytest.mark.parametrize("path", rows)
 
 
 @every_notebook
@@ -39,9 +31,8 @@ def test_its_parameters_have_types_and_stand_first(path):
     assert "seed" in known
     assert check(path, {name: parameter.default for name, parameter in known.items()})
     declared = papermill.inspect_notebook(str(path))  # plain papermill reads the same
-    assert {name: entry["inferred_type_name"] for name, entry in declared.items()} == {
-        name: parameter.type for name, parameter in known.items()
-    }
+    types = {name: entry["inferred_type_name"] for name, entry in declared.items()}
+    assert types == {name: parameter.type for name, parameter in known.items()}
 
 
 #: What a notebook may import: what readers know, us, and runs of ours.
@@ -75,11 +66,11 @@ def output_text(notebook: nbformat.NotebookNode) -> str:
     return "\n".join(texts)
 
 
-def run(place: Path, name: str, *words: str, raw: str | None = None) -> nbformat.NotebookNode:
-    """Run a notebook as a user does and read what comes out."""
+def run(place: Path, name: str, *words: str) -> nbformat.NotebookNode:
+    """Run a notebook as a user without raw files does and read what comes out."""
     out = place / f"{name}.ipynb"
     command = [sys.executable, "-m", "tstmeta", "run", name, *words, "--out", str(out)]
-    environment = {**os.environ, **({} if raw is None else {"TSTMETA_DATA": raw})}
+    environment = {**os.environ, "TSTMETA_DATA": str(place / "none")}
     done = subprocess.run(
         command, cwd=place, env=environment, capture_output=True, text=True, timeout=300
     )
@@ -101,7 +92,6 @@ def check_run(notebook: nbformat.NotebookNode) -> None:
     assert str(FOLDER) not in nbformat.writes(notebook)
 
 
-WITHOUT = "**This page was built without human ratings**"
 WITH = re.compile(r"\*\*This page was built with real human ratings\*\*: (.*)\.")
 
 
@@ -113,25 +103,26 @@ def test_with_or_without_raw_files_a_notebook_shows_real_ratings_and_says_whose(
     notebook = nbformat.read(result, as_version=4)
     check_run(notebook)
     text = output_text(notebook)
-    assert WITHOUT not in text
+    assert "**This page was built without human ratings**" not in text
     # chapters say what they rest on; a lesson that makes its own world need not
     assert bool(WITH.search(text)) == ("tst.about(" in path.read_text(encoding="utf-8"))
 
 
-@each([path for path in NOTEBOOKS if "dataset" in parameters(path)])
+#: Those that take a data set; one is run as a whole by every run of the tests.
+TAKE_DATA = [path for path in NOTEBOOKS if "dataset" in parameters(path)]
+
+
+@pytest.mark.parametrize("path", nightly_but(TAKE_DATA, "01_datasets"))
 def test_a_file_of_ones_own_is_a_parameter(path, tmp_path):
-    rows = [
-        f"they said thing {i},it was said {i * i},{'AB'[i % 2]},{i % 5 + 1},{i % 4 + 1}"
-        for i in range(12)
-    ]
-    (tmp_path / "mine.csv").write_text(
-        "\n".join(["source,output,system,content.r1,style.r1", *rows, ""])
-    )
+    rows = ["source,output,system,content.r1,style.r1"]
+    for i in range(12):
+        rows.append(f"they said {i},it was said {i * i},{'AB'[i % 2]},{i % 5 + 1},{i % 4 + 1}")
+    (tmp_path / "mine.csv").write_text("\n".join(rows))
     changes = {"dataset": "mine.csv", "profile": "embedded", "metrics": "rouge1,pinc"}
     changes |= {"level": "system", "statistic": "kendall"}
     known = parameters(path)
     words = [word for name in changes if name in known for word in ("-p", name, changes[name])]
-    notebook = run(tmp_path, path.stem, *words, raw=str(tmp_path / "none"))
+    notebook = run(tmp_path, path.stem, *words)
     check_run(notebook)
     assert "**This page was built with real human ratings**: `mine`." in output_text(notebook)
     assert "ours (published)" not in output_text(notebook)  # no printed table, see test_pages

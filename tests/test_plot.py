@@ -2,17 +2,13 @@
 
 import re
 
-import matplotlib as mpl
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.colors import same_color
 
-mpl.use("Agg")
-
-import matplotlib.pyplot as plt
-
-from tstmeta import plot, strips
+from tstmeta import plot
 from tstmeta.schema import TstmetaError
 
 NAMES = ("random", "bleu", "chrf", "human-style")
@@ -56,9 +52,9 @@ def points(axis) -> dict[float, tuple[float, str]]:
 
 
 def test_drawing_leaves_the_style_of_others_alone():
-    before = dict(mpl.rcParams)
+    before = dict(plt.rcParams)
     plot.heatmap(values())
-    assert dict(mpl.rcParams) == before
+    assert dict(plt.rcParams) == before
 
 
 FIVE = pd.concat([values().assign(dataset=f"set {number}") for number in range(5)])
@@ -202,8 +198,8 @@ def tokens() -> pd.DataFrame:
         "paraphrase": [0.1, 0.0001, 0.5],
         "repeat": [0.1, 0.0001, 0.9],
     }
-    values = {name: np.log(some) for name, some in (p | {"content": [0.9, 0.0005, np.nan]}).items()}
-    return pd.DataFrame({"item_id": "one", **words, **values})
+    logs = np.log(pd.DataFrame(p).assign(content=[0.9, 0.0005, np.nan]))
+    return logs.assign(item_id="one", **words)
 
 
 def test_no_text_of_a_strip_is_read_as_html():
@@ -214,7 +210,7 @@ def test_no_text_of_a_strip_is_read_as_html():
 
 
 def test_a_strip_shades_tokens_by_probability_and_says_their_numbers():
-    page, shade = plot.strip(tokens()).data, list(strips._SHADES)
+    page, shade = plot.strip(tokens()).data, list(plot._SHADES)
     line = page.partition("<details>")[0]
     shades = [part[:7] for part in line.split("background:")[1:]]
     assert shades[:3] == [shade[0], shade[4], shade[0]]

@@ -20,8 +20,10 @@ __version__: str
 _WHERE = {
     **dict.fromkeys(("about", "datasets"), "data.catalogue"),
     **dict.fromkeys(("SENTINELS", "pairs"), "analysis.frame"),
-    **dict.fromkeys(("bootstrap", "compare", "correlate", "partial", "rank_sets"), "analysis"),
-    **dict.fromkeys(("alpha", "ceiling", "evaluate"), "analysis"),
+    **dict.fromkeys(("bootstrap", "correlate", "partial"), "analysis.agreement"),
+    **dict.fromkeys(("compare", "rank_sets"), "analysis.comparison"),
+    **dict.fromkeys(("alpha", "ceiling"), "analysis.people"),
+    **{"evaluate": "analysis.evaluation"},
     **dict.fromkeys(("effects", "evidence", "pool"), "analysis.synthesis"),
     **{"advise": "analysis.advice"},
     **dict.fromkeys(("verdict", "verdicts"), "analysis.verdicts"),
@@ -46,20 +48,14 @@ if TYPE_CHECKING:  # what editors know of the names
     import pandas as pd
 
     from . import plot
-    from .analysis import (
-        alpha,
-        bootstrap,
-        ceiling,
-        compare,
-        correlate,
-        evaluate,
-        partial,
-        rank_sets,
-    )
     from .analysis.advice import advise
+    from .analysis.agreement import bootstrap, correlate, partial
     from .analysis.choice import seeded
     from .analysis.committed import costs, frozen
+    from .analysis.comparison import compare, rank_sets
+    from .analysis.evaluation import evaluate
     from .analysis.frame import SENTINELS, pairs
+    from .analysis.people import alpha, ceiling
     from .analysis.report import report
     from .analysis.synthesis import effects, evidence, pool
     from .analysis.verdicts import verdict, verdicts

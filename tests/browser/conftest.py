@@ -30,9 +30,8 @@ def visits(browser: walk.Browser, address: str, request: pytest.FixtureRequest) 
 
     Of pages that one template makes all only nightly.
     """
-    schemes = [
-        s for s in ("light", "dark") if any(f"in {s}]" in i.name for i in request.session.items)
-    ]
+    names = [item.name for item in request.session.items]
+    schemes = [s for s in ("light", "dark") if any(f"in {s}]" in name for name in names)]
     nightly = request.config.option.markexpr != "not nightly"
     visits = {}
     with walk.opened(browser, walk.DESKTOP) as tab:

@@ -7,13 +7,8 @@ from tests.analysis.test_evaluation import analyse
 from tests.browser import walk
 from tstmeta.analysis.report import report
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(
-        walk.chromium() is None,
-        reason="no Chromium on this machine (Debian: apt-get install chromium)",
-    ),
-]
+WHY = walk.missing(book=False)
+pytestmark = [pytest.mark.browser, pytest.mark.skipif(bool(WHY), reason=WHY)]
 DATA = rated()
 OWN = [
     analyse(DATA, scored(DATA, good=0.4, ter=0.8, poor=4.0, random=50.0), dimension=name, draws=50)

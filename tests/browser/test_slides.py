@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 
 from tests.browser import walk
+from tests.helpers import nightly_but
 from tools import print as printing
 
 pytestmark = walk.MARKS
-DECKS = sorted(path.stem for path in (walk.BOOK / "slides").glob("*.html"))
+DECKS = sorted((walk.BOOK / "slides").glob("*.html"))
 DIAL = "lesson_4_confound_dial"
 #: Of the slide that is shown: its number, its heading or where it belongs, and what does not fit.
 SLIDE = """() => {
@@ -34,14 +35,12 @@ def sheets(path: Path) -> int:
     return len(re.findall(rb"/Type\s*/Page\b", path.read_bytes()))
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(n, marks=() if n == DIAL else pytest.mark.nightly) for n in DECKS]
-)
+@pytest.mark.parametrize("path", nightly_but(DECKS, DIAL))
 def test_slides_advance_with_the_arrow_key_fit_the_minutes_and_show_code_on_a_key(
-    browser: walk.Browser, address: str, name: str
+    browser: walk.Browser, address: str, path: Path
 ) -> None:
     with walk.opened(browser, (1280, 720)) as tab:
-        seen = walk.visit(tab, address, f"slides/{name}.html")
+        seen = walk.visit(tab, address, f"slides/{path.name}")
         total = tab.evaluate("deck.getTotalSlides()")
         assert 10 <= total <= 14
         assert sum(map(int, re.findall(r"(\d+) min\.", tab.content()))) in range(30, 46)

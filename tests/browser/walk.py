@@ -44,7 +44,6 @@ _FACTS = """() => ({
       const value = named.nextElementSibling;
       return value && value.getBoundingClientRect().left > window.innerWidth - 40;
     }).map(row => row.innerText.slice(0, 60)).slice(0, 3),
-  text: document.querySelector('article')?.innerText || '',
   tables: document.querySelectorAll('article table').length,
   sheets: document.querySelectorAll('article .tst-csv a').length,
   formulas: document.querySelectorAll('article .math').length,
@@ -116,9 +115,9 @@ class Visit:
     faint: dict = field(default_factory=dict)  # scheme -> texts that can hardly be read
 
 
-def pages(book: Path = BOOK) -> list[str]:
+def pages() -> list[str]:
     """The book's pages by their paths below the book, sorted; slides have tests of their own."""
-    found = (path.relative_to(book).as_posix() for path in book.rglob("*.html"))
+    found = (path.relative_to(BOOK).as_posix() for path in BOOK.rglob("*.html"))
     return sorted(page for page in found if not page.startswith(("_static/", "slides/")))
 
 
@@ -151,9 +150,9 @@ def chromium() -> str | None:
     return next(filter(None, map(shutil.which, names)), None)
 
 
-def missing() -> str:
-    """Why pages cannot be opened here; empty when they can."""
-    if not (BOOK / "index.html").is_file():
+def missing(book: bool = True) -> str:
+    """Why pages, of the book or others, cannot be opened here; empty when they can."""
+    if book and not (BOOK / "index.html").is_file():
         return "the book is not built (make book)"
     if chromium() is None:
         return "no Chromium on this machine (Debian: apt-get install chromium)"
@@ -173,9 +172,9 @@ class _Quiet(SimpleHTTPRequestHandler):
 
 
 @contextmanager
-def served(book: Path = BOOK) -> Iterator[str]:
+def served() -> Iterator[str]:
     """Serve the book on the loopback address; gives its address without a slash at the end."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(book))) as server:
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(BOOK))) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         try:
             yield f"http://127.0.0.1:{server.server_port}"

@@ -1,30 +1,28 @@
 """Small rated data sets and scores for the tests of combinations; every number is ours."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 
 from tests.analysis.tiny import scores
-from tstmeta.data import Card, Dataset
-from tstmeta.data.tables import items_table, ratings_table
+from tests.scored import dataset
+from tstmeta.data import Dataset
+from tstmeta.data.tables import ratings_table
 
 DIMENSIONS = ("content", "style", "fluency")
 
 
-def rated(sources: int = 20, systems: int = 3, seed: int = 0, name: str = "ours") -> Dataset:
+def rated(sources: int = 20, systems: int = 3) -> Dataset:
     """Rewrites of ``sources`` by ``systems``, rated in three dimensions by one rater."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     n = sources * systems
-    ids = [f"i{number:03}" for number in range(n)]
-    items = items_table(
-        name,
-        item_id=ids,
-        source_id=[f"s{number // systems:03}" for number in range(n)],
-        system=[f"M{number % systems}" for number in range(n)],
-        source="a text of ours",
-        output="another text of ours",
-    )
-    values = {(name, "r1"): rng.normal(3.0, 1.0, n).tolist() for name in DIMENSIONS}
-    return Dataset.of(name, items, Card(name, name), ratings=ratings_table(name, ids, values))
+    rows = [
+        {"item_id": f"i{k:03}", "source_id": f"s{k // systems:03}", "system": f"M{k % systems}"}
+        for k in range(n)
+    ]
+    ratings = {(name, "r1"): rng.normal(3.0, 1.0, n).tolist() for name in DIMENSIONS}
+    return dataset(*rows, ratings=ratings, name="ours")
 
 
 def rating(data: Dataset, values: np.ndarray, dimension: str = "content") -> Dataset:
@@ -32,8 +30,7 @@ def rating(data: Dataset, values: np.ndarray, dimension: str = "content") -> Dat
     kept = data.ratings[data.ratings["dimension"] != dimension]
     ids, some = data.items["item_id"].to_numpy(str), np.isfinite(values)
     own = ratings_table(data.name, ids[some].tolist(), {(dimension, "r1"): values[some].tolist()})
-    ratings = pd.concat([kept, own], ignore_index=True)
-    return Dataset.of(data.name, data.items, data.card, ratings=ratings)
+    return replace(data, ratings=pd.concat([kept, own], ignore_index=True))
 
 
 def score(data: Dataset, metric: str, values, dimension="content", basis="source") -> pd.DataFrame:
@@ -50,11 +47,9 @@ def noisy(data: Dataset, dimension: str, noise: float, seed: int, sign: float = 
 def several(
     data: Dataset, dimension: str = "content", noises: tuple[float, ...] = (0.5, 1, 2, 4, 8)
 ) -> pd.DataFrame:
-    """Metrics ``<dimension>-0``, ``-1``, ... of one dimension, from good to bad."""
-    return pd.concat(
-        [
-            score(data, f"{dimension}-{k}", noisy(data, dimension, noise, 10 + k), dimension)
-            for k, noise in enumerate(noises)
-        ],
-        ignore_index=True,
-    )
+    """Metrics of a dimension, ``content-0``, ``content-1``, ... from good to bad."""
+    tables = [
+        score(data, f"{dimension}-{k}", noisy(data, dimension, noise, 10 + k), dimension)
+        for k, noise in enumerate(noises)
+    ]
+    return pd.concat(tables, ignore_index=True)

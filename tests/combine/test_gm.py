@@ -1,5 +1,6 @@
 """GM of Pang and Gimpel (2019): the formula, thresholds learned from pairs, scores; J."""
 
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -65,17 +66,12 @@ def together(data, acc, sim, pp):
 def preferred(data: Dataset, scores: pd.DataFrame) -> pd.DataFrame:
     """Every pair of rewrites of a source, ordered by GM as printed; some are ties."""
     value = gm_scores(data, scores, names=NAMES).set_index("item_id")["value"]
-    pairs = [
-        p for _, ids in data.items.groupby("source_id")["item_id"] for p in combinations(ids, 2)
-    ]
+    sources = data.items.groupby("source_id")["item_id"]
+    pairs = [pair for _, ids in sources for pair in combinations(ids, 2)]
     result = pd.DataFrame(pairs, columns=["item_a", "item_b"])
     result["value"] = ["a" if value[a] > value[b] else "b" for a, b in pairs]
     result.loc[:3, "value"] = "tie"
     return result.assign(dataset=data.name, dimension="overall", rater="r1")
-
-
-def preferring(data: Dataset, preferences: pd.DataFrame) -> Dataset:
-    return type(data).of(data.name, data.items, data.card, preferences=preferences)
 
 
 FOUR = rated(4, 2)
@@ -117,7 +113,7 @@ def test_learned_thresholds_never_saw_the_fold_they_score():
     data = rated(24, 3)
     scores = three(data)
     likes = preferred(data, scores)
-    combination = learned_gm(preferring(data, likes), scores, names=NAMES, outer=4)
+    combination = learned_gm(replace(data, preferences=likes), scores, names=NAMES, outer=4)
     assert [[*fit] for fit in combination.fits] == [["t1", "t2", "t3", "t4"]] * 4
     pairs = combination.scores["detail"].drop_duplicates().str.extract(r"from (\d+) pairs")[0]
     assert pairs.astype(int).sum() == 3 * (len(likes) - 4)
@@ -126,7 +122,7 @@ def test_learned_thresholds_never_saw_the_fold_they_score():
     inside = likes["item_a"].map(fold) == "1"
     other = likes["value"].replace({"a": "b", "b": "a"})
     turned = likes.assign(value=likes["value"].mask(inside, other))
-    again = learned_gm(preferring(data, turned), scores, names=NAMES, outer=4)
+    again = learned_gm(replace(data, preferences=turned), scores, names=NAMES, outer=4)
     own = (combination.scores["item_id"].map(fold) == "1").to_numpy()
     assert again.scores["value"][own].tolist() == combination.scores["value"][own].tolist()
     assert again.scores["value"][~own].tolist() != combination.scores["value"][~own].tolist()

@@ -1,6 +1,7 @@
 """Hybrids and overall scores: what they choose and weigh, and that they see no rating of a fold."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -16,7 +17,11 @@ from tstmeta.combine.parts import FLOOR, Scaling, folds, geometric_mean, splits
 
 KINDS = ("simulation", "learned")
 SMALL = Settings(outer=3, inner=2, trees=10)
-
+DATA = rated(12, 3)
+SCORES = several(DATA)
+ROWS = SCORES["value"].to_numpy(float).reshape(5, -1)
+PEOPLE = DATA.means["content"].to_numpy(float)
+FOLDS = splits(DATA.items["source_id"].to_numpy(str), SMALL.outer, SMALL.seed)
 
 SOURCES = st.lists(st.sampled_from([f"s{n}" for n in range(12)]), min_size=20, max_size=60)
 
@@ -43,33 +48,26 @@ def test_the_grid_holds_all_steps_of_a_twentieth_that_sum_to_one(parts):
 
 
 def test_in_sample_the_simulation_is_the_best_of_all_weights_by_brute_force():
-    data = rated(15, 3)
-    scores = several(data)
-    combination = hybrid(data, scores, "content", settings=Settings(in_sample=True))
-    people = data.means["content"].to_numpy(float)
-    rows = scores["value"].to_numpy(float).reshape(5, -1)
-    best = sorted(range(5), key=lambda k: -pearsonr(people, rows[k])[0])[:3]
-    scaled = Scaling.fitted(rows, np.zeros(5, dtype=bool))(rows)[best]
+    combination = hybrid(DATA, SCORES, "content", settings=Settings(in_sample=True))
+    best = sorted(range(5), key=lambda k: -pearsonr(PEOPLE, ROWS[k])[0])[:3]
+    scaled = Scaling.fitted(ROWS, np.zeros(5, dtype=bool))(ROWS)[best]
     tried = {
-        weights: pearsonr(people, gmean(scaled, axis=0, weights=np.tile(weights, (45, 1)).T))[0]
+        weights: pearsonr(PEOPLE, gmean(scaled, axis=0, weights=np.tile(weights, (36, 1)).T))[0]
         for weights in itertools.product(np.arange(2, 21) / 20, repeat=3)
         if abs(sum(weights) - 1) < 1e-9
     }
     (fit,) = combination.fits
     assert list(fit) == [f"content-{k}" for k in best]
-    assert pearsonr(people, combination.scores["value"])[0] == pytest.approx(max(tried.values()))
+    assert pearsonr(PEOPLE, combination.scores["value"])[0] == pytest.approx(max(tried.values()))
     assert tuple(fit.values()) == pytest.approx(max(tried, key=tried.__getitem__))
 
 
 def test_the_forest_gives_the_importances_of_scikit_learn():
     from sklearn.ensemble import RandomForestRegressor
 
-    data = rated(15, 3)
-    scores = several(data)
     settings = Settings(in_sample=True, trees=30, seed=4)
-    (fit,) = hybrid(data, scores, "content", "learned", settings).fits
-    rows = scores["value"].to_numpy(float).reshape(5, -1)
-    forest = RandomForestRegressor(30, random_state=4).fit(rows.T, data.means["content"])
+    (fit,) = hybrid(DATA, SCORES, "content", "learned", settings).fits
+    forest = RandomForestRegressor(30, random_state=4).fit(ROWS.T, PEOPLE)
     top = np.sort(forest.feature_importances_)[::-1][:3]
     assert list(fit.values()) == pytest.approx((top / top.sum()).tolist())
 
@@ -87,139 +85,117 @@ def test_a_distance_counts_the_right_way_round(kind, name, right):
 
 
 def test_the_order_of_items_changes_no_fold_and_no_value():
-    data = rated(12, 3)
-    scores = several(data, noises=(1, 2, 3))
-    mixed = data.items.sample(frac=1, random_state=3).reset_index(drop=True)
-    mixed = type(data).of(data.name, mixed, data.card, ratings=data.ratings)
+    mixed = DATA.items.sample(frac=1, random_state=3).reset_index(drop=True)
     # only the forest draws by the order of rows
-    a, b = (hybrid(own, scores, "content", settings=SMALL).scores for own in (data, mixed))
+    both = (DATA, replace(DATA, items=mixed))
+    a, b = (hybrid(data, SCORES, "content", settings=SMALL).scores for data in both)
     b = b.set_index("item_id").loc[a["item_id"]].reset_index()[[*a]]
     pd.testing.assert_frame_equal(a, b, rtol=1e-12)
 
 
 def test_the_signature_names_all_that_changes_a_value():
-    data = rated(12, 3)
-    scores = several(data, noises=(1, 2, 3))
     changes = [{"outer": 4}, {"inner": 3}, {"seed": 1}, {"top": 2}, {"statistic": "spearman"}]
     tried = [("simulation", change) for change in ({}, *changes, {"in_sample": True})]
     tried += [("learned", {}), ("learned", {"trees": 11})]
     ways = [
-        hybrid(data, scores, "content", kind, SMALL._replace(**change)).scores["signature"][0]
+        hybrid(DATA, SCORES, "content", kind, SMALL._replace(**change)).scores["signature"][0]
         for kind, change in tried
     ]
     assert len(set(ways)) == len(ways)
 
 
 def test_one_metric_on_two_bases_is_two_parts():
-    data = rated(18, 2)
     both = [
-        score(data, "m", noisy(data, "content", 0.5, k), basis=basis)
+        score(DATA, "m", noisy(DATA, "content", 0.5, k), basis=basis)
         for k, basis in enumerate(("source", "reference"))
     ]
-    combination = hybrid(data, pd.concat(both), "content", settings=SMALL._replace(top=2))
+    combination = hybrid(DATA, pd.concat(both), "content", settings=SMALL._replace(top=2))
     assert set(combination.fits[0]) == {"m (source)", "m (reference)"}
     assert set(combination.scores["basis"]) == {"reference"}
 
 
+FEW = rating(DATA, np.where(np.arange(36) < 9, 1.0, np.nan))
+TWICE = pd.concat([SCORES, SCORES.assign(sample=1)], ignore_index=True)
+
+
 @pytest.mark.parametrize(
-    ("arguments", "what"),
+    ("changes", "what"),
     [
         ({"kind": "magic"}, "unknown kind of hybrid 'magic'"),
         ({"settings": SMALL._replace(top=9)}, "takes 9 or more metrics of content"),
         ({"settings": SMALL._replace(outer=99)}, "12 sources"),
         ({"dimension": "overall"}, "3 or more metrics of overall; there are none"),
+        ({"dataset": replace(DATA, ratings=DATA.ratings[:0])}, "nobody rated content"),
+        ({"dataset": FEW}, "fewer than 10"),
+        ({"scores": TWICE}, "several samples"),
     ],
 )
-def test_mistakes_say_what_is_wrong(arguments, what):
-    data = rated(12, 2)
+def test_mistakes_say_what_is_wrong(changes, what):
+    usual = {"dataset": DATA, "scores": SCORES, "dimension": "content", "settings": SMALL}
     with pytest.raises(CombineError, match=what):
-        hybrid(data, several(data), **{"dimension": "content", "settings": SMALL, **arguments})
+        hybrid(**(usual | changes))
 
 
-def test_too_few_ratings_and_several_samples_are_refused():
-    data = rated(12, 2)
-    scores = several(data)
-    bare = type(data).of(data.name, data.items, data.card)
-    few = rating(data, np.where(np.arange(24) < 9, 1.0, np.nan))
-    twice = pd.concat([scores, scores.assign(sample=1)], ignore_index=True)
-    for rows, own, what in (
-        (bare, scores, "nobody rated content"),
-        (few, scores, "fewer than 10"),
-        (data, twice, "several samples"),
-    ):
-        with pytest.raises(CombineError, match=what):
-            hybrid(rows, own, "content", settings=SMALL)
+def means_by_fold(rows, lower=False):
+    """Geometric means of metrics ``[M, n]`` by SciPy, their scale fitted on the other folds."""
+    means = np.full(rows.shape[1], np.nan)
+    for _, train, judged in FOLDS:
+        scale = Scaling.fitted(rows[:, train], np.full(len(rows), lower))
+        means[judged] = gmean(scale(rows[:, judged]), axis=0)
+    return means
 
 
 def test_equal_weights_look_at_no_rating():
-    data = rated(18, 2)
-    scores = several(data, noises=(1, 2, 3, 4))
-    people = data.means["content"].to_numpy(float)
-    half = np.where(np.arange(36) % 5 == 0, np.nan, people)
-    first, other = (
-        hybrid(rating(data, values), scores, "content", "equal", SMALL).scores
-        for values in (people, -half)
-    )
+    half = np.where(np.arange(36) % 5 == 0, np.nan, PEOPLE)
+    both = (rating(DATA, values) for values in (PEOPLE, -half))
+    first, other = (hybrid(data, SCORES, "content", "equal", SMALL).scores for data in both)
     assert first.equals(other)
-    expected = np.full(36, np.nan)
-    rows = scores["value"].to_numpy(float).reshape(4, -1)
-    for _, train, judged in splits(data.items["source_id"].to_numpy(str), SMALL.outer, SMALL.seed):
-        scale = Scaling.fitted(rows[:, train], np.zeros(4, dtype=bool))
-        expected[judged] = gmean(scale(rows[:, judged]), axis=0)
-    assert first["value"].to_numpy() == pytest.approx(expected)
+    assert first["value"].to_numpy() == pytest.approx(means_by_fold(ROWS))
 
 
-def everything(data):
+def everything():
     """Metrics under the names that count as previously used, and more for the hybrids."""
     noises = {"bleu": 1, "rougeL": 1, "new-content": 0.2, "style-accuracy": 1, "style-emd": 1}
     noises |= {"new-style": 0.2, "perplexity:gpt2": 1}
     tables = []
     for seed, (name, noise) in enumerate(noises.items(), 1):
         dimension = "fluency" if name in LOWER else "style" if "style" in name else "content"
-        values = noisy(data, dimension, noise, seed, -1 if name in LOWER else 1)
-        tables.append(score(data, name, values, dimension))
+        values = noisy(DATA, dimension, noise, seed, -1 if name in LOWER else 1)
+        tables.append(score(DATA, name, values, dimension))
     return pd.concat(tables, ignore_index=True)
 
 
 WAYS, LOWER = ("existing", "ours1", "ours2"), ("perplexity:gpt2",)
+EVERYTHING = everything()
 
 
 def test_existing_is_the_geometric_mean_of_what_was_used_before():
-    data = rated(12, 2)
-    scores = everything(data)
-    combination = overall_scores(data, scores, settings=SMALL)
-    wide = scores.pivot_table(index="item_id", columns="metric", values="value")
-    sources = data.items["source_id"].to_numpy(str)
-    expected = np.full(24, np.nan)
-    for _, train, judged in splits(sources, 3, 0):
-        sides = []
-        for names in (("style-accuracy", "style-emd"), ("bleu", "rougeL"), LOWER):
-            rows = wide[list(names)].to_numpy(float).T
-            lower = np.array([name in LOWER for name in names])
-            sides.append(gmean(Scaling.fitted(rows[:, train], lower)(rows[:, judged]), axis=0))
-        expected[judged] = gmean(sides, axis=0)
-    assert combination.scores["value"].to_numpy() == pytest.approx(expected)
+    combination = overall_scores(DATA, EVERYTHING, settings=SMALL)
+    wide = EVERYTHING.pivot_table(index="item_id", columns="metric", values="value")
+    sides = [
+        means_by_fold(wide[list(names)].to_numpy(float).T, names == LOWER)
+        for names in (("style-accuracy", "style-emd"), ("bleu", "rougeL"), LOWER)
+    ]
+    assert combination.scores["value"].to_numpy() == pytest.approx(gmean(sides, axis=0))
     assert set(combination.scores["metric"]) == {"overall-existing"}
 
 
-def fitted(name, data, scores):
+def fitted(name, data):
     """The scores of a hybrid for content, or of an overall score."""
     if name in KINDS:
-        return hybrid(data, scores, "content", name, SMALL).scores
-    return overall_scores(data, scores, name, SMALL).scores
+        return hybrid(data, EVERYTHING, "content", name, SMALL).scores
+    return overall_scores(data, EVERYTHING, name, SMALL).scores
 
 
 @pytest.mark.parametrize("name", [*KINDS, *WAYS])
 def test_ratings_of_a_fold_never_reach_the_scores_of_that_fold(name):
-    data = rated(18, 2)
-    scores = everything(data)
-    first = fitted(name, data, scores)
-    for _, train, judged in splits(data.items["source_id"].to_numpy(str), SMALL.outer, SMALL.seed):
-        other = data
+    first = fitted(name, DATA)
+    for _, train, judged in FOLDS:
+        other = DATA
         for dimension in ("style", "content"):
-            people = data.means[dimension].to_numpy(float)
+            people = DATA.means[dimension].to_numpy(float)
             other = rating(other, np.where(judged, -people, people), dimension)
-        again = fitted(name, other, scores)
+        again = fitted(name, other)
         same = first[["value", "detail"]].eq(again[["value", "detail"]]).all(axis=1)
         assert same[judged].all()
         blind = name == "existing"  # it looks at no rating
@@ -236,10 +212,9 @@ def test_ratings_of_a_fold_never_reach_the_scores_of_that_fold(name):
     ],
 )
 def test_a_dimension_without_metrics_is_named(which, drop, what):
-    data = rated(12, 2)
-    scores = everything(data)
+    scores = EVERYTHING[~EVERYTHING["metric"].str.startswith(drop)]
     with pytest.raises(CombineError, match=what):
-        overall_scores(data, scores[~scores["metric"].str.startswith(drop)], which, SMALL)
+        overall_scores(DATA, scores, which, SMALL)
 
 
 UP = np.array([False])
@@ -272,10 +247,8 @@ def test_metrics_that_hardly_vary_are_scaled_too(train, new, expected):
 )
 def test_the_mean_is_that_of_scipy(rows, seed):
     weights = np.random.default_rng(seed).uniform(0.1, 1, len(rows))
-    result = geometric_mean(np.array(rows), weights)
-    assert result == pytest.approx(
-        gmean(np.array(rows), axis=0, weights=np.tile(weights[:, None], 4))
-    )
+    expected = gmean(np.array(rows), axis=0, weights=np.tile(weights[:, None], 4))
+    assert geometric_mean(np.array(rows), weights) == pytest.approx(expected)
 
 
 def test_a_part_without_weight_may_be_missing():
@@ -286,8 +259,7 @@ def test_a_part_without_weight_may_be_missing():
 
 @pytest.mark.parametrize("which", WAYS)
 def test_weights_of_all_metrics_sum_to_one_and_each_dimension_has_a_third(which):
-    data = rated(18, 2)
-    for fit in overall_scores(data, everything(data), which, SMALL).fits:
+    for fit in overall_scores(DATA, EVERYTHING, which, SMALL).fits:
         for name in ("style", "content", "fluency"):
             own = [weight for key, weight in fit.items() if key.startswith(f"{name}: ")]
             assert sum(own) == pytest.approx(1 / 3)

@@ -1,9 +1,11 @@
 """Combinations by name: the same scores as from Python, and nothing among the parts that cheats."""
 
+from dataclasses import replace
+
 import pandas as pd
 import pytest
 
-from tests.combine.examples import noisy, rated, score
+from tests.combine.examples import noisy, rated, score, several
 from tstmeta import combine
 from tstmeta.combine import CombineError, Settings, combined, gm_scores, hybrid, j, learned_gm
 from tstmeta.combine.hybrids import overall_scores
@@ -13,24 +15,18 @@ from tstmeta.metrics.catalogue import COMBINED
 DATA = rated()
 
 
-def noise(name, dimension, much, seed, basis="source"):
-    return score(DATA, name, noisy(DATA, dimension, much, seed), dimension, basis)
-
-
 def unit(name, seed, dimension="style", basis="none"):
     values = pd.Series(noisy(DATA, "content", 1.0, seed)).rank(pct=True).to_numpy()
     return score(DATA, name, values, dimension, basis)
 
 
-CONTENT = pd.concat([noise(name, "content", 0.3 + n, n) for n, name in enumerate("abcd")])
-STYLE = pd.concat([noise(name, "style", 0.3 + n, n) for n, name in enumerate("efgh")])
-FLUENCY = pd.concat([noise(name, "fluency", 0.3 + n, n) for n, name in enumerate("xyz")])
+CONTENT, STYLE, FLUENCY = (several(DATA, name) for name in ("content", "style", "fluency"))
 THREE = pd.concat([unit("style-accuracy", 1), unit("sim", 2, "content", "source")])
 PP = score(DATA, "corpus-perplexity", [20.0 + n for n in range(60)], "fluency", "none")
 #: what stands beside metrics in a table of ``evaluate``: the second is a rating
 BESIDE = pd.concat(
     [
-        noise("random", "content", 9.0, 7),
+        score(DATA, "random", noisy(DATA, "content", 9.0, 7)),
         score(DATA, "human-style", DATA.means["style"].to_numpy(), "style", "none"),
         score(DATA, "human-style", DATA.means["content"].to_numpy(), "content", "none"),
     ]
@@ -42,7 +38,8 @@ def test_a_combination_by_name_is_the_one_from_python_without_oracle_or_sentinel
     result = combined(DATA, pd.concat([BESIDE, ALL]), "hybrid-simulation", "content", seed=3)
     wanted = hybrid(DATA, CONTENT, "content", "simulation", Settings(seed=3)).scores
     pd.testing.assert_frame_equal(result, wanted)
-    scores = ALL.replace({"metric": {"a": "bleu", "e": "style-emd", "x": "perplexity"}})
+    used = {"content-0": "bleu", "style-0": "style-emd", "fluency-0": "perplexity"}
+    scores = ALL.replace({"metric": used})
     result = combined(DATA, pd.concat([scores, BESIDE]), "overall-existing", seed=1)
     wanted = overall_scores(DATA, scores, "existing", Settings(seed=1)).scores
     pd.testing.assert_frame_equal(result, wanted)
@@ -50,9 +47,8 @@ def test_a_combination_by_name_is_the_one_from_python_without_oracle_or_sentinel
 
 def test_parts_on_two_bases_are_taken_from_the_source():
     parts = pd.concat([unit("sim", 9, "content", "reference"), THREE, PP])
-    pd.testing.assert_frame_equal(
-        combined(DATA, parts, "gm"), gm_scores(DATA, pd.concat([THREE, PP]))
-    )
+    expected = gm_scores(DATA, pd.concat([THREE, PP]))
+    pd.testing.assert_frame_equal(combined(DATA, parts, "gm"), expected)
     fluent = unit("fluent", 4, "fluency")
     result = combined(DATA, pd.concat([parts, fluent]), "j:fluent")
     pd.testing.assert_frame_equal(result, j(DATA, pd.concat([THREE, fluent]), fl="fluent"))
@@ -90,7 +86,7 @@ def test_thresholds_are_learned_from_the_data_sets_preferences():
     ids = DATA.items["item_id"].to_numpy()
     rows = {"dataset": "ours", "dimension": "content", "rater": "r1"}
     pairs = pd.DataFrame({"item_a": ids[:-3], "item_b": ids[3:], "value": ["a", "b", "a"] * 19})
-    data = type(DATA).of("ours", DATA.items, DATA.card, preferences=pairs.assign(**rows))
+    data = replace(DATA, preferences=pairs.assign(**rows))
     parts = pd.concat([THREE, PP])
     result = combined(data, parts, "gm:learned", seed=2)
     pd.testing.assert_frame_equal(result, learned_gm(data, parts, seed=2).scores)

@@ -1,15 +1,15 @@
 """An output that is an input is refused by the commands of experiments, too."""
 
 import shutil
+import sys
+from pathlib import Path
 
 import pytest
 
 from experiments.training.__main__ import training_app
 from experiments.transfer.__main__ import transfer_app
-from tests.cli.test_outputs import files, refuses, server, template
+from tstmeta import cli
 from tstmeta.data import paths
-
-__all__ = ["files", "server", "template"]  # fixtures
 
 LM, CLASSIFIER = "lm --corpus corpus.csv", "classifier --corpus corpus.csv"
 TRANSFER = "run --model M0 --quick --steps 1 --corpus corpus.csv"
@@ -25,12 +25,21 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("case", CASES, ids=[case[0] for case in CASES])
+@pytest.mark.parametrize(("words", "option", "other", "file"), CASES)
 def test_an_output_of_an_experiment_that_is_an_input_is_refused(
-    files, server, monkeypatch, capsys, case
+    tmp_path, monkeypatch, capsys, words, option, other, file
 ):
-    (files / "tuned").mkdir()
-    (files / "tuned" / "config.json").write_text("{}")
+    monkeypatch.chdir(tmp_path)
+    for name in ("corpus.csv", "mine.csv", "tuned/config.json"):
+        Path(name).parent.mkdir(exist_ok=True)
+        Path(name).write_text("text,style\na fine soup,good\na cold soup,bad\n")
     shutil.copy(paths.project("transfer", "models.toml"), "models.toml")
-    app = transfer_app if case[0].startswith("run ") else training_app
-    refuses(files, server, monkeypatch, capsys, case, app)
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*.*")}
+    monkeypatch.setattr(sys, "argv", ["tstmeta", *words.split()])
+    with pytest.raises(SystemExit) as end:
+        cli.main(transfer_app if words.startswith("run ") else training_app)
+    assert end.value.code == 2
+    assert {path: path.read_bytes() for path in before} == before
+    message = capsys.readouterr().err
+    for part in (option, other, file, f"Remedy: name another file or folder with {option}"):
+        assert part in message

@@ -3,14 +3,12 @@
 import math
 from decimal import Decimal
 
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import tstmeta as tst
-from tstmeta.data import paths
-from tstmeta.ledger.cells import PAPERS, Cell, cells, matches, round_half_up
+from tstmeta.ledger.cells import PAPERS, Cell, cells, matches, read, round_half_up
 from tstmeta.metrics import catalogue, registry
 
 
@@ -73,7 +71,7 @@ NO_METRICS = {
 
 
 def test_each_printed_name_is_ours_or_says_what_is_needed_and_metrics_are_listed():
-    frame = pd.read_csv(paths.project("published", "names.csv"), dtype=str, keep_default_na=False)
+    frame = read("names")
     assert not frame.duplicated(["paper", "kind", "printed"]).any()
     others = frame[frame["kind"] != "system"]
     assert (others["ours"].ne("") != others["needs"].ne("")).all()

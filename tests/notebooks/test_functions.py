@@ -11,6 +11,8 @@ import pytest
 from scipy import stats as scipy_stats
 from scipy.optimize import brentq
 from scipy.stats import norm
+from statsmodels.formula.api import ols
+from statsmodels.stats.anova import anova_lm
 
 from tests.notebooks.cells import cells
 
@@ -45,9 +47,8 @@ def test_a_shift_by_place_is_found_and_none_is_not(per_place):
 
 def test_the_partial_correlation_is_that_of_the_residuals():
     partial = functions("14_judges", "partial")["partial"]
-    x, y, z = np.random.default_rng(0).normal(size=(3, 50)) + np.random.default_rng(1).normal(
-        size=50
-    )
+    shared = np.random.default_rng(1).normal(size=50)
+    x, y, z = np.random.default_rng(0).normal(size=(3, 50)) + shared
     left = [side - np.polyval(np.polyfit(z, side, 1), z) for side in (x, y)]
     assert partial(x, y, z) == pytest.approx(np.corrcoef(*left)[0, 1])
 
@@ -169,41 +170,36 @@ EFFECTS = [(0,), (1,), (2,), (0, 1), (0, 2), (1, 2), (0, 1, 2)]
 FACETS = ("source_id", "system", "rater")
 
 
+def long(cube):
+    """A row for each rating of ``[sources, systems, raters]``."""
+    cells = np.stack(np.indices(cube.shape), -1).reshape(-1, 3)
+    return pd.DataFrame(cells, columns=FACETS).assign(value=cube.ravel())
+
+
 def crossed(cube):
     """Functions of chapter 19, and the components of ratings [sources, systems, raters]."""
     names = ["source", "system", "rater", "source:system", "source:rater", "system:rater"]
     effects = [tuple(FACETS[axis] for axis in effect) for effect in EFFECTS]
     space = {"FACETS": FACETS, "EFFECTS": effects, "NAMES": [*names, "residual"]}
     space = functions("19_noise", "mean_squares", "components", "d_study", **space)
-    cells = np.stack(np.indices(cube.shape), -1).reshape(-1, 3)
-    long = pd.DataFrame(cells, columns=FACETS).assign(value=cube.ravel())
-    return space, space["components"](long)
+    return space, space["components"](long(cube))
 
 
-def by_loops(x):
-    """Components by sums of squares over cells, and the expected mean squares as equations."""
-    size, cells = x.shape, [*itertools.product(*map(range, x.shape))]
-    squares, left = [], {cell: x[cell] - x.mean() for cell in cells}
-    for effect in EFFECTS:  # each level's mean is taken off before the next effect
-        level = {}
-        for cell in cells:
-            level.setdefault(tuple(cell[a] for a in effect), []).append(left[cell])
-        for cell in cells:
-            left[cell] = left[cell] - np.mean(level[tuple(cell[a] for a in effect)])
-        sum_of_squares = sum(len(values) * np.mean(values) ** 2 for values in level.values())
-        squares.append(sum_of_squares / np.prod([size[a] - 1 for a in effect]))
+def by_anova(x):
+    """Components by the mean squares of statsmodels and the expected ones as equations."""
+    fit = ols("value ~ (C(source_id) + C(system) + C(rater)) ** 2", long(x)).fit()
     expected = [
-        [np.prod([n for a, n in enumerate(size) if a not in wider]) * ({*effect} <= {*wider})
+        [np.prod([n for a, n in enumerate(x.shape) if a not in wider]) * ({*effect} <= {*wider})
          for wider in EFFECTS]
         for effect in EFFECTS
     ]  # fmt: skip
-    return np.linalg.solve(expected, squares)
+    return np.linalg.solve(expected, anova_lm(fit)["mean_sq"])
 
 
 @pytest.mark.parametrize("size", [(2, 2, 2), (3, 2, 4), (4, 5, 3)])
-def test_components_of_variance_equal_loops_over_cells(size):
+def test_components_of_variance_equal_those_of_an_analysis_of_variance(size):
     x = np.random.default_rng(size).integers(1, 6, size).astype(float)
-    assert crossed(x)[1].to_numpy() == pytest.approx(by_loops(x))
+    assert crossed(x)[1].to_numpy() == pytest.approx(by_anova(x))
 
 
 def test_what_a_d_study_promises_is_how_far_two_panels_agree():

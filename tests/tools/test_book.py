@@ -2,17 +2,22 @@
 
 import runpy
 import shutil
+import subprocess
+import sys
 import tarfile
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from types import SimpleNamespace
 
+import nbformat
 import pandas as pd
 import pytest
+from doit.loader import load_tasks
 
 from experiments.training.loop import read_report
 from tests.models import style
+from tests.test_notebook import written
 from tools import book, kernels
 from tstmeta import scoring
 from tstmeta.models import classifiers, hub
@@ -92,19 +97,13 @@ def test_a_book_without_its_chapters_is_not_put_in_place(home, monkeypatch):
 def graph(folder: Path, **variables: str) -> dict:
     """The tasks of a copy of dodo.py in a folder of a few files, by name."""
     (folder / "dodo.py").write_text((ROOT / "dodo.py").read_text())
-    tasks = {}
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         patch.delenv("TSTMETA_DATA", raising=False)
         for name, value in variables.items():
             patch.setenv(name, value)
-        program = runpy.run_path(str(folder / "dodo.py"))
-        for maker in (name for name in program if name.startswith("task_")):
-            made = program[maker]()
-            for task in [made] if isinstance(made, dict) else made:
-                name = ":".join([maker.removeprefix("task_"), *filter(None, [task.get("name")])])
-                tasks[name] = (task["file_dep"], task.get("targets", []))
-    return tasks
+        tasks = load_tasks(runpy.run_path(str(folder / "dodo.py")))
+    return {task.name: (task.file_dep, task.targets) for task in tasks if not task.has_subtask}
 
 
 #: What a notebook reads in a folder of a few files.
@@ -162,9 +161,8 @@ def test_models_of_yelp_are_trained_before_its_sets_are_scored_and_only_where_it
         path.touch()
     tasks = graph(tree, TSTMETA_DATA=str(tree / "elsewhere"))
     trained = [path for name in tasks if name.startswith("train:") for path in tasks[name][1]]
-    assert trained == [
-        f"data/scores/models/yelp-{kind}/training.json" for kind in ("lm", "style", "cnn")
-    ]
+    models = ("yelp-lm", "yelp-style", "yelp-cnn")
+    assert trained == [f"data/scores/models/{model}/training.json" for model in models]
     assert set(trained) <= set(tasks["scores:mir"][0]) & set(tasks["notebooks:01_first"][0])
     assert not set(trained) & set(tasks["scores:lens@simpda_2022"][0])
     assert str(tree / "elsewhere/mir/sentences.txt") in tasks["train:yelp-lm"][0]
@@ -198,3 +196,33 @@ def test_scores_that_fail_stop_the_book(monkeypatch):
     monkeypatch.setattr(scoring, "score", lambda given, wanted, bases: table)
     with pytest.raises(TstmetaError, match="contrast: 1 scores failed; first: broken"):
         book.scores("contrast")
+
+
+#: A page that a kernel draws and prints; see :mod:`tools.kernels`.
+PAGE = """
+import matplotlib.pyplot as plt
+import pandas as pd
+plt.plot([1, 2])
+plt.show()
+print(pd.get_option("display.max_columns"))
+headline = fast = pd.DataFrame({"r": [seed / 2]})
+"""
+
+
+def test_a_copied_kernel_draws_and_prints_as_any_other_and_a_fault_does_not_stop_the_next(tmp_path):
+    (tmp_path / "notebooks").mkdir()
+    for name, code in (("broken", "1 / 0"), ("whole", PAGE)):
+        written(tmp_path / "notebooks" / f"{name}.ipynb", code, takes="seed: int = 1")
+    code = "import sys, pathlib as p; from tools import kernels; kernels.ROOT = p.Path(sys.argv[1])"
+    code += "; kernels.IMPORTED[:] = kernels.IMPORTED[1:9]; kernels.main()"  # no data, no models
+    command = [sys.executable, "-c", code, str(tmp_path)]
+    how = {"capture_output": True, "text": True, "timeout": 300}
+    done = subprocess.run(command, input="broken\nwhole\n", cwd=ROOT, **how)
+    assert done.stdout.split() == ["failed", "ok"], done.stderr
+    assert "broken.ipynb: cell 3 failed with ZeroDivisionError" in done.stderr
+    result = nbformat.read(tmp_path / "book" / "results" / "whole.ipynb", as_version=4)
+    figure, text = result.cells[-1].outputs
+    assert "image/png" in figure.data
+    assert text.text == "20\n"
+    frames = [tmp_path / ".build" / "frames" / f"whole.{kind}.parquet" for kind in kernels.FRAMES]
+    assert [pd.read_parquet(path)["r"].tolist() for path in frames] == [[0.5], [0.5]]

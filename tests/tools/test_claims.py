@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.optimize import brentq
 from scipy.stats import norm
+from statsmodels.stats.meta_analysis import combine_effects
 
 from tests.analysis import many
 from tests.helpers import needs
@@ -278,21 +278,17 @@ RUNS = {
 
 
 @pytest.fixture
-def runs(monkeypatch, tmp_path):
-    """A folder of made-up runs; what chooses has another Sim than what reports."""
-    monkeypatch.setattr(paths, "project", lambda *parts: tmp_path.joinpath(*parts))
-    for (model, seed), points in RUNS.items():
-        rows = [
-            (model, seed, step, part, metric, basis, value + (part == "choose") * (metric == "sim"))
-            for step, point in enumerate(points)
-            for part in ("choose", "report")
-            for metric, basis, value in zip((ACC, "sim"), ("none", "source"), point, strict=True)
-        ]
-        columns = ["model", "seed", "step", "part", "metric", "basis", "value"]
-        folder = tmp_path / "transfer" / "runs" / f"{model}-{seed}"
-        folder.mkdir(parents=True)
-        table = pd.DataFrame(rows, columns=columns).assign(n=500)
-        table.to_csv(folder / "trajectory.csv", index=False)
+def runs(monkeypatch):
+    """Made-up runs; what chooses has another Sim than what reports."""
+    rows = [
+        (model, seed, step, part, metric, basis, value + (part == "choose") * (metric == "sim"))
+        for (model, seed), points in RUNS.items()
+        for step, point in enumerate(points)
+        for part in ("choose", "report")
+        for metric, basis, value in zip((ACC, "sim"), ("none", "source"), point, strict=True)
+    ]
+    columns = ["model", "seed", "step", "part", "metric", "basis", "value"]
+    monkeypatch.setattr(evidence, "trajectories", lambda: pd.DataFrame(rows, columns=columns))
 
 
 @pytest.mark.parametrize(
@@ -390,7 +386,7 @@ def test_a_set_that_the_table_lacks_has_the_family_of_its_collection():
         assert rules.family_of(sets) == family
 
 
-def test_the_pooled_effect_of_a_claim_is_what_its_rows_give_by_hand():
+def test_the_pooled_effect_of_a_claim_is_what_its_rows_give_by_statsmodels():
     key = "lai2023.learned"
     rows = read_frozen("claims").query("claim == @key")
     lean = rules.lean(claim(key), rows)
@@ -398,32 +394,23 @@ def test_the_pooled_effect_of_a_claim_is_what_its_rows_give_by_hand():
     parts = [rows[rows["evidence"].str.contains(f"on {name}")] for name in ("lai", "alva", "russe")]
     y = np.array([part["value"].mean() for part in parts])
     v = np.array([((part["high"] - part["low"]) / 3.92).mean() ** 2 for part in parts])
-
-    def excess(tau2: float) -> float:  # Paule and Mandel
-        w = 1 / (v + tau2)
-        return w @ (y - w @ y / w.sum()) ** 2 - 2
-
-    tau2 = brentq(excess, 0, 1) if excess(0) > 0 else 0.0
-    w = 1 / (v + tau2)
-    mean = w @ y / w.sum()
-    half = 4.302653 * math.sqrt(max(w @ (y - mean) ** 2 / 2, 1) / w.sum())  # Student's t, two
+    fit = combine_effects(y, v, method_re="pm")  # Paule and Mandel
+    half = 4.302653 * math.sqrt(max(fit.var_hksj_re, fit.var_eff_w_re))  # Student's t, two
+    mean = fit.mean_effect_re
     expected = [mean, mean - half, mean + half]
     assert [lean["mean"], lean["low"], lean["high"]] == pytest.approx(expected, abs=1e-4)
 
 
-def test_the_page_opens_with_a_sentence_for_each_of_the_ten_claims_of_most_families():
-    old = read_frozen("claims").fillna({"dataset": "", "note": "", "scope": ""})
-    leans = [rules.lean(text, old[old["claim"] == text["claim"]]) for text in rules.texts()]
-    verdicts = pd.DataFrame(rules.texts())[["claim", "where", "text", "decision_rule"]]
-    verdicts["paper"] = verdicts["claim"].str.partition(".")[0]
-    verdicts = verdicts.merge(old.drop_duplicates("claim")[["claim", "verdict", "why"]])
-    judged = Claims(verdicts.join(pd.DataFrame(leans)), old.dropna(subset="value"))
+def test_the_page_opens_with_a_sentence_for_each_of_the_ten_claims_of_most_families(monkeypatch):
+    monkeypatch.setattr(rules, "lacking", lambda *_: ["mir"])  # all is as it was frozen
+    judged = claims()
     page = pages.render("claims", papers.claims(judged) | {"draws": "2,000", "seed": 0})
     lines = re.findall(r"^\d+\. \{ref\}`.* <(.*)>`: \*\*(.*?)\*\*, (.*)\.$", page, re.MULTILINE)
-    shown = [leans[verdicts["claim"].str.replace(".", "-").tolist().index(at)] for at, *_ in lines]
-    assert [lean["lean"] for lean in shown] == [lean for _, lean, _ in lines]
-    counts = sorted((len(lean["families"]) for lean in leans), reverse=True)[:10]
-    assert [len(lean["families"]) for lean in shown] == counts
-    for lean, (*_, rest) in zip(shown, lines, strict=True):
-        assert f"is {papers.number(lean['mean'], 3)} (" in rest
-        assert f"over {len(lean['families'])} families" in rest
+    table = judged.verdicts.set_index(judged.verdicts["claim"].str.replace(".", "-"))
+    shown = table.loc[[at for at, *_ in lines]]
+    assert shown["lean"].tolist() == [lean for _, lean, _ in lines]
+    counts = sorted(table["families"].map(len), reverse=True)[:10]
+    assert shown["families"].map(len).tolist() == counts
+    for mean, families, (*_, rest) in zip(shown["mean"], counts, lines, strict=True):
+        assert f"is {papers.number(mean, 3)} (" in rest
+        assert f"over {families} families" in rest

@@ -16,7 +16,8 @@ NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 #: What no reader should meet, by what it is; the last in chapters, for tables have tiny numbers.
 DEBUG = {
     "type": r"\bdtype: |\bnp\.(float|int|str|bool)|<class '",
-    "repr": r"Name: \w+, Length|<pandas\.|<Axes|\bobject at 0x",
+    "repr": r"Name: \w+, Length|<pandas\.|<Axes|<Figure size|\bobject at 0x",
+    "traceback": r"Traceback \(most recent",
     "address": r"\bADDRESS\b",
     "typed number": r"\b[Cc]hapters? \d",
     "noise": r"\d[eE][-−]1\d",

@@ -39,10 +39,8 @@ def reproduce(
     chosen = cells(paper, table and str(table))
     if not chosen:
         known = dict.fromkeys(f"{cell.paper} {cell.table}" for cell in cells(paper))
-        raise TstmetaError(
-            f"nothing is printed under paper {paper!r}, table {table!r}; known: "
-            + ", ".join(known or PAPERS)
-        )
+        what = f"nothing is printed under paper {paper!r}, table {table!r}"
+        raise TstmetaError(f"{what}; known: {', '.join(known or PAPERS)}")
     inputs = inputs or Inputs()
     rows = []
     for cell in chosen:

@@ -280,9 +280,8 @@ def mean_of_printed(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
 def mean_rank_of_printed(cell: Cell, how: Settings, inputs: Inputs) -> Answer:
     """A metric's mean rank: highest correlation first, ties averaged, on each data set."""
     printed = pd.DataFrame(_correlations(cell, how))
-    ranks = printed.groupby("dataset")["value"].rank(ascending=False)[
-        printed["metric"] == cell.metric
-    ]
+    ranks = printed.groupby("dataset")["value"].rank(ascending=False)
+    ranks = ranks[printed["metric"] == cell.metric]
     signature = f"mean of {len(ranks)} ranks of printed correlations"
     return Answer(fmean(ranks), len(ranks), signature, "", fmean(ranks), fmean(ranks))
 

@@ -70,11 +70,9 @@ def run(bases):
     def trained(
         out, kind, *, texts=TEXTS, corpus=None, tasks=(style.MOOD,), base="base", **changes
     ):
-        if kind in ("lm", "tuned"):
-            options = (
-                {"options": TOY} if kind == "lm" else {"options": TUNED, "base": bases["gpt2"]}
-            )
-            return lm.train(out, texts, HELD, **{**options, **changes})
+        usual = {"lm": {"options": TOY}, "tuned": {"options": TUNED, "base": bases["gpt2"]}}
+        if kind in usual:
+            return lm.train(out, texts, HELD, **(usual[kind] | changes))
         table = style.corpus(*tasks) if corpus is None else corpus
         begin = bases.get(base) if kind == "transformer" else None
         options = {"options": style.SMALL[kind], "base": begin, **changes}

@@ -75,10 +75,8 @@ def freely(g, count, style, z):
         h = cell(g.decoder, fed, h)
         states.append(h)
         logits.append(g.out(h))
-        fed = sum(
-            p * vector
-            for p, vector in zip((logits[-1] / 0.5).softmax(0), g.words.weight, strict=True)
-        )
+        likely = (logits[-1] / 0.5).softmax(0)
+        fed = sum(p * vector for p, vector in zip(likely, g.words.weight, strict=True))
     return states, logits
 
 

@@ -10,6 +10,7 @@ from experiments.training.splits import key, texts_of
 from experiments.transfer import configuration, trainer
 from experiments.transfer.__main__ import transfer_app
 from experiments.transfer.corpus import EXCLUDED, paraphrased, referenced, select
+from experiments.transfer.runs import trajectories
 from tests.command import command_line
 from tests.experiments.training.conftest import digests, killed
 from tests.helpers import needs
@@ -212,3 +213,10 @@ def test_the_command_writes_metrics_along_the_training(tmp_path, monkeypatch):
     assert sorted(set(table["step"])) == [3, 6, 9]
     assert set(table["part"]) == {"choose", "report"}
     assert set(table["metric"]) == {"bleu", "copy-rate"}
+
+
+def test_a_file_of_a_run_that_lacks_columns_is_named(tmp_path):
+    (file := tmp_path / "M0-0" / "trajectory.csv").parent.mkdir()
+    file.write_text("model,seed,step,value,n\nM0,0,1,0.5,9\n")
+    with pytest.raises(TstmetaError, match=r"trajectory\.csv: no column part, metric, basis"):
+        trajectories(tmp_path)
