@@ -84,12 +84,6 @@ def test_sentinels_that_may_be_used_either_way_stand_both_ways():
     assert "Best sentinel: copy-rate:flipped (" in " ".join(own.summary)
 
 
-def test_few_units_are_named():
-    data = tiny()
-    rows = analyse(data, scores(data, [1, 2, 3, 4, 5, 7]), draws=100).frame
-    assert "2 sources: over fewer than 8" in rows["note"][0]
-
-
 def test_sets_of_ranks_hold_the_rank_and_equal_metrics_share_one():
     twin = SCORES[SCORES["metric"] == "good"].assign(metric="twin", signature="twin")
     rows = analyse(DATA, pd.concat([SCORES, twin]), **QUICK).frame.set_index("metric")
