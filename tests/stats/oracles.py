@@ -172,19 +172,21 @@ def standard(items):
     return [(item[0], a, b) for item, a, b in zip(items, *sides, strict=True)]
 
 
-def table(rng, sources=5, systems=4, missing=0.15):
-    """A tiny table ``[S, K]`` of ratings and scores with ties, and often with gaps."""
+def table(rng, sources=5, systems=4, missing=0.15, metrics=1):
+    """A tiny table ``[S, K]`` of ratings and each metric's scores with ties, often with gaps."""
     shape = int(rng.integers(1, sources + 1)), int(rng.integers(1, systems + 1))
-    human = rng.integers(0, int(rng.integers(2, 5)), shape) / float(rng.choice([1, 3]))
-    metric = (
-        rng.integers(0, int(rng.integers(2, 6)), shape) / float(rng.choice([1, 7]))
-        if rng.random() < 0.7
-        else rng.normal(size=shape)
-    )
-    for side in (human, metric):
+    sides = [rng.integers(0, int(rng.integers(2, 5)), shape) / float(rng.choice([1, 3]))]
+    for _ in range(metrics):
+        if rng.random() < 0.7:
+            sides.append(
+                rng.integers(0, int(rng.integers(2, 6)), shape) / float(rng.choice([1, 7]))
+            )
+        else:
+            sides.append(rng.normal(size=shape))
+    for side in sides:
         if rng.random() < 0.5:
             side[rng.random(shape) < missing] = NAN
-    return human, metric
+    return sides
 
 
 def repeated(counts):

@@ -14,21 +14,6 @@ NAN = math.nan
 every_units = pytest.mark.parametrize("units", ["inputs", "systems", "both"])
 
 
-def draws(seed: int, count: int, most: tuple[int, int] = (4, 3)):
-    """Small matrices of people and two metrics, most with ties and many with missing cells."""
-    random = rng(seed)
-    for _ in range(count):
-        shape = tuple(int(random.integers(1, size + 1)) for size in most)
-        if random.random() < 0.7:
-            human, *both = random.integers(0, int(random.integers(2, 6)), (3, *shape)) / 3.0
-        else:
-            human, *both = random.normal(size=(3, *shape))
-        for matrix in (human, *both):
-            if random.random() < 0.3:
-                matrix[random.random(shape) < 0.2] = NAN
-        yield human, both[0], both[1]
-
-
 def standardised(scores, known):
     values = scores[known]
     return np.where(known, (scores - values.mean()) / values.std(), NAN)
@@ -55,8 +40,9 @@ def swapped_by_hand(human, first, second, setting, units, flips, digits=9):
 @pytest.mark.parametrize("name", ["pearson", "kendall"])
 def test_an_exact_test_makes_every_swap(name, level, units):
     tested, setting = 0, Setting(name, level)
-    most = (3, 2) if units == "both" else (4, 4)
-    for human, first, second in draws(len(name) + len(level), 130, most):
+    most, random = (3, 2) if units == "both" else (4, 4), rng(len(name), len(level))
+    for _ in range(130):
+        human, first, second = oracles.table(random, *most, metrics=2)
         result = permutation_test(human, first, second, setting, units=units, rng=rng())
         known = np.isfinite(human + first + second)
         sides = np.where(known, [first, second], NAN)
