@@ -127,11 +127,8 @@ def _against(ratings: Array, scores: Array, rater: int, epsilon: float) -> Rater
     n = int(shared.sum())
     if not n:
         return RaterTest(0, reason="no items to compare on")
-    sides = np.concatenate([rated[..., None], scores[..., None], rest], axis=-1)[shared]
-    rest = sides[:, 2:]
-    person, metric = (
-        np.sqrt(np.nanmean((rest - sides[:, [side]]) ** 2, axis=1)) for side in (0, 1)
-    )
+    gaps = (rest[shared] - side[shared, None] for side in (rated, scores))
+    person, metric = (np.sqrt(np.nanmean(gap**2, axis=1)) for gap in gaps)
     equal = np.abs(metric - person) <= _EQUAL * np.maximum(metric, person)
     nearer, farther = equal | (metric < person), equal | (metric > person)
     row = RaterTest(n, float(nearer.mean()), float(farther.mean()))
