@@ -164,7 +164,16 @@ def _values(x: Array, y: Array, setting: Setting, draws: Draws) -> Array:
         weights = draws.sources[:, :, None] * draws.systems[:, None, :]  # [D, S, K]
         sides = within_tasks(x, y, setting, weights)
         return function.values(*map(_flat, (*sides, weights)))
-    return _pooled(x, y, setting, draws)
+    if function.parts_by_row and y.shape[1] == 1:
+        return function.finish(*function.parts_by_row(x[0], y[:, 0], *draws, function.least))
+    present = np.isfinite(x[0]) & np.isfinite(y).any(axis=(0, 1))
+    cells, (rows, columns) = np.flatnonzero(present), np.nonzero(present)
+    # take, unlike brackets, leaves the items of a vector side by side in memory
+    weights = draws.sources.take(rows, axis=1) * draws.systems.take(columns, axis=1)
+    x, y = (_flat(side).take(cells, axis=-1) for side in (x, y))
+    step = len(y) if function.reranks else 1  # human values are ranked once for all metrics
+    parts = [y[start : start + step] for start in range(0, len(y), step)]
+    return np.concatenate([function.values(x, part, weights) for part in parts])
 
 
 def _held(y: Array, setting: Setting, draws: Draws, rows: int) -> int:
@@ -179,20 +188,6 @@ def _held(y: Array, setting: Setting, draws: Draws, rows: int) -> int:
     if level in ("source", "same-source") and (draws.systems == 1).all():
         return few
     return few + metrics * systems**2 if level == "system" else cells
-
-
-def _pooled(x: Array, y: Array, setting: Setting, draws: Draws) -> Array:
-    function = setting.function
-    if function.parts_by_row and y.shape[1] == 1:
-        return function.finish(*function.parts_by_row(x[0], y[:, 0], *draws, function.least))
-    present = np.isfinite(x[0]) & np.isfinite(y).any(axis=(0, 1))
-    cells, (rows, columns) = np.flatnonzero(present), np.nonzero(present)
-    # take, unlike brackets, leaves the items of a vector side by side in memory
-    weights = draws.sources.take(rows, axis=1) * draws.systems.take(columns, axis=1)
-    x, y = (_flat(side).take(cells, axis=-1) for side in (x, y))
-    step = len(y) if function.reranks else 1  # human values are ranked once for all metrics
-    parts = [y[start : start + step] for start in range(0, len(y), step)]
-    return np.concatenate([function.values(x, part, weights) for part in parts])
 
 
 def _group_sums(x: Array, y: Array, setting: Setting, draws: Draws) -> tuple[Parts, Array]:
