@@ -66,8 +66,8 @@ def evaluate(
         TstmetaError: what does not exist or cannot be had from these data.
     """
     data, remarks = data if isinstance(data, Dataset) else load(str(data)), list[str]()
+    check_dimension(data, dimension)
     if scores is None:
-        check_dimension(data, dimension)
         scores = choice.score(data, [dimension], metrics, progress=False)
         scores = choice.listed(scores, dimension, metrics)
         remarks = choice.left_out(dimension) if metrics is None else []

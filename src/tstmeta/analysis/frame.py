@@ -59,9 +59,8 @@ def pairs(data: Dataset, scores: pd.DataFrame, dimension: str = "content") -> pd
 
 def pairs_both_ways(data: Dataset, scores: pd.DataFrame, dimension: str) -> pd.DataFrame:
     """The same for millions of rewrites: :func:`both_ways`, with texts as categories; ``scores``
-    are of :func:`select_dimension`.
+    are of :func:`select_dimension`, the dimension of :func:`check_dimension`.
     """
-    check_dimension(data, dimension)
     items = light(judged(data, dimension))
     texts = dict.fromkeys(items.select_dtypes("category"), "category")
     parts = [part.astype(texts) for part in _paired(data, scores, items)]
