@@ -76,14 +76,6 @@ def test_the_default_is_accuracy_within_a_source_with_r_and_the_number_of_pairs_
     assert evaluate(single, scores=rows, draws=20).key["level"] == "pooled"
 
 
-def test_sentinels_that_may_be_used_either_way_stand_both_ways():
-    copies = scored(DATA, **{"copy-rate": 0.2})
-    own = analyse(DATA, pd.concat([SCORES, copies.assign(value=-copies["value"])]), **QUICK)
-    value = own.frame.set_index("metric")["value"]
-    assert value["copy-rate:flipped"] == pytest.approx(-value["copy-rate"])
-    assert "Best sentinel: copy-rate:flipped (" in " ".join(own.summary)
-
-
 def test_sets_of_ranks_hold_the_rank_and_equal_metrics_share_one():
     twin = SCORES[SCORES["metric"] == "good"].assign(metric="twin", signature="twin")
     rows = analyse(DATA, pd.concat([SCORES, twin]), **QUICK).frame.set_index("metric")
