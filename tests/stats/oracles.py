@@ -123,24 +123,26 @@ def grouped(name, groups, undefined):
     return math.fsum(values) / len(values) if values else NAN
 
 
-def at_level(name, level, human, metric, rows, columns, *, tasks=None, undefined=NAN):
-    """A statistic of a table ``[S, K]``, whose rows and columns were drawn as listed."""
-    if level == "pooled":
+def at_level(setting, human, metric, rows=None, columns=None):
+    """A statistic of a table ``[S, K]``; of rows and columns that were drawn as listed, or all."""
+    name, undefined = setting.statistic, setting.undefined
+    rows, columns = rows or range(len(human)), columns or range(len(human[0]))
+    if setting.level == "pooled":
         return value(name, cells(human, metric, rows, columns))
-    if level == "source":
+    if setting.level == "source":
         return grouped(name, [cells(human, metric, [s], columns) for s in rows], undefined)
-    if level == "same-source":
+    if setting.level == "same-source":
         parts, finish, least, _ = STATISTICS[name]
         groups = [complete(cells(human, metric, [s], columns)) for s in rows]
         sums = [parts(group) for group in groups if len(group) >= least]
         return finish(*map(math.fsum, zip(*sums, strict=True))) if sums else NAN
-    if level == "within-system":
+    if setting.level == "within-system":
         return grouped(name, [cells(human, metric, rows, [k]) for k in columns], undefined)
-    if level == "system":
+    if setting.level == "system":
         return value(name, system_means(human, metric, rows, columns))
     by_task = [
-        cells(human, metric, [s for s in rows if tasks[s] == task], columns)
-        for task in sorted(set(tasks))
+        cells(human, metric, [s for s in rows if setting.tasks[s] == task], columns)
+        for task in sorted(set(setting.tasks))
     ]
     return value(name, [item for group in by_task for item in standard(group)])
 
