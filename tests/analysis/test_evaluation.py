@@ -20,11 +20,10 @@ from tstmeta.analysis.render import COLUMNS
 from tstmeta.data import Dataset, load
 from tstmeta.schema import TstmetaError
 
-NOISE = {"good": 0.4, "fair": 1.0, "poor": 4.0, "ter": 0.8, "random": 50.0}
+DATA = rated()
+SCORES = scored(DATA, good=0.4, fair=1.0, poor=4.0, ter=0.8, random=50.0)
 #: what is the best of these, then the next, with the sentinel and the oracle below
 ORDER = ["good", "ter", "fair", "poor", "random", "human-style"]
-DATA = rated()
-SCORES = scored(DATA, **NOISE)
 QUICK = {"draws": 200}
 
 
