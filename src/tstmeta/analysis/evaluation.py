@@ -152,10 +152,8 @@ def _partials(analysis: Analysis, data: Dataset, dimension: str) -> pd.DataFrame
         label = f" ({function.label})"
     table = pd.DataFrame(index=laid.heads.index)
     for suffix, held in (("", others[:1]), ("_all", others if len(others) > 1 else [])):
-        values = np.full(len(laid.metrics), np.nan)
-        if held:
-            sides = laid.human, laid.metrics, laid.item_values(held)
-            values = stats.partial(*sides, statistic=function.name)
+        sides = laid.human, laid.metrics, laid.item_values(held)
+        values = stats.partial(*sides, statistic=function.name) if held else np.nan
         table[f"partial{suffix}"] = values
         table[f"given{suffix}"] = ", ".join(held) + label * bool(held)
     return table
