@@ -191,6 +191,13 @@ def table(rng, sources=5, systems=4, missing=0.15, metrics=1):
     return sides
 
 
+def ratings(rng, shape=(4, 3, 3), missing=0.25, top=4):
+    """A small cube of whole ratings with gaps."""
+    cube = rng.integers(1, top, shape).astype(float)
+    cube[rng.random(shape) < missing] = NAN
+    return cube
+
+
 def repeated(counts):
     """Counts of draws as a list with repetitions."""
     return [place for place, count in enumerate(counts) for _ in range(int(count))]

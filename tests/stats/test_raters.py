@@ -9,18 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.stats import oracles
+from tests.stats.oracles import ratings
 from tstmeta.stats import Setting, alpha, ceiling
 
 NAN = math.nan
 
 LEVELS = ("pooled", "source", "within-system", "system")
-
-
-def ratings(rng, shape=(4, 3, 3), missing=0.25, top=4):
-    """A small cube of whole ratings with gaps."""
-    cube = rng.integers(1, top, shape).astype(float)
-    cube[rng.random(shape) < missing] = NAN
-    return cube
 
 
 def ceiling_by_hand(cube, metric, setting):
