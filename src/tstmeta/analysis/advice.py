@@ -304,12 +304,8 @@ def _notes(
             f"Similarity looks worse where the stronger style has the better content{agreement}:"
             f" shared words are wrong on {', '.join(copied['dataset'][copied['value'] < CHANCE])}."
         )
-    lacks = []
-    for name in dimensions:
-        rows = frame[frame["dimension"] == name]
-        if (rows["verdict"] == UNKNOWN).all():
-            lacks.append(name)
-    if lacks:
+    known = set(frame["dimension"][frame["verdict"] != UNKNOWN])
+    if lacks := [name for name in dimensions if name not in known]:
         pool = rated[rated["panel"] == "pool"]
         tasks, codes = (", ".join(sorted(set(pool[name]))) for name in ("task", "language"))
         yield (
