@@ -72,8 +72,7 @@ def correlate(human: ArrayLike, metric: ArrayLike, setting: Setting) -> Correlat
     if level == "system":
         means = column_means(x[None], y[None, None], np.ones((1, len(x))))
         first, second = (side[0, 0] for side in means)
-        result, reason = function(first, second), function.why(first, second, "systems")
-        return result._replace(reason=reason if result.reason else "")
+        return function(first, second, "systems")
     elif level == "within-task":
         x, y = within_tasks(x[None], y[None, None], setting, np.ones((1, *x.shape)))
         n = int((np.isfinite(x) & np.isfinite(y)).sum())
