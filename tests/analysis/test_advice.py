@@ -86,13 +86,6 @@ def test_metrics_that_do_not_speak_the_language_are_not_listed():
     assert tst.advise(language="hi", dimensions=["fluency"]).frame.empty
 
 
-def test_a_file_is_described_beside_the_rated_sets_of_its_task(quick):
-    result = tst.advise("mine.csv", "formality", dimensions=["content"])
-    assert result.profile["content_pairs"] == 960
-    assert set(result.sets["task"]) == {"formality"}
-    assert all(name in str(result) for name in result.sets["dataset"])
-
-
 def test_fewer_sources_widen_what_is_to_be_expected_and_change_no_verdict(quick):
     data = tst.read("mine.csv")
     few = data.where(data.items["source_id"].isin(data.items["source_id"].unique()[:3]))
