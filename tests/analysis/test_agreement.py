@@ -257,11 +257,8 @@ def test_the_detectable_difference_of_two_rows_is_that_of_the_statistics():
 
 def test_a_partial_correlation_is_that_of_the_residuals():
     good = PAIRS[PAIRS["metric"] == "good"]
-    given = np.column_stack([np.ones(len(good)), good["style"]])
-    residuals = [
-        side - given @ np.linalg.lstsq(given, side, rcond=None)[0]
-        for side in (good["score"].to_numpy(), good["human"].to_numpy())
-    ]
+    lines = {side: np.polyfit(good["style"], good[side], 1) for side in ("score", "human")}
+    residuals = [good[side] - np.polyval(line, good["style"]) for side, line in lines.items()]
     own = tst.partial(PAIRS, "style").set_index("metric").loc["good"]
     assert own["partial"] == pytest.approx(r(*residuals))
     assert own["value"] == pytest.approx(r(good["human"], good["score"]))
