@@ -20,7 +20,7 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .kernels import Array, column_means, finite, standardised
+from .kernels import Array, column_means, finite, misfit, standardised
 from .resampling import Draws, everything, numbered
 from .statistic import STATISTICS, Correlation, Parts, Statistic, ratio
 
@@ -120,10 +120,7 @@ def resampled(
     """
     x, y = finite(human), finite(metrics)
     if x.ndim != 2 or y.ndim not in (3, 4) or x.shape != y.shape[-2:]:
-        raise ValueError(
-            "people [sources, systems] and metrics [metrics, sources, systems] are needed,"
-            f" got {x.shape} and {y.shape}"
-        )
+        raise misfit("people [sources, systems] and metrics [metrics, sources, systems]", x, y)
     if setting.level not in LEVELS:
         raise ValueError(f"unknown level {setting.level!r}; known: {', '.join(LEVELS)}")
     # a draws axis everywhere: [1, S, K] and [M, 1|D, S, K]

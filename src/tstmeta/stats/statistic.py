@@ -70,7 +70,7 @@ class Statistic:
         """The statistic of two vectors ``[n]`` of items, with p where scipy has one."""
         x, y = np.asarray(human, dtype=float), np.asarray(metric, dtype=float)
         if x.shape != y.shape or x.ndim != 1:
-            raise ValueError(f"two vectors of one length are needed, got {x.shape} and {y.shape}")
+            raise kernels.misfit("two vectors of one length", x, y)
         both = np.isfinite(x) & np.isfinite(y)
         x, y, value, p = x[both], y[both], math.nan, math.nan
         if self.peer is None:
