@@ -38,13 +38,14 @@ class Resample(NamedTuple):
     Attributes:
         pairs: at levels of groups over the groups where both metrics have a value.
         groups: groups that a metric has a value in ``[M, G]``.
-        single: whether every unit is one item.
+        widened: whether quantiles are taken further out for few units.  Not for statistics of order
+            over single items: an item that is drawn twice makes no pair with itself.
     """
 
     metrics: Sampled
     pairs: Sampled
     groups: Array
-    single: bool
+    widened: bool
     setting: Setting
 
     @property
@@ -63,13 +64,6 @@ class Resample(NamedTuple):
         known = np.isfinite(self.estimates)
         counts = self.metrics.counts.values()
         return min((int(n[known].min()) for n in counts if known.any()), default=0)
-
-    @property
-    def widened(self) -> bool:
-        """Whether quantiles are taken further out for few units.  Not for statistics of order over
-        single items: an item that is drawn twice makes no pair with itself.
-        """
-        return not (self.single and self.setting.function.ordinal)
 
 
 def resample(
@@ -107,7 +101,8 @@ def resample(
     drawn_alone = plan.units != "both" and plan.clusters is None and plan.columns is None
     items = rated.sum(axis=2 if plan.units == "sources" else 1)
     single = setting.level == "system" or (drawn_alone and bool(items.max(initial=0) <= 1))
-    return Resample(rows, both, with_value(x, y, setting), single, setting)
+    widened = not (single and setting.function.ordinal)
+    return Resample(rows, both, with_value(x, y, setting), widened, setting)
 
 
 def _left_out(
