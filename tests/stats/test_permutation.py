@@ -84,14 +84,9 @@ def test_random_swaps_are_made_at_every_level_for_every_statistic(monkeypatch, n
     assert result.smallest == max(1 / 51, 2 / 2.0**result.n)
 
 
-def many(shape=(12, 5)):
-    random = rng(1)
-    human = random.integers(1, 6, shape).astype(float)
-    return human, human + random.normal(size=(2, *shape)) * [[[1]], [[2]]]
-
-
 def test_neither_shift_nor_scale_of_a_metric_matters_but_its_sign_does():
-    human, metrics = many()
+    human, metrics = oracles.noisy(1, (12, 5), (1, 2))
+    human = human.round()
     for setting in (Setting(), Setting("kendall", "system"), Setting("spearman", "source")):
         plain = permutation_test(human, *metrics, setting, rng=rng())
         for factor, offset in ((1e-6, 3.0), (1e100, 0.0), (5.0, -100.0)):
@@ -107,7 +102,7 @@ def test_neither_shift_nor_scale_of_a_metric_matters_but_its_sign_does():
 
 
 def test_sources_of_a_cluster_are_swapped_together():
-    human, metrics = many((6, 4))
+    human, metrics = oracles.noisy(1, (6, 4), (1, 2))
     labels = ["b", "a", "b", "c", "a", "c"]
     result = permutation_test(human, *metrics, Setting(), rng=rng(), clusters=labels)
     assert (result.n, result.smallest) == (3, 0.25)
