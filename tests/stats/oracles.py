@@ -61,11 +61,8 @@ def spearman(items):
 
 def kendall(items):
     values = list(pairs(items))
-    return sum(abs(a) for a, _ in values), sum(abs(b) for _, b in values), agreeing(values)
-
-
-def agreeing(values):
-    return sum(a * b for a, b in values)
+    agreeing = sum(a * b for a, b in values)
+    return sum(abs(a) for a, _ in values), sum(abs(b) for _, b in values), agreeing
 
 
 def accuracy(items):
