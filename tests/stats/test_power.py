@@ -22,9 +22,8 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("case", CASES)
-def test_four_of_five_draws_of_the_tilted_scores_lie_beyond_the_reach_of_the_test(case):
-    setting, units, shape = case
+@pytest.mark.parametrize(("setting", "units", "shape"), CASES)
+def test_four_of_five_draws_of_the_tilted_scores_lie_beyond_the_reach(setting, units, shape):
     human, metrics = noisy(1, shape, (1.0, 1.5, 3.0))
     human[0, 0] = metrics[:, -1, 0] = NAN
     plan = ResamplingPlan(units, n=400)
