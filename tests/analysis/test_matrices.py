@@ -8,7 +8,7 @@ from tstmeta.analysis import bootstrap, correlate
 from tstmeta.analysis.frame import pairs
 from tstmeta.analysis.matrices import Layout, cube, matrices
 from tstmeta.data import Card, Dataset
-from tstmeta.data.tables import items_table, labels_table, ratings_table
+from tstmeta.data.tables import items_table, ratings_table
 from tstmeta.schema import TstmetaError
 from tstmeta.stats import draw, resampled
 
@@ -17,9 +17,8 @@ PLACES = ["xA", "yA", "xB", "xA", "y", "zB", "zA", "z", "zA"]
 RATINGS = [1.0, 2, 3, 5, 4, 2, 3, 9, 6]
 
 
-def mixed(places: list[str] | None = None, ratings: list[float] | None = None) -> Dataset:
+def mixed(places: list[str] = PLACES, ratings: list[float] = RATINGS) -> Dataset:
     """Items out of order; a system twice on a source, some items without a system."""
-    places, ratings = places or PLACES, ratings or RATINGS
     ids = [str(number) for number in range(len(places))]
     items = items_table(
         "mixed",
@@ -30,8 +29,7 @@ def mixed(places: list[str] | None = None, ratings: list[float] | None = None) -
         output=[f"out {one}" for one in ids],
     )
     given = ratings_table("mixed", ids, {("content", "r1"): ratings})
-    groups = labels_table("mixed", ids, survey=[{"x": "1"}.get(p[0], "2") for p in places])
-    return Dataset.of("mixed", items, Card("mixed", "mixed"), ratings=given, labels=groups)
+    return Dataset.of("mixed", items, Card("mixed", "mixed"), ratings=given)
 
 
 BY_SOURCE = [[1, 3, 5, NAN], [2, NAN, NAN, 4], [3, 2, 6, 9]]

@@ -119,11 +119,8 @@ def paired() -> Iterator[str]:
     bare = rated(systems=False, labels=False)
     mistakes = [(DATA, {"dimension": "mood"}), (DATA, {"dimension": "fluency"})]
     mistakes += [(DATA, {"unit": "words"}), (DATA, {"draws": 0}), (bare, {"unit": "both"})]
-    for data, options in [
-        *mistakes,
-        (single, {"level": "system"}),
-        (bare, {"level": "within-task"}),
-    ]:
+    mistakes += [(single, {"level": "system"}), (bare, {"level": "within-task"})]
+    for data, options in mistakes:
         with pytest.raises(TstmetaError) as raised:
             analyse(data, SCORES[SCORES["item_id"].isin(data.items["item_id"])], **options)
         yield str(raised.value)

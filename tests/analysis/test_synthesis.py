@@ -107,17 +107,11 @@ def test_differences_to_a_metric_change_their_sign_where_it_stands_first(table):
         assert row["value"] == pytest.approx(values[0] - values[1])
 
 
-def of_sets(values, level="same-source"):
-    """Effects of ``bleu`` on sets: name -> value."""
-    head = ("content", "accuracy", level, "bleu", "source", "metric", "", "")
-    table = pd.DataFrame({"dataset": [*values], "value": [*values.values()], "se": 0.02})
-    return table.assign(**dict(zip(synthesis.HEAD, head, strict=True)))
-
-
 def test_sets_of_a_family_count_once_unknown_sets_are_their_own_and_other_panels_stay_out():
     values = {"wu_arase@turk": 0.5, "wu_arase@asset": 0.7, "mir": 0.8, "russe2022": np.nan}
     values |= {"mine": 0.7, "yours": 0.6, "pauli": 0.1}
-    (row,) = tst.pool(of_sets(values)).to_dict("records")
+    table = of("bleu", [*values.values()], se=0.02).assign(dataset=[*values])
+    (row,) = tst.pool(table.drop(columns=["family", "panel"])).to_dict("records")
     assert (row["families"], row["sets"]) == (4, 5)
     alone = stats.pool([0.6, 0.8, 0.7, 0.6], [0.02**2] * 4)
     names = ("mean", "low", "high", "tau", "predict_low")
@@ -127,9 +121,9 @@ def test_sets_of_a_family_count_once_unknown_sets_are_their_own_and_other_panels
 
 def test_what_cannot_be_pooled_is_refused_with_what_there_is():
     with pytest.raises(TstmetaError, match="shown, not pooled"):
-        tst.pool(of_sets({"mir": 0.5}, level="system"))
+        tst.pool(of("bleu", [0.5]).assign(level="system"))
     with pytest.raises(TstmetaError, match="'reml' for tau; known: pm, dl"):
-        tst.pool(of_sets({"mir": 0.5}), method="reml")
+        tst.pool(of("bleu", [0.5]), method="reml")
     with pytest.raises(TstmetaError, match="there is of content, fluency, style"):
         tst.evidence("humour")
     with pytest.raises(TstmetaError, match="no effects"):

@@ -61,11 +61,8 @@ def spearman(items):
 
 def kendall(items):
     values = list(pairs(items))
-    return sum(abs(a) for a, _ in values), sum(abs(b) for _, b in values), agreeing(values)
-
-
-def agreeing(values):
-    return sum(a * b for a, b in values)
+    agreeing = sum(a * b for a, b in values)
+    return sum(abs(a) for a, _ in values), sum(abs(b) for _, b in values), agreeing
 
 
 def accuracy(items):
@@ -123,24 +120,26 @@ def grouped(name, groups, undefined):
     return math.fsum(values) / len(values) if values else NAN
 
 
-def at_level(name, level, human, metric, rows, columns, *, tasks=None, undefined=NAN):
-    """A statistic of a table ``[S, K]``, whose rows and columns were drawn as listed."""
-    if level == "pooled":
+def at_level(setting, human, metric, rows=None, columns=None):
+    """A statistic of a table ``[S, K]``; of rows and columns that were drawn as listed, or all."""
+    name, undefined = setting.statistic, setting.undefined
+    rows, columns = rows or range(len(human)), columns or range(len(human[0]))
+    if setting.level == "pooled":
         return value(name, cells(human, metric, rows, columns))
-    if level == "source":
+    if setting.level == "source":
         return grouped(name, [cells(human, metric, [s], columns) for s in rows], undefined)
-    if level == "same-source":
+    if setting.level == "same-source":
         parts, finish, least, _ = STATISTICS[name]
         groups = [complete(cells(human, metric, [s], columns)) for s in rows]
         sums = [parts(group) for group in groups if len(group) >= least]
         return finish(*map(math.fsum, zip(*sums, strict=True))) if sums else NAN
-    if level == "within-system":
+    if setting.level == "within-system":
         return grouped(name, [cells(human, metric, rows, [k]) for k in columns], undefined)
-    if level == "system":
+    if setting.level == "system":
         return value(name, system_means(human, metric, rows, columns))
     by_task = [
-        cells(human, metric, [s for s in rows if tasks[s] == task], columns)
-        for task in sorted(set(tasks))
+        cells(human, metric, [s for s in rows if setting.tasks[s] == task], columns)
+        for task in sorted(set(setting.tasks))
     ]
     return value(name, [item for group in by_task for item in standard(group)])
 
@@ -172,19 +171,28 @@ def standard(items):
     return [(item[0], a, b) for item, a, b in zip(items, *sides, strict=True)]
 
 
-def table(rng, sources=5, systems=4, missing=0.15):
-    """A tiny table ``[S, K]`` of ratings and scores with ties, and often with gaps."""
+def table(rng, sources=5, systems=4, missing=0.15, metrics=1):
+    """A tiny table ``[S, K]`` of ratings and each metric's scores with ties, often with gaps."""
     shape = int(rng.integers(1, sources + 1)), int(rng.integers(1, systems + 1))
-    human = rng.integers(0, int(rng.integers(2, 5)), shape) / float(rng.choice([1, 3]))
-    metric = (
-        rng.integers(0, int(rng.integers(2, 6)), shape) / float(rng.choice([1, 7]))
-        if rng.random() < 0.7
-        else rng.normal(size=shape)
-    )
-    for side in (human, metric):
+    sides = [rng.integers(0, int(rng.integers(2, 5)), shape) / float(rng.choice([1, 3]))]
+    for _ in range(metrics):
+        if rng.random() < 0.7:
+            sides.append(
+                rng.integers(0, int(rng.integers(2, 6)), shape) / float(rng.choice([1, 7]))
+            )
+        else:
+            sides.append(rng.normal(size=shape))
+    for side in sides:
         if rng.random() < 0.5:
             side[rng.random(shape) < missing] = NAN
-    return human, metric
+    return sides
+
+
+def ratings(rng, shape=(4, 3, 3), missing=0.25, top=4):
+    """A small cube of whole ratings with gaps."""
+    cube = rng.integers(1, top, shape).astype(float)
+    cube[rng.random(shape) < missing] = NAN
+    return cube
 
 
 def repeated(counts):

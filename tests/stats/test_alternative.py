@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from sklearn.isotonic import IsotonicRegression
 
-from tests.stats.oracles import rng
+from tests.stats.oracles import ratings, rng
 from tstmeta.stats.alternative import alternative_annotator_test, on_scale
 
 NAN = math.nan
@@ -64,8 +64,7 @@ def test_the_test_is_its_definition_in_loops():
     draw, untested = rng(1), 0
     for _ in range(80):
         shape = (int(draw.integers(8, 20)), 4, 4)
-        cube = draw.integers(1, 6, shape).astype(float)
-        cube[draw.random(shape) < 0.3] = NAN
+        cube = ratings(draw, shape, missing=0.3, top=6)
         metric = draw.integers(1, 6, shape[:2]) + draw.choice([0.0, 0.5])
         metric[draw.random(shape[:2]) < 0.1] = NAN
         epsilon = draw.choice([0.0, 0.1, 0.2])
@@ -120,8 +119,7 @@ def test_a_metric_against_people_becomes_a_flat_line_and_fails():
 @given(st.integers(0, 2**32 - 1), st.permutations(range(4)))
 def test_the_order_of_raters_changes_nothing_but_their_rows(seed, order):
     draw = rng(seed)
-    cube = draw.integers(1, 6, (14, 3, 4)).astype(float)
-    cube[draw.random(cube.shape) < 0.3] = NAN
+    cube = ratings(draw, (14, 3, 4), missing=0.3, top=6)
     metric = draw.normal(size=(14, 3))
     first, second = (judge(c, metric) for c in (cube, cube[..., order]))
     assert second.omega == pytest.approx(first.omega, nan_ok=True)

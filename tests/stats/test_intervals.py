@@ -173,13 +173,12 @@ def test_estimates_and_draws_are_those_of_the_plan(setting, units):
 @every_units
 def test_a_difference_is_over_the_groups_where_both_have_a_value(level, units):
     human, metrics = data((12, 9), holes=0.1)
+    metrics[0, 3:7] = 1.0
+    rows = [np.delete(side, range(3, 7), -2) for side in (human, metrics)]
     if level == "within-system":
-        human, metrics = human.T, metrics.swapaxes(1, 2)
-    metrics[(0, slice(3, 7)) if level == "source" else (0, ..., slice(3, 7))] = 1.0
+        human, metrics, *rows = (np.swapaxes(side, -2, -1) for side in (human, metrics, *rows))
     setting = Setting("kendall", level)
     resampling = drawn_anew(human, metrics, setting, ResamplingPlan(units, 60), rng())
-    axis = 0 if level == "source" else 1
-    rows = [np.delete(side, range(3, 7), side.ndim - 2 + axis) for side in (human, metrics)]
     assert resampling.pairs.estimates[0] == pytest.approx(
         np.subtract(*estimate(*rows, setting)[:2])
     )

@@ -30,10 +30,7 @@ def test_a_table_gives_what_loops_give(name, level):
     defined = 0
     for human, metric, tasks, rng in tables(1, 120):
         setting = Setting(name, level, tasks, undefined=0.0 if rng.random() < 0.3 else NAN)
-        every = [range(size) for size in human.shape]
-        expected = oracles.at_level(
-            name, level, human, metric, *every, tasks=tasks, undefined=setting.undefined
-        )
+        expected = oracles.at_level(setting, human, metric)
         result = correlate(human, metric, setting)
         assert result.value == near(expected)
         assert estimate(human, metric[None], setting)[0] == near(expected)
@@ -61,9 +58,7 @@ def test_draws_are_repeated_rows_and_columns(monkeypatch, name, level, few):
             rows, columns = (
                 oracles.repeated(side[place[1]]) for side in (draws.sources, draws.systems)
             )
-            expected = oracles.at_level(
-                name, level, human, metrics[place[0]], rows, columns, tasks=tasks
-            )
+            expected = oracles.at_level(setting, human, metrics[place[0]], rows, columns)
             assert result[place] == near(expected)
             defined += not math.isnan(expected)
     assert defined > 30

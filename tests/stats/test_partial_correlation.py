@@ -27,12 +27,6 @@ def problems(seed: int, count: int, missing: float = 0.1, most: int = 3):
         yield values[0], values[1 : 1 + metrics], values[1 + metrics :]
 
 
-def residuals(side, controls):
-    """What ordinary least squares leaves, with a constant."""
-    design = np.column_stack([np.ones(len(side)), *controls])
-    return side - design @ np.linalg.lstsq(design, side, rcond=None)[0]
-
-
 def oracle(human, metric, controls, statistic) -> float:
     """Residuals of one metric at a time; NaN where there are next to none."""
     sides = [human, metric, *controls]
@@ -45,7 +39,7 @@ def oracle(human, metric, controls, statistic) -> float:
     design = np.column_stack([np.ones(len(columns[0])), *columns[2:]])
     if np.linalg.matrix_rank(design, tol=1e-6) < design.shape[1]:
         return NAN
-    left = [residuals(side, columns[2:]) for side in columns[:2]]
+    left = [side - design @ np.linalg.lstsq(design, side, rcond=None)[0] for side in columns[:2]]
     if min(np.ptp(side) for side in left) < 1e-6:
         return NAN
     return float(np.corrcoef(left)[0, 1])

@@ -5,27 +5,15 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
-import pandas as pd
 import pytest
 from scipy.stats import pearsonr
 
 import tstmeta as tst
+from tests.analysis.many import rated, scored
 from tstmeta.stats import STATISTICS
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "src"
-
-
-def pairs() -> pd.DataFrame:
-    """Three systems' rewrites of four sources, as ``tst.pairs`` gives them."""
-    labels = {"dataset": "x", "metric": "m", "basis": "source", "kind": "metric", "task": ""}
-    labels |= {"rater_group": "", "signature": "", "flipped": False, "against": "ratings"}
-    frame = pd.DataFrame({"item_id": np.arange(12).astype(str), **labels})
-    frame["source_id"] = (np.arange(12) // 3).astype(str)
-    frame["system"] = [*"abc"] * 4
-    scores = np.random.default_rng(0).normal(size=(2, 12))
-    return frame.assign(score=scores[0], human=scores[1])
 
 
 def documented() -> list[tuple[str, str]]:
@@ -49,7 +37,8 @@ def test_four_calls_lead_to_the_formula_and_contributing_names_them(monkeypatch,
         return pearsonr(x, y)
 
     monkeypatch.setitem(STATISTICS, "pearson", replace(STATISTICS["pearson"], peer=formula))
-    frame = pairs()
+    data = rated()
+    frame = tst.pairs(data, scored(data, good=1.0))
     value = tst.correlate(frame, "pearson", level)["value"].item()
     values = frame if level == "pooled" else frame.groupby("system")[["score", "human"]].mean()
     assert value == pytest.approx(values["score"].corr(values["human"]))

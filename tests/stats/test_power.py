@@ -22,9 +22,8 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("case", CASES)
-def test_four_of_five_draws_of_the_tilted_scores_lie_beyond_the_reach_of_the_test(case):
-    setting, units, shape = case
+@pytest.mark.parametrize(("setting", "units", "shape"), CASES)
+def test_four_of_five_draws_of_the_tilted_scores_lie_beyond_the_reach(setting, units, shape):
     human, metrics = noisy(1, shape, (1.0, 1.5, 3.0))
     human[0, 0] = metrics[:, -1, 0] = NAN
     plan = ResamplingPlan(units, n=400)
@@ -57,16 +56,15 @@ def test_a_tilt_ends_at_people_and_at_their_opposite_and_passes_the_scores():
 
 def test_what_cannot_be_detected_or_has_no_value_says_so():
     human, metrics = noisy(3, (60, 4), (1.0, 1.5, 3.0))
-    others = np.stack([metrics[1], 0 * metrics[1]])
-    result = detectable_difference(human, -human, others, Setting(), ResamplingPlan(n=99), rng())
+    others, plan = np.stack([metrics[1], 0 * metrics[1]]), ResamplingPlan(n=99)
+    result = detectable_difference(human, -human, others, Setting(), plan, rng())
     assert result[0] == math.inf  # nothing is worse than the opposite of people
     assert np.isnan(result[1])
-    few = [side[:1] for side in (human, metrics[0])]
-    result = detectable_difference(*few, metrics[:1, :1], Setting(), ResamplingPlan(n=9), rng())
-    assert np.isnan(result).all()  # one source: there is nothing to draw
-    few = [side[:2] for side in (human, metrics[0])]
-    result = detectable_difference(*few, metrics[:1, :2], Setting(), ResamplingPlan(n=99), rng())
-    assert result == math.inf  # two: one degree of freedom reaches too far
+    # of one source there is nothing to draw; of two one degree of freedom reaches too far
+    for sources, expected in ((1, NAN), (2, math.inf)):
+        few = human[:sources], metrics[0, :sources], metrics[:1, :sources]
+        result = detectable_difference(*few, Setting(), plan, rng())
+        assert result == pytest.approx([expected], nan_ok=True)
 
 
 @pytest.mark.parametrize("statistic", ["pearson", "pairwise-accuracy"])

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.stats import oracles
+from tests.stats.oracles import ratings
 from tstmeta.stats import Setting, alpha, ceiling
 
 NAN = math.nan
@@ -16,16 +17,9 @@ NAN = math.nan
 LEVELS = ("pooled", "source", "within-system", "system")
 
 
-def ratings(rng, shape=(4, 3, 3), missing=0.25, top=4):
-    """A small cube of whole ratings with gaps."""
-    cube = rng.integers(1, top, shape).astype(float)
-    cube[rng.random(shape) < missing] = NAN
-    return cube
-
-
-def ceiling_by_hand(cube, metric, name, level):
+def ceiling_by_hand(cube, metric, setting):
     """Per rater: value, the metric's value, number of cells."""
-    values, every = [], [range(size) for size in metric.shape]
+    values = []
     for rater in range(cube.shape[-1]):
         others, rated, side = np.full((3, *metric.shape), NAN)
         for cell in np.ndindex(metric.shape):
@@ -33,7 +27,7 @@ def ceiling_by_hand(cube, metric, name, level):
             if rest and cube[(*cell, rater)] > 0 and math.isfinite(metric[cell]):
                 others[cell] = sum(rest) / len(rest)
                 rated[cell], side[cell] = cube[(*cell, rater)], metric[cell]
-        both = [oracles.at_level(name, level, others, table, *every) for table in (rated, side)]
+        both = [oracles.at_level(setting, others, table) for table in (rated, side)]
         values.append((*both, int(np.isfinite(rated).sum())))
     return values
 
@@ -51,8 +45,9 @@ def test_a_held_out_rater_and_a_metric_equal_loops_over_cells(statistic, level):
         cube = ratings(rng)
         metric = rng.integers(0, 4, cube.shape[:2]).astype(float)
         metric[rng.random(metric.shape) < 0.1] = NAN
-        result = ceiling(cube, Setting(statistic, level), metric[None])
-        wanted = ceiling_by_hand(cube, metric, statistic, level)
+        setting = Setting(statistic, level)
+        result = ceiling(cube, setting, metric[None])
+        wanted = ceiling_by_hand(cube, metric, setting)
         assert result.by_rater == pytest.approx([w[0] for w in wanted], nan_ok=True, abs=1e-7)
         assert result.value == pytest.approx(
             averaged([(w[0], w[2]) for w in wanted]), nan_ok=True, abs=1e-7
@@ -85,7 +80,7 @@ def test_everything_faces_the_cells_that_all_metrics_scored():
     assert result.metrics[:2] == pytest.approx(alone.metrics)
     assert math.isnan(result.metrics[2])
     assert result.n == alone.n
-    every = averaged([w[::2] for w in ceiling_by_hand(cube, metric, "pearson", "pooled")])
+    every = averaged([w[::2] for w in ceiling_by_hand(cube, metric, Setting())])
     assert ceiling(cube, Setting()).value == pytest.approx(every)
     scored = np.where(np.isfinite(cube).sum(axis=2) > 1, NAN, metric)
     assert ceiling(cube, Setting(), [scored]).reason == "no cell with two ratings has scores"

@@ -11,10 +11,8 @@ from tests.stats.oracles import drawn_anew, rng
 from tstmeta.stats import ResamplingPlan, Setting, confidence_intervals, draw, resampling
 from tstmeta.stats.resampling import jackknife
 
-UNITS = ("sources", "systems", "both")
 
-
-@pytest.mark.parametrize("units", UNITS)
+@pytest.mark.parametrize("units", ["sources", "systems", "both"])
 def test_counts_add_up_to_the_number_of_units_and_what_is_not_drawn_counts_once(units):
     result = draw(ResamplingPlan(units, 200), (7, 5), rng())
     drawn = {"sources": {"sources"}, "systems": {"systems"}, "both": {"sources", "systems"}}

@@ -158,7 +158,7 @@ def test_a_set_holds_its_rank_and_turns_with_the_sign(steps, seed):
 APART = [0.1, 0.5, 0.9]
 
 
-def holed(holes):
+def holed(*holes):
     """Draws of three metrics far apart, with so many undefined for each."""
     values = drawn(APART, noise=0.02, draws=200)
     for row, (start, size) in enumerate(holes):
@@ -176,16 +176,6 @@ def test_a_metric_without_an_estimate_has_no_rank_and_takes_none():
     assert two[0, 1] == pytest.approx(1 / 3)  # no draw, and the data
 
 
-def test_a_metric_often_undefined_cannot_be_told_apart_and_harms_no_other():
-    assert sets_of(APART, holed([(0, 50)])) == [(1, 3), (2, 3), (1, 2)]
-
-
-def test_a_few_undefined_draws_count_as_the_largest_deviations():
-    assert sets_of(APART, holed([(0, 4)])) == [(3, 3), (2, 2), (1, 1)]
-    # each metric loses few, all together too many
-    assert sets_of(APART, holed([(0, 4), (5, 4), (10, 4)])) == [(1, 3)] * 3
-
-
 #: estimates, draws, sets
 UNSURE = {
     "no draws": ([0.1, 0.9], np.empty((2, 0)), [(1, 2)] * 2),
@@ -196,10 +186,13 @@ UNSURE = {
         np.stack([np.full(99, 0.1), np.full(99, 0.9), 0.5 + rng().normal(size=99)]),
         [(2, 3), (1, 2), (1, 3)],
     ),
+    "a metric often undefined harms no other": (APART, holed((0, 50)), [(1, 3), (2, 3), (1, 2)]),
+    "few are the largest deviations": (APART, holed((0, 4)), [(3, 3), (2, 2), (1, 1)]),
+    "few each, but many together": (APART, holed((0, 4), (5, 4), (10, 4)), [(1, 3)] * 3),
 }
 
 
 @pytest.mark.parametrize("case", UNSURE.values(), ids=UNSURE)
-def test_degenerate_draws_tell_nothing_apart_that_they_cannot(case):
+def test_degenerate_and_undefined_draws_tell_nothing_apart_that_they_cannot(case):
     estimates, values, expected = case
     assert sets_of(estimates, values) == expected

@@ -166,7 +166,7 @@ def test_any_table_gives_a_value_or_a_reason_and_no_warning(name, case):
             assert not np.isinf(values).any()
 
 
-EQUAL = "fewer than 3 items with both values, or all ratings or all scores are equal"
+EQUAL = f"{FEW}, or all ratings or all scores are equal"
 #: people, metric, statistic, level, n and reason
 REASONS = [
     (NORMAL, ZERO, "pearson", "pooled", 20, "all scores are equal"),
@@ -178,10 +178,7 @@ REASONS = [
     (NORMAL, ZERO, "pearson", "source", 0, f"no source has a value: {EQUAL}"),
     (NORMAL, ZERO, "pearson", "same-source", 0, f"no source has a value: {EQUAL}"),
     (NORMAL, ZERO, "pearson", "within-system", 0, f"no system has a value: {EQUAL}"),
-    (
-        *(NORMAL, ZERO, "pearson", "within-task", 0),
-        "fewer than 3 items with both values, in tasks where both vary",
-    ),
+    (NORMAL, ZERO, "pearson", "within-task", 0, f"{FEW}, in tasks where both vary"),
 ]
 
 

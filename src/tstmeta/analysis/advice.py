@@ -33,7 +33,7 @@ from .verdicts import (
     UNKNOWN,
     Recommendation,
     beyond,
-    in_language,
+    fitting,
     recommend,
     spread,
     verdicts,
@@ -191,10 +191,10 @@ def advise(
     notes = [f"Evidence left out, of the same sources: {', '.join(left_out)}."] * bool(left_out)
     notes += _unable(mute, frame["metric"].unique())
     notes += _notes(frame, about, rated, dimensions, " in ".join(filter(None, (task, language))))
-    fits = rated["task"].str.contains(task, regex=False) & in_language(rated, language)
     answer = [f"{choice.dimension}: {choice}" for choice in answers]
     answer += [*_plan(frame, answers), *["More is possible. " + "; ".join(more) + "."] * bool(more)]
-    return Advice(frame, about, rated[fits].reset_index(drop=True), tuple(notes), tuple(answer))
+    sets = rated[fitting(rated, task, language)].reset_index(drop=True)
+    return Advice(frame, about, sets, tuple(notes), tuple(answer))
 
 
 def _ordered(parts: Sequence[pd.DataFrame], dimensions: Sequence[str]) -> pd.DataFrame:
@@ -304,12 +304,8 @@ def _notes(
             f"Similarity looks worse where the stronger style has the better content{agreement}:"
             f" shared words are wrong on {', '.join(copied['dataset'][copied['value'] < CHANCE])}."
         )
-    lacks = []
-    for name in dimensions:
-        rows = frame[frame["dimension"] == name]
-        if (rows["verdict"] == UNKNOWN).all():
-            lacks.append(name)
-    if lacks:
+    known = set(frame["dimension"][frame["verdict"] != UNKNOWN])
+    if lacks := [name for name in dimensions if name not in known]:
         pool = rated[rated["panel"] == "pool"]
         tasks, codes = (", ".join(sorted(set(pool[name]))) for name in ("task", "language"))
         yield (

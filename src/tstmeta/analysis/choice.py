@@ -64,10 +64,8 @@ def score(
     for basis, name in (pair for dimension in dimensions for pair in _default(dimension)):
         if (bases is None or basis in bases) and not _lacks(name):
             plan.setdefault(basis, []).append(name)
-    parts = plan.items()
-    return light(
-        together(*(scoring.score(data, names, [basis], **options) for basis, names in parts))
-    )
+    tables = (scoring.score(data, names, [basis], **options) for basis, names in plan.items())
+    return light(together(*tables))
 
 
 def check_new(data: Dataset, metrics: Iterable[str], bases: Any, known: pd.DataFrame) -> None:

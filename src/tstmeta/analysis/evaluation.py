@@ -66,8 +66,8 @@ def evaluate(
         TstmetaError: what does not exist or cannot be had from these data.
     """
     data, remarks = data if isinstance(data, Dataset) else load(str(data)), list[str]()
+    check_dimension(data, dimension)
     if scores is None:
-        check_dimension(data, dimension)
         scores = choice.score(data, [dimension], metrics, progress=False)
         scores = choice.listed(scores, dimension, metrics)
         remarks = choice.left_out(dimension) if metrics is None else []
@@ -152,10 +152,8 @@ def _partials(analysis: Analysis, data: Dataset, dimension: str) -> pd.DataFrame
         label = f" ({function.label})"
     table = pd.DataFrame(index=laid.heads.index)
     for suffix, held in (("", others[:1]), ("_all", others if len(others) > 1 else [])):
-        values = np.full(len(laid.metrics), np.nan)
-        if held:
-            sides = laid.human, laid.metrics, laid.item_values(held)
-            values = stats.partial(*sides, statistic=function.name)
+        sides = laid.human, laid.metrics, laid.item_values(held)
+        values = stats.partial(*sides, statistic=function.name) if held else np.nan
         table[f"partial{suffix}"] = values
         table[f"given{suffix}"] = ", ".join(held) + label * bool(held)
     return table

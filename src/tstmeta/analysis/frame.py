@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import union_categoricals
 
 from .. import schema
 from ..data import Dataset
@@ -59,17 +60,14 @@ def pairs(data: Dataset, scores: pd.DataFrame, dimension: str = "content") -> pd
 
 def pairs_both_ways(data: Dataset, scores: pd.DataFrame, dimension: str) -> pd.DataFrame:
     """The same for millions of rewrites: :func:`both_ways`, with texts as categories; ``scores``
-    are of :func:`select_dimension`.
+    are of :func:`select_dimension`, the dimension of :func:`check_dimension`.
     """
-    check_dimension(data, dimension)
     items = light(judged(data, dimension))
     texts = dict.fromkeys(items.select_dtypes("category"), "category")
     parts = [part.astype(texts) for part in _paired(data, scores, items)]
     parts += [_flipped(part) for part in parts if part["metric"].iloc[0] in EITHER_WAY]
     for name in texts if parts else ():
-        known = parts[0][name].cat.categories
-        for part in parts[1:]:
-            known = known.union(part[name].cat.categories, sort=False)
+        known = union_categoricals([part[name] for part in parts]).categories
         parts = [part.assign(**{name: part[name].cat.set_categories(known)}) for part in parts]
     return pd.concat(parts, ignore_index=True) if parts else items.iloc[:0]
 

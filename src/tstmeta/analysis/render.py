@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
     from .findings import Evaluation
 
-#: The values with any one system left out, and the system that moves it most, for reading.
-LESS = "one system less"
 PEOPLE = "human ceiling"
 AS_RATER = "as_rater: a metric in the place of one rater, beside the human ceiling"
 #: The ending of a file's name, and the format that it stands for.
@@ -133,7 +131,7 @@ def table(result: Evaluation) -> tuple[pd.DataFrame, int]:
     columns = {
         "metric": list(map(name_of, rows["metric"], rows["basis"])),
         f"{result.label} [95 % CI]": [with_limits(*row) for row in values],
-        LESS: [text.removesuffix(" ()") for text in less],
+        "one system less": [text.removesuffix(" ()") for text in less],
         "r": rows["r"],
         "n": rows["n"].astype("Int64"),
         "rank": rows["rank"],

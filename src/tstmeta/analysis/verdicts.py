@@ -126,8 +126,7 @@ def verdicts(
     rows = []
     for row in table.itertuples(index=False):
         sets = known.sets[row.metric, row.basis]
-        fits = sets["task"].str.contains(task, regex=False) & in_language(sets, language)
-        families = sets["family"][fits].nunique()
+        families = sets["family"][fitting(sets, task, language)].nunique()
         verdict, reason = decide(row, row.flips, families, task, language)
         rows.append(row._asdict() | {"own": families, "verdict": verdict, "reason": reason})
     columns = ["metric", "basis", "verdict", "reason", "mean", "low", "high", *FORETOLD]
@@ -244,7 +243,7 @@ def _first(
     sets = effects[(effects["metric"] == row["metric"]) & (effects["basis"] == row["basis"])]
     sets = sets[(sets["panel"] == "pool") & (sets["against"] == "") & sets["value"].notna()]
     sets = sets[(sets["statistic"] == ACCURACY) & (sets["level"] != "system")]
-    sets = sets[sets["task"].str.contains(task, regex=False) & in_language(sets, language)]
+    sets = sets[fitting(sets, task, language)]
     here = float(sets.groupby("family")["value"].mean().mean())
     return Recommendation(dimension, row["verdict"], row["reason"], row, here)
 
@@ -264,8 +263,7 @@ def beyond(effects: pd.DataFrame, task: str = "", language: str = "") -> pd.Data
         effects["kind"].isin(["judge", "classifier", "people"]) & (effects["panel"] == "pool")
     ]
     rows = rows[(rows["against"] == "") & (rows["statistic"] == ACCURACY)].dropna(subset="value")
-    rows = rows[rows["task"].str.contains(task, regex=False) & in_language(rows, language)]
-    groups = rows.groupby(["kind", "metric", "family"])
+    groups = rows[fitting(rows, task, language)].groupby(["kind", "metric", "family"])
     table = groups.agg(value=("value", "mean"), task=("task", "first")).reset_index("family")
     about: dict[str, Any] = {"mean": ("value", "mean"), "families": ("family", "size")}
     about["tasks"] = ("task", lambda tasks: ", ".join(sorted(set(tasks))))
@@ -274,9 +272,10 @@ def beyond(effects: pd.DataFrame, task: str = "", language: str = "") -> pd.Data
     return table.sort_values(order, ascending=[True, False, False]).reset_index(drop=True)
 
 
-def in_language(sets: pd.DataFrame, language: str) -> pd.Series:
-    """Whether a set is in a language (a code); all are where the code is empty."""
-    return sets["language"].map(lambda codes: language in ("", *codes.split())).astype(bool)
+def fitting(sets: pd.DataFrame, task: str, language: str) -> pd.Series:
+    """Whether a set is of a task and in a language (a code); all are where these are empty."""
+    in_language = sets["language"].map(lambda codes: language in ("", *codes.split())).astype(bool)
+    return sets["task"].str.contains(task, regex=False) & in_language
 
 
 def decide(row: Any, flips: Flips, families: int, task: str, language: str) -> tuple[str, str]:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from scipy import stats
 from scipy.optimize import isotonic_regression
 
-from .kernels import Array, finite, snapped
+from .kernels import Array, finite, misfit, snapped
 from .raters import mean_of_ratings, no_pair
 
 #: Groups of sources for the cross-fitted map; fewest items of a rater; level of the tests.
@@ -77,10 +77,8 @@ def alternative_annotator_test(
     """
     ratings, scores = finite(cube), finite(metric)
     if ratings.ndim != 3 or scores.shape != ratings.shape[:2]:
-        raise ValueError(
-            "ratings [sources, systems, raters] and a metric [sources, systems] are needed,"
-            f" got {ratings.shape} and {scores.shape}"
-        )
+        wanted = "ratings [sources, systems, raters] and a metric [sources, systems]"
+        raise misfit(wanted, ratings, scores)
     if mapping not in ("isotonic", "none"):
         raise ValueError(f"unknown mapping {mapping!r}; known: isotonic, none")
     scores, flat = on_scale(ratings, scores, rng) if mapping == "isotonic" else (scores, False)
@@ -127,11 +125,8 @@ def _against(ratings: Array, scores: Array, rater: int, epsilon: float) -> Rater
     n = int(shared.sum())
     if not n:
         return RaterTest(0, reason="no items to compare on")
-    sides = np.concatenate([rated[..., None], scores[..., None], rest], axis=-1)[shared]
-    rest = sides[:, 2:]
-    person, metric = (
-        np.sqrt(np.nanmean((rest - sides[:, [side]]) ** 2, axis=1)) for side in (0, 1)
-    )
+    gaps = (rest[shared] - side[shared, None] for side in (rated, scores))
+    person, metric = (np.sqrt(np.nanmean(gap**2, axis=1)) for gap in gaps)
     equal = np.abs(metric - person) <= _EQUAL * np.maximum(metric, person)
     nearer, farther = equal | (metric < person), equal | (metric > person)
     row = RaterTest(n, float(nearer.mean()), float(farther.mean()))

@@ -38,13 +38,14 @@ class Resample(NamedTuple):
     Attributes:
         pairs: at levels of groups over the groups where both metrics have a value.
         groups: groups that a metric has a value in ``[M, G]``.
-        single: whether every unit is one item.
+        widened: whether quantiles are taken further out for few units.  Not for statistics of order
+            over single items: an item that is drawn twice makes no pair with itself.
     """
 
     metrics: Sampled
     pairs: Sampled
     groups: Array
-    single: bool
+    widened: bool
     setting: Setting
 
     @property
@@ -63,13 +64,6 @@ class Resample(NamedTuple):
         known = np.isfinite(self.estimates)
         counts = self.metrics.counts.values()
         return min((int(n[known].min()) for n in counts if known.any()), default=0)
-
-    @property
-    def widened(self) -> bool:
-        """Whether quantiles are taken further out for few units.  Not for statistics of order over
-        single items: an item that is drawn twice makes no pair with itself.
-        """
-        return not (self.single and self.setting.function.ordinal)
 
 
 def resample(
@@ -90,8 +84,9 @@ def resample(
     else:
         by_source = values_in(Draws(draws.sources, np.ones_like(draws.systems)))
         by_system = values_in(Draws(np.ones_like(draws.sources), draws.systems))
-        if setting.level == "system":
-            values = _wider(by_source, by_system)
+        if setting.level == "system":  # whichever vary more: both would count cells' noise twice
+            first, second = (_variances(part, np.isfinite(part)) for part in (by_source, by_system))
+            values = np.where((first > second)[:, None], by_source, by_system)
         else:
             values = _crossed(estimates, values_in(draws), by_source, by_system, jackknives)
     m = len(y)
@@ -107,7 +102,8 @@ def resample(
     drawn_alone = plan.units != "both" and plan.clusters is None and plan.columns is None
     items = rated.sum(axis=2 if plan.units == "sources" else 1)
     single = setting.level == "system" or (drawn_alone and bool(items.max(initial=0) <= 1))
-    return Resample(rows, both, with_value(x, y, setting), single, setting)
+    widened = not (single and setting.function.ordinal)
+    return Resample(rows, both, with_value(x, y, setting), widened, setting)
 
 
 def _left_out(
@@ -119,7 +115,9 @@ def _left_out(
     counts: dict[str, Array] = {}
     for kind, draws, labels, strata in jackknife(plan, rated.shape[1:]):
         values = values_in(draws)
-        units = _any(rated.any(axis=1 if kind == "systems" else 2), labels)  # [M, units]
+        cells = rated.sum(axis=1 if kind == "systems" else 2)  # [M, sources or systems]
+        sizes = [np.bincount(labels, row, len(strata)) for row in cells]
+        units = np.array(sizes).reshape(len(cells), len(strata)) > 0  # [M, units]
         if len(draws) < len(strata):  # very many units have no jackknife
             values = np.full((len(values), len(strata)), np.nan)
         inside = [strata == stratum for stratum in np.unique(strata)]
@@ -128,12 +126,6 @@ def _left_out(
         free = [units[:, stratum].sum(axis=1) - 1 for stratum in inside]
         counts[kind] = np.maximum(free, 0).sum(axis=0, dtype=int) + units.any(axis=1)
     return tuple(jackknives), tuple(present), counts
-
-
-def _any(cells: ArrayLike, labels: Array) -> Array:
-    """Of ``[M, n]``, whether any of those with a label are true: ``[M, labels]``."""
-    counts = [np.bincount(labels, weights=row) for row in np.asarray(cells, dtype=float)]
-    return np.array(counts).reshape(len(counts), int(labels.max(initial=-1)) + 1) > 0
 
 
 def _crossed(
@@ -161,12 +153,6 @@ def _crossed(
     wanted, allowed = right * narrow.sum(axis=0), total * fair.sum(axis=0)
     factor = np.sqrt(np.where(wanted < allowed, wanted / np.where(allowed > 0, allowed, 1.0), 1.0))
     return estimates[:, None] + factor[:, None] * (both - estimates[:, None])
-
-
-def _wider(sources: Array, systems: Array) -> Array:
-    """Draws of sources or of systems, whichever vary more: both would count cells' noise twice."""
-    first, second = (_variances(part, np.isfinite(part)) for part in (sources, systems))
-    return np.where((first > second)[:, None], sources, systems)
 
 
 def _variances(values: Array, defined: Array) -> Array:

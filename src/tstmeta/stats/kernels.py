@@ -25,6 +25,12 @@ def finite(values: ArrayLike) -> Array:
     return np.where(np.isfinite(numbers), numbers, np.nan)
 
 
+def misfit(wanted: str, *sides: Array) -> ValueError:
+    """The error of arrays whose shapes are not those that are wanted."""
+    *first, last = (str(side.shape) for side in sides)
+    return ValueError(f"{wanted} are needed, got {', '.join(first)} and {last}")
+
+
 def varied(values: Array, present: Array, axis: int | tuple[int, ...] = -1) -> Array:
     """Whether the present values differ by more than rounding; the axes stay, with length 1."""
     high = _filled(values, present, -np.inf).max(axis=axis, initial=-np.inf, keepdims=True)

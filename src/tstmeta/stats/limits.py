@@ -74,7 +74,11 @@ def interval(
     name, n = min(counts.items(), key=lambda count: count[1])
     if reason := _no_limits(estimate, len(ordered), name, n):
         return Interval(math.nan, math.nan, reason)
-    z = _reach(jackknives, n, confidence, widened)
+    share = 0.5 * (1.0 + confidence)
+    z = float(special.ndtri(share))
+    if widened:
+        freedom, factor = influence(jackknives, n)
+        z = float(special.stdtrit(freedom, share)) * factor
     shares = (float(special.ndtr(-z)), float(special.ndtr(z)))
     # undefined draws lie at the far end of either side
     low = _quantile(np.concatenate([np.full(undefined, bounds[0]), ordered]), shares[0])
@@ -100,15 +104,6 @@ def _no_limits(estimate: float, defined: int, name: str, n: int) -> str:
     if n < 2:
         return f"{n} {name[:-1] if n else name}: there is nothing to draw"
     return ""
-
-
-def _reach(jackknives: Sequence[Array], n: int, confidence: float, widened: bool) -> float:
-    """The normal quantile at which limits are taken."""
-    share = 0.5 * (1.0 + confidence)
-    if not widened:
-        return float(special.ndtri(share))
-    freedom, factor = influence(jackknives, n)
-    return float(special.stdtrit(freedom, share)) * factor
 
 
 def influence(jackknives: Sequence[Array], n: int) -> tuple[float, float]:

@@ -20,7 +20,7 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .kernels import Array, column_means, finite, standardised
+from .kernels import Array, column_means, finite, misfit, standardised
 from .resampling import Draws, everything, numbered
 from .statistic import STATISTICS, Correlation, Parts, Statistic, ratio
 
@@ -72,8 +72,7 @@ def correlate(human: ArrayLike, metric: ArrayLike, setting: Setting) -> Correlat
     if level == "system":
         means = column_means(x[None], y[None, None], np.ones((1, len(x))))
         first, second = (side[0, 0] for side in means)
-        result, reason = function(first, second), function.why(first, second, "systems")
-        return result._replace(reason=reason if result.reason else "")
+        return function(first, second, "systems")
     elif level == "within-task":
         x, y = within_tasks(x[None], y[None, None], setting, np.ones((1, *x.shape)))
         n = int((np.isfinite(x) & np.isfinite(y)).sum())
@@ -121,10 +120,7 @@ def resampled(
     """
     x, y = finite(human), finite(metrics)
     if x.ndim != 2 or y.ndim not in (3, 4) or x.shape != y.shape[-2:]:
-        raise ValueError(
-            "people [sources, systems] and metrics [metrics, sources, systems] are needed,"
-            f" got {x.shape} and {y.shape}"
-        )
+        raise misfit("people [sources, systems] and metrics [metrics, sources, systems]", x, y)
     if setting.level not in LEVELS:
         raise ValueError(f"unknown level {setting.level!r}; known: {', '.join(LEVELS)}")
     # a draws axis everywhere: [1, S, K] and [M, 1|D, S, K]
@@ -164,7 +160,16 @@ def _values(x: Array, y: Array, setting: Setting, draws: Draws) -> Array:
         weights = draws.sources[:, :, None] * draws.systems[:, None, :]  # [D, S, K]
         sides = within_tasks(x, y, setting, weights)
         return function.values(*map(_flat, (*sides, weights)))
-    return _pooled(x, y, setting, draws)
+    if function.parts_by_row and y.shape[1] == 1:
+        return function.finish(*function.parts_by_row(x[0], y[:, 0], *draws, function.least))
+    present = np.isfinite(x[0]) & np.isfinite(y).any(axis=(0, 1))
+    cells, (rows, columns) = np.flatnonzero(present), np.nonzero(present)
+    # take, unlike brackets, leaves the items of a vector side by side in memory
+    weights = draws.sources.take(rows, axis=1) * draws.systems.take(columns, axis=1)
+    x, y = (_flat(side).take(cells, axis=-1) for side in (x, y))
+    step = len(y) if function.reranks else 1  # human values are ranked once for all metrics
+    parts = [y[start : start + step] for start in range(0, len(y), step)]
+    return np.concatenate([function.values(x, part, weights) for part in parts])
 
 
 def _held(y: Array, setting: Setting, draws: Draws, rows: int) -> int:
@@ -179,20 +184,6 @@ def _held(y: Array, setting: Setting, draws: Draws, rows: int) -> int:
     if level in ("source", "same-source") and (draws.systems == 1).all():
         return few
     return few + metrics * systems**2 if level == "system" else cells
-
-
-def _pooled(x: Array, y: Array, setting: Setting, draws: Draws) -> Array:
-    function = setting.function
-    if function.parts_by_row and y.shape[1] == 1:
-        return function.finish(*function.parts_by_row(x[0], y[:, 0], *draws, function.least))
-    present = np.isfinite(x[0]) & np.isfinite(y).any(axis=(0, 1))
-    cells, (rows, columns) = np.flatnonzero(present), np.nonzero(present)
-    # take, unlike brackets, leaves the items of a vector side by side in memory
-    weights = draws.sources.take(rows, axis=1) * draws.systems.take(columns, axis=1)
-    x, y = (_flat(side).take(cells, axis=-1) for side in (x, y))
-    step = len(y) if function.reranks else 1  # human values are ranked once for all metrics
-    parts = [y[start : start + step] for start in range(0, len(y), step)]
-    return np.concatenate([function.values(x, part, weights) for part in parts])
 
 
 def _group_sums(x: Array, y: Array, setting: Setting, draws: Draws) -> tuple[Parts, Array]:

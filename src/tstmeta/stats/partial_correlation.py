@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .kernels import Array, finite
+from .kernels import Array, finite, misfit
 from .matrices import Setting, resampled
 from .resampling import Draws, everything
 from .statistic import STATISTICS
@@ -44,10 +44,8 @@ def partial(
         raise ValueError(f"no partial {statistic!r}; known: {', '.join(known)}")
     x, y, z = finite(human), finite(metrics), finite(controls)
     if not x.shape == y.shape[1:] == z.shape[1:]:
-        raise ValueError(
-            "people [sources, systems], metrics and controls [several, sources, systems] of one"
-            f" shape are needed, got {x.shape}, {y.shape} and {z.shape}"
-        )
+        several = "metrics and controls [several, sources, systems] of one shape"
+        raise misfit(f"people [sources, systems], {several}", x, y, z)
     weightings = everything(x.shape) if draws is None else draws
     results = np.full((len(y), len(weightings)), np.nan)
     for result, metric in zip(results, y, strict=True):

@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .kernels import Array, constant, finite
+from .kernels import Array, constant, finite, misfit
 from .matrices import Setting, estimate, resampled, with_value
 from .resampling import Draws, numbered
 
@@ -78,10 +78,7 @@ def permutation_test(
     """
     x, both = finite(human), np.stack([finite(first), finite(second)])
     if x.shape != both.shape[1:]:
-        raise ValueError(
-            "people and metrics [sources, systems] of one shape are needed,"
-            f" got {x.shape} and {both.shape[1:]}"
-        )
+        raise misfit("people and metrics [sources, systems] of one shape", x, both[0])
     shared = np.isfinite(x) & np.isfinite(both).all(axis=0)
     swaps = _swaps(shared, units, clusters, n, rng)
     flat = np.array([constant(side[shared]) for side in both])

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import rankdata
 
-from .kernels import Array, finite, snapped
+from .kernels import Array, finite, misfit, snapped
 from .matrices import Setting, estimate
 
 
@@ -42,10 +42,8 @@ def ceiling(cube: ArrayLike, setting: Setting, metrics: ArrayLike | None = None)
     ratings = finite(cube)
     scores = np.empty((0, *ratings.shape[:2])) if metrics is None else finite(metrics)
     if ratings.ndim != 3 or scores.shape[1:] != ratings.shape[:2]:
-        raise ValueError(
-            "ratings [sources, systems, raters] and metrics [metrics, sources, systems] are needed,"
-            f" got {ratings.shape} and {scores.shape}"
-        )
+        wanted = "ratings [sources, systems, raters] and metrics [metrics, sources, systems]"
+        raise misfit(wanted, ratings, scores)
     raters = ratings.shape[-1]
     scored = np.isfinite(scores)
     usable = scored[scored.any(axis=(1, 2))].all(axis=0)

@@ -66,11 +66,11 @@ class Statistic:
         """Ends of the scale: accuracies lie between 0 and 1, correlations between -1 and 1."""
         return (-1.0 if self.chance == 0 else 0.0, 1.0)
 
-    def __call__(self, human: ArrayLike, metric: ArrayLike) -> Correlation:
-        """The statistic of two vectors ``[n]``, with p where scipy has one."""
+    def __call__(self, human: ArrayLike, metric: ArrayLike, items: str = "items") -> Correlation:
+        """The statistic of two vectors ``[n]`` of items, with p where scipy has one."""
         x, y = np.asarray(human, dtype=float), np.asarray(metric, dtype=float)
         if x.shape != y.shape or x.ndim != 1:
-            raise ValueError(f"two vectors of one length are needed, got {x.shape} and {y.shape}")
+            raise kernels.misfit("two vectors of one length", x, y)
         both = np.isfinite(x) & np.isfinite(y)
         x, y, value, p = x[both], y[both], math.nan, math.nan
         if self.peer is None:
@@ -78,7 +78,7 @@ class Statistic:
         elif len(x) >= 3 and not constant(x) and not constant(y):
             result = self.peer(x, y)
             value, p = float(result.statistic), above_zero(float(result.pvalue), len(x))
-        return Correlation(value, p, len(x), "" if np.isfinite(value) else self.why(x, y))
+        return Correlation(value, p, len(x), "" if np.isfinite(value) else self.why(x, y, items))
 
     def why(self, human: Array, metric: Array, items: str = "items") -> str:
         """Why two vectors have no value."""
