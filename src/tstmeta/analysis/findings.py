@@ -1,4 +1,4 @@
-"""What an evaluation shows, and sentences that say no more than their tests."""
+"""What an evaluation shows: statements, and a sentence for each that says no more than its test."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -23,7 +23,29 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 #: Names of a list before the rest is counted.
-_MOST = 6
+_LISTED = 6
+#: The sentence of each kind of statement.
+SENTENCES = {
+    "none": "No metric has a value for {dimension} that could be compared.",
+    "no pairs": "No source has two rewrites that people rate differently in {dimension}, so nothing"
+    " can be compared at level {level}: use level pooled, or rate more rewrites of a source.",
+    "nothing": "No metric agrees with the {against} of {dimension} better than {chance}, by its"
+    " interval; nearest: {label}.",
+    "unfit": "No metric can be recommended: the best sentinel is significantly better than all.",
+    "best": "Best agreement with the {against} of {dimension}: {label}.",
+    "chance": "Best agreement with the {against} of {dimension}, with an interval that does not lie"
+    " above {chance}: {label}.",
+    "undecided": "Not significantly different from the best: {names}.",
+    "worse": "Significantly worse than the best: {names}.",
+    "sentinel": "Best sentinel: {label}.",
+    "sentinel worse": "Significantly better than the best sentinel: {names}.",
+    "sentinel undecided": "Not significantly different from the best sentinel: {names}.",
+    "sentinel better": "Significantly worse than the best sentinel: {names}.",
+    "tests": "All {pairs:,} pairs of rows are tested at once, at 0.05.",
+    "power": "Smallest difference at which these data show with 80 % power that {second} is worse"
+    " than {first}: {value} (this pair alone, at 0.05, by simulation).",
+    "observed": "Observed difference between {first} and {second}: {value}.",
+}
 #: The columns of :attr:`Evaluation.levels` after metric and basis.
 LEVELS = "pearson pooled", "pearson source", "accuracy same-source", "pearson system"
 #: What tells one evaluation from another.
@@ -104,7 +126,22 @@ class Evaluation:
 
         Of a list without metrics nothing is written.
         """
-        return list(sentences(self)) if self.tested else []
+        return [
+            SENTENCES[statement.kind].format(
+                against=self.against,
+                dimension=self.dimension,
+                label=_label(self, statement.rows),
+                names=_names(self, statement.rows),
+                first=_names(self, statement.rows[:1]),
+                second=_names(self, statement.rows[1:]),
+                pairs=self.comparisons,
+                value="none" if math.isinf(statement.value) else number(statement.value),
+                chance=chance(self)[1],
+                level=self.analysis.setting.level,
+            )
+            for statement in (statements(self) if self.tested else ())
+            if statement.rows or statement.kind in ("none", "no pairs")
+        ]
 
     def plot(self) -> Figure:
         """A forest plot: values with intervals, the human ceiling, ranks that each could have."""
@@ -113,6 +150,14 @@ class Evaluation:
     def to_latex(self) -> str:
         """The table for LaTeX (``booktabs``)."""
         return rendered([self], TableFormat.latex)
+
+
+class Statement(NamedTuple):
+    """Something that holds of metrics: ``kind`` is a key of :data:`SENTENCES`."""
+
+    kind: str
+    rows: list[int]  # of the frame
+    value: float = math.nan
 
 
 def chance(result: Evaluation) -> tuple[float, str]:
@@ -124,19 +169,12 @@ def chance(result: Evaluation) -> tuple[float, str]:
     return value, f"{name} ({number(value)})"
 
 
-def sentences(result: Evaluation) -> Iterator[str]:
+def statements(result: Evaluation) -> Iterator[Statement]:
     """Which metrics lead, how they compare with the best sentinel, and the power of the data."""
     (metrics, sentinels), frame = result.places, result.frame
-    dimension, level = result.dimension, result.analysis.setting.level
-    if not metrics and level in ("source", "same-source") and not separated(result.pairs):
-        yield (
-            f"No source has two rewrites that people rate differently in {dimension}, so nothing"
-            f" can be compared at level {level}: use level pooled, or rate more rewrites of a"
-            " source."
-        )
-        return
     if not metrics:
-        yield f"No metric has a value for {dimension} that could be compared."
+        paired = result.analysis.setting.level not in ("source", "same-source")
+        yield Statement("none" if paired or separated(result.pairs) else "no pairs", [])
         return
     differ, value = result.p <= ALPHA, frame["value"]
     worse = {
@@ -144,52 +182,28 @@ def sentences(result: Evaluation) -> Iterator[str]:
         for sentinel in sentinels
     }
     if metrics in worse.values():
-        yield "No metric can be recommended: the best sentinel is significantly better than all."
+        yield Statement("unfit", metrics)
     best = [place for place in metrics if frame["rank"][place] == frame["rank"][metrics[0]]]
-    others, (least, guess) = metrics[len(best) :], chance(result)
-    not_above = (frame["low"] <= least) | (value <= least)
-    people = f"the {result.against} of {dimension}"
-    start = f"Best agreement with {people}"
-    if not_above[metrics].all():
-        start = f"No metric agrees with {people} better than {guess}, by its interval; nearest"
-    elif not_above[best].all():
-        start += f", with an interval that does not lie above {guess}"
-    yield f"{start}: {_label(result, best)}."
+    others, least = metrics[len(best) :], chance(result)[0]
     below = [place for place in others if differ[best, place].all()]
-    undecided = [place for place in others if place not in below]
-    yield from _listed(result, "Not significantly different from the best", undecided)
-    yield from _listed(result, "Significantly worse than the best", below)
+    not_above = (frame["low"] <= least) | (value <= least)
+    doubt = "nothing" if not_above[metrics].all() else "chance"
+    yield Statement(doubt if not_above[best].all() else "best", best)
+    yield Statement("undecided", [place for place in others if place not in below])
+    yield Statement("worse", below)
     for sentinel, below in worse.items():
         apart = [place for place in metrics if differ[place, sentinel]]
-        above = [place for place in apart if place not in below]
-        undecided = [place for place in metrics if place not in apart]
-        yield f"Best sentinel: {_label(result, [sentinel])}."
-        yield from _listed(result, "Significantly better than the best sentinel", above)
-        yield from _listed(result, "Not significantly different from the best sentinel", undecided)
-        yield from _listed(result, "Significantly worse than the best sentinel", below)
-    yield f"All {result.comparisons:,} pairs of rows are tested at once, at 0.05."
-    yield from _power(result, metrics)
-
-
-def _listed(result: Evaluation, start: str, rows: list[int]) -> Iterator[str]:
-    """A sentence that names rows, where there are any."""
-    if rows:
-        yield f"{start}: {_names(result, rows)}."
-
-
-def _power(result: Evaluation, metrics: list[int]) -> Iterator[str]:
-    """The detectable and the observed difference of the pair that leads."""
-    gaps = result.frame["value"][metrics[0]] - result.frame["value"]
-    for place in [place for place in metrics if gaps[place] > 1e-12][:1]:
+        yield Statement("sentinel", [sentinel])
+        yield Statement("sentinel worse", [place for place in apart if place not in below])
+        yield Statement("sentinel undecided", [place for place in metrics if place not in apart])
+        yield Statement("sentinel better", below)
+    yield Statement("tests", metrics)
+    gaps = value[metrics[0]] - value
+    for place in [place for place in metrics if gaps[place] > 1e-12][:1]:  # the pair that leads
         least = detectable(result.analysis, metrics[0], place)
-        first, second = (_names(result, [row]) for row in (metrics[0], place))
         if not math.isnan(least):
-            yield (
-                f"Smallest difference at which these data show with 80 % power that {second} is"
-                f" worse than {first}: {number(least) if least < math.inf else 'none'} (this pair"
-                " alone, at 0.05, by simulation)."
-            )
-            yield f"Observed difference between {first} and {second}: {number(gaps[place])}."
+            yield Statement("power", [metrics[0], place], least)
+            yield Statement("observed", [metrics[0], place], gaps[place])
 
 
 def _label(result: Evaluation, rows: list[int]) -> str:
@@ -207,6 +221,6 @@ def _label(result: Evaluation, rows: list[int]) -> str:
 def _names(result: Evaluation, rows: list[int]) -> str:
     """Rows by name, as a list in a sentence; a long one ends with a count."""
     shown = [name_of(*result.frame.loc[place, ["metric", "basis"]]) for place in rows]
-    if len(shown) > _MOST:
-        shown[_MOST - 1 :] = [f"{len(shown) - _MOST + 1} more"]
+    if len(shown) > _LISTED:
+        shown[_LISTED - 1 :] = [f"{len(shown) - _LISTED + 1} more"]
     return " and ".join(filter(None, [", ".join(shown[:-1]), *shown[-1:]]))
