@@ -108,7 +108,7 @@ def test_sources_of_a_cluster_are_swapped_together():
     labels = ["b", "a", "b", "c", "a", "c"]
     result = permutation_test(human, *metrics, Setting(), rng=rng(), clusters=labels)
     assert (result.n, result.smallest) == (3, 0.25)
-    assert "cluster" in result.null
+    assert result.null.endswith("in any cluster of sources")
     clusters = np.array([1, 0, 1, 2, 0, 2])
     flips = np.array(list(itertools.product([0, 1], repeat=3)))[:, clusters]
     difference, after = swapped_by_hand(human, *metrics, Setting(), "inputs", flips)
@@ -117,22 +117,42 @@ def test_sources_of_a_cluster_are_swapped_together():
         with pytest.raises(ValueError, match=f"clusters must be {size} labels"):
             permutation_test(human, *metrics, Setting(), units=units, rng=rng(), clusters=wrong)
     how = {"units": "systems", "clusters": ["A", "B", "A", "B"]}
-    assert permutation_test(human, *metrics, Setting(), rng=rng(), **how).n == 2
+    result = permutation_test(human, *metrics, Setting(), rng=rng(), **how)
+    assert (result.n, result.null.split()[-2:]) == (2, ["any", "system"])
 
 
 ONES, RAMP = np.ones((4, 3)), np.arange(12.0).reshape(4, 3) % 5
 CURVE = (RAMP - 1) ** 2
 COLUMN = (RAMP[:, :1], CURVE[:, :1], -RAMP[:, :1])
 R = Setting()
-#: human, first, second, setting; p, part of the reason
+ROW = np.arange(4)[:, None]
+TURNED = np.where(ROW < 2, RAMP, RAMP[:, ::-1])
+BY_SOURCE = Setting("pearson", "source")
+NONE, TOO_FEW = "no value in this setting: ", "the metrics differ in a single unit: p can only be 1"
+DIGITS = (
+    "standardised scores have another value: the statistic has a threshold on the scores' own scale"
+    ", or many scores differ by too little to survive it"
+)
+#: human, first, second, setting; p and reason
 DEGENERATE = {
-    "a constant metric": ((RAMP, ONES, CURVE), R, NAN, "scores of one metric are"),
-    "the same metric twice": ((RAMP, CURVE, CURVE), R, 1, "the same in every cell"),
-    "nothing": ((RAMP[:0], CURVE[:0], RAMP[:0]), R, NAN, "no cell has a human value"),
-    "one source": ((RAMP[:1], CURVE[:1], -RAMP[:1]), R, 1, "a single unit"),
-    "one system at its level": (COLUMN, Setting("pearson", "system"), NAN, "no value in this"),
-    "equal ratings": ((ONES, CURVE, -RAMP), R, NAN, "no value in this setting: both"),
-    "beyond the digits": ((RAMP, CURVE, np.exp(-90 * RAMP)), Setting("kendall"), NAN, "too little"),
+    "a constant metric": ((RAMP, ONES, CURVE), R, NAN, "all scores of one metric are equal"),
+    "two of them": ((RAMP, ONES, ONES), R, NAN, "all scores of both metrics are equal"),
+    "the same metric twice": (
+        *((RAMP, CURVE, CURVE), R, 1),
+        "the standardised scores are the same in every cell: p can only be 1",
+    ),
+    "nothing": ((RAMP[:0],) * 3, R, NAN, "no cell has a human value and both scores"),
+    "one source": ((RAMP[:1], CURVE[:1], -RAMP[:1]), R, 1, TOO_FEW),
+    "one source with ratings": ((np.where(ROW < 1, RAMP, NAN), CURVE, -RAMP), R, 1, TOO_FEW),
+    "one source with a value": ((RAMP * (ROW < 3), RAMP, TURNED), BY_SOURCE, 1, TOO_FEW),
+    "one system at its level": (COLUMN, Setting("pearson", "system"), NAN, NONE + "both metrics"),
+    "equal ratings": ((ONES, CURVE, -RAMP), R, NAN, NONE + "both metrics"),
+    "equal scores of a source": ((RAMP, ROW * ONES, CURVE), BY_SOURCE, NAN, NONE + "one metric"),
+    "no source for both": (
+        *((RAMP, RAMP * (ROW < 2), CURVE * (ROW > 1)), BY_SOURCE, NAN),
+        "there is no group in which both metrics have a value",
+    ),
+    "beyond the digits": ((RAMP, CURVE, np.exp(-90 * RAMP)), Setting("kendall"), NAN, DIGITS),
 }
 
 
@@ -142,7 +162,14 @@ DEGENERATE = {
 def test_what_cannot_be_tested_says_why(matrices, setting, p, reason):
     result = permutation_test(*matrices, setting, rng=rng())
     assert (result.p, result.smallest) == pytest.approx((p, p), nan_ok=True)
-    assert reason in result.reason
+    assert (result.reason, 0 <= result.n <= 4) == (reason, True)
+    assert result.null.endswith("when they are swapped in any source")
+
+
+@pytest.mark.parametrize(("sources", "smallest"), [(12, 2 / 4096), (13, 1 / 1001)])
+def test_of_up_to_4096_swaps_all_are_made_and_otherwise_1000(sources, smallest):
+    human, metrics = oracles.noisy(1, (sources, 2), (1, 2))
+    assert permutation_test(human, *metrics, R, rng=rng()).smallest == smallest
 
 
 def test_swaps_that_leave_a_metric_without_a_value_count_as_large():
@@ -154,7 +181,7 @@ def test_swaps_that_leave_a_metric_without_a_value_count_as_large():
 
 
 def test_what_does_not_fit_is_refused():
-    with pytest.raises(ValueError, match="are needed, got"):
+    with pytest.raises(ValueError, match=r"shape are needed, got \(2, 3\) and \(4, 3\)"):
         permutation_test(RAMP[:2], RAMP, RAMP, Setting(), rng=rng())
     with pytest.raises(ValueError, match="unknown unit 'raters'; known: inputs, systems, both"):
         permutation_test(RAMP, RAMP, CURVE, Setting(), units="raters", rng=rng())

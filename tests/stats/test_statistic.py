@@ -151,14 +151,15 @@ TABLES = {
 @pytest.mark.parametrize("name", STATISTICS)
 def test_any_table_gives_a_value_or_a_reason_and_no_warning(name, case):
     human, metric = TABLES[case]
-    tasks = np.arange(len(human)) % 2
+    tasks, varied = np.arange(len(human)) % 2, np.random.default_rng(2).normal(size=human.shape)
     for level in (level for other, level in PLACES if other == name):
         setting = Setting(name, level, tasks)
         result = correlate(human, metric, setting)
         assert math.isfinite(result.value) != bool(result.reason), (setting, result)
         assert result.n >= 0
-        alone = estimate(human, metric[None], setting)[0]
-        assert alone == pytest.approx(result.value, abs=1e-9, nan_ok=True), setting
+        for metrics in (metric[None], np.stack([metric, varied])):
+            value = estimate(human, metrics, setting)[0]
+            assert value == pytest.approx(result.value, abs=1e-9, nan_ok=True), setting
         for units in ("sources", "both"):
             draws = draw(ResamplingPlan(units, 3), human.shape, np.random.default_rng(1))
             values = resampled(human, np.stack([metric, metric]), setting, draws)

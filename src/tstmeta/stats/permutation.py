@@ -162,7 +162,7 @@ def _swaps(
     known = np.unique(labels[units][counted])
     # units without a cell that counts share the number of their neighbour, which hurts nothing
     unit = np.minimum(np.searchsorted(known, labels[units]), max(len(known) - 1, 0))
-    exact = 2.0 ** min(len(known), 1000) <= EXACT
+    exact = 2 ** len(known) <= EXACT
     if exact:
         flips = np.arange(2 ** len(known))[:, None] >> np.arange(len(known)) & 1
     else:
@@ -178,7 +178,7 @@ def _standardised(scores: Array) -> Array:
     result = (scores - mean) / spread
     values, place = np.unique(result - np.nanmin(result), return_inverse=True)
     distinct = np.append(True, ~(np.diff(values) <= 1e-12))
-    return values[distinct][np.cumsum(distinct) - 1][place].reshape(scores.shape)
+    return values[distinct][np.cumsum(distinct) - 1][place]
 
 
 def _swapped(x: Array, scores: Array, setting: Setting, swaps: _Swaps) -> Array:
