@@ -138,3 +138,11 @@ def test_draws_in_slices_give_the_same_as_all_at_once(monkeypatch, name, level):
 def test_means_of_nothing_but_rounding_are_zero():
     columns = np.array([[0.1, 0.1, 1e-9], [0.2, 0.6, 2e-9], [-0.3, -0.7, -3e-9]])[None]
     assert not np.any(kernels.column_means(columns, columns[None], np.ones((1, 3))))
+
+
+@pytest.mark.parametrize("shapes", [[(3,), (1, 3)], [(3, 2), (3, 2)], [(3, 2), (1, 2, 3)]], ids=str)
+def test_what_does_not_fit_is_refused_with_what_is_needed(shapes):
+    with pytest.raises(ValueError, match="needed") as raised:
+        estimate(*map(np.ones, shapes), Setting())
+    needed = "people [sources, systems] and metrics [metrics, sources, systems] are needed"
+    assert str(raised.value) == f"{needed}, got {shapes[0]} and {shapes[1]}"
