@@ -10,10 +10,8 @@ from pathlib import Path
 import nbformat
 import papermill
 import pytest
-from typer.testing import CliRunner
 
 from tests.helpers import nightly_but
-from tstmeta import cli
 from tstmeta.notebook import check, parameters
 
 FOLDER = Path(__file__).parents[1] / "notebooks"
@@ -131,8 +129,8 @@ def test_a_file_of_ones_own_is_a_parameter(path, tmp_path):
 
 
 @pytest.mark.parametrize("words", [["-p", "seed"], ["seed", "1"], ["-p", "seed", "1", "2"]])
-def test_a_parameter_without_its_value_is_a_usage_error(words):
-    result = CliRunner().invoke(cli.app, ["run", "01_datasets", *words])
+def test_a_parameter_without_its_value_is_a_usage_error(tstmeta, words):
+    result = tstmeta("run", "01_datasets", *words)
     assert (result.exit_code, result.stdout) == (2, "")
     assert "-p NAME VALUE" in result.stderr
 

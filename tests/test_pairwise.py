@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from typer.testing import CliRunner
 
 from tests import studio
 from tests.studio import ANN, BEN
-from tstmeta import cli, data
+from tstmeta import data
 from tstmeta.label_studio import PAIRWISE, read_export, tasks
 from tstmeta.schema import DataError, TstmetaError
 
@@ -96,9 +95,9 @@ def test_systems_are_needed():
         tasks(studio.dataset([1, 1]), form=PAIRWISE)
 
 
-def test_a_file_of_outputs_gets_its_preferences_on_the_command_line():
+def test_a_file_of_outputs_gets_its_preferences_on_the_command_line(tstmeta):
     def run(words):
-        done = CliRunner().invoke(cli.app, words.split())
+        done = tstmeta(words)
         assert done.exit_code == 0, done.output
 
     table = TOY.items[["source", "output", "system", "style"]]

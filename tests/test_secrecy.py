@@ -11,7 +11,7 @@ from urllib.parse import quote
 import pandas as pd
 import pytest
 
-from tests.command import command_line, score_file
+from tests.command import score_file
 from tests.judge.scripted import Act, raw
 from tests.models import tiny
 from tests.models.fake_server import TEXTS, Fake, serving, tiny_engine, tiny_tokenizer
@@ -99,11 +99,10 @@ def served(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def run(tmp_path, monkeypatch):
+def run(tstmeta):
     """The command line beside a file with a style."""
-    command = command_line(tmp_path, monkeypatch)
     pd.read_csv("mine.csv").assign(style="polite").to_csv("mine.csv", index=False)
-    return command
+    return tstmeta
 
 
 def test_a_score_of_a_server_shows_no_secret(tmp_path, run, served, caplog, monkeypatch):
