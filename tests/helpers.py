@@ -1,6 +1,9 @@
 """What several test modules share."""
 
-from collections.abc import Iterable
+import os
+import subprocess
+import sys
+from collections.abc import Container, Iterable
 from importlib.metadata import distribution
 from pathlib import Path
 from typing import Any
@@ -19,6 +22,15 @@ def needs(*names: str) -> pytest.MarkDecorator:
         bool(missing),
         reason=f"raw data not on this machine: {', '.join(missing)} (tstmeta data fetch)",
     )
+
+
+def python(*words: object, codes: Container[int] = (0,), **options: Any) -> Any:
+    """Python in a process of its own, which ends with one of these codes; ``env`` is added."""
+    env = {**os.environ, **options.pop("env", {})}
+    command = [sys.executable, *map(str, words)]
+    done = subprocess.run(command, capture_output=True, text=True, env=env, **options)
+    assert done.returncode in codes, done.stdout + done.stderr
+    return done
 
 
 def nightly_but(paths: Iterable[Path], *quick: str) -> list[Any]:

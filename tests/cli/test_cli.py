@@ -16,6 +16,7 @@ import typer
 from typer.testing import CliRunner
 
 from tests.command import commands, refusal, table
+from tests.helpers import python
 from tstmeta import cli, data
 from tstmeta.data import catalogue
 from tstmeta.stats import alpha
@@ -125,13 +126,12 @@ def test_a_table_can_be_exported_with_nothing_else_on_stdout(tstmeta, name):
 
 
 def test_the_program_prints_plain_tables_when_piped_and_bears_a_pipe_that_closes_early(tstmeta):
-    command = [sys.executable, "-m", "tstmeta", "data", "show", "mine.csv"]
-    environment = {**os.environ, "PYTHONWARNINGS": "default"}
-    shown = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=60)
-    assert (shown.returncode, shown.stderr) == (0, "")
+    words = ("-m", "tstmeta", "data", "show", "mine.csv")
+    shown = python(*words, timeout=60, env={"PYTHONWARNINGS": "default"})
+    assert shown.stderr == ""
     assert "\x1b" not in shown.stdout
     assert shown.stdout.startswith("mine: mine\npart     what")
-    command = f"{shlex.join(command)} --format json | head -c 1"
+    command = f"{shlex.join([sys.executable, *words])} --format json | head -c 1"
     shown = subprocess.run(command, shell=True, capture_output=True, text=True, timeout=60)
     assert shown.stdout == "["
     assert "Traceback" not in shown.stderr
@@ -145,18 +145,14 @@ def test_what_only_lists_does_not_import_pandas(words, shown, tmp_path):
     assert shown in quick(*words.split(), TSTMETA_DATA=str(tmp_path))
 
 
-def quick(*words, **options):
+def quick(*words, **env):
     """What the program prints without pandas."""
     code = (
         f"import sys; from tstmeta import cli; sys.argv = ['tstmeta', *{words}]\n"
         "try: cli.main()\n"
         "except SystemExit: sys.exit('pandas' in sys.modules)"
     )
-    environment = {**os.environ, **options}
-    command = [sys.executable, "-c", code]
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=60)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    return python("-c", code, timeout=60, env=env).stdout
 
 
 @pytest.mark.parametrize(
@@ -199,9 +195,9 @@ time.sleep(10)
 @pytest.mark.skipif(sys.platform == "win32", reason="no such signals")
 @pytest.mark.parametrize("after", [0.02, 0.05, 0.1, 0.2, 0.3, 0.5])
 def test_an_interrupt_at_the_start_is_no_traceback(after):
-    command = [sys.executable, "-c", PROGRAM.format(after=after)]
+    code = PROGRAM.format(after=after)
     for _ in range(2):  # a bare except in a library may swallow it once
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        done = python("-c", code, codes=(0, 130, -2), timeout=60)
         if done.returncode:
             break
     assert "Traceback" not in done.stderr
@@ -213,5 +209,4 @@ def test_the_program_starts_without_the_command_line():
     module, _, name = project["project"]["scripts"]["tstmeta"].partition(":")
     heavy = "{'typer', 'importlib.metadata', 'tstmeta.cli'} & sys.modules.keys()"
     code = f"import sys; before = {heavy}; from {module} import {name}; print({heavy} - before)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "set()\n"
+    assert python("-c", code).stdout == "set()\n"
