@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import tomllib
 from collections.abc import Container, Iterable
 from importlib.metadata import distribution
 from pathlib import Path
@@ -13,6 +14,9 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from tstmeta import data
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
 
 def needs(*names: str) -> pytest.MarkDecorator:

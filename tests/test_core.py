@@ -1,7 +1,6 @@
 """Nothing but the core dependencies: what runs, and what the rest says it needs."""
 
 import json
-import tomllib
 from importlib.metadata import packages_distributions
 from pathlib import Path
 from subprocess import CompletedProcess
@@ -9,10 +8,8 @@ from subprocess import CompletedProcess
 import pytest
 from packaging.utils import canonicalize_name
 
-from tests.helpers import closure, python
+from tests.helpers import PROJECT, closure, python
 
-ROOT = Path(__file__).parents[1]
-CORE = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
 #: Runs commands in a process in which only the core can be imported.
 PROGRAM = """
 import json, sys
@@ -122,7 +119,7 @@ def ran(folder: Path, code: str, codes: tuple[int, ...] = (0,)) -> CompletedProc
 @pytest.fixture(scope="module")
 def results(tmp_path_factory) -> dict[str, list]:
     """Command -> exit code, output with the error, whether the error is one of ours."""
-    kept = closure(CORE) | {"tstmeta"}
+    kept = closure(PROJECT["project"]["dependencies"]) | {"tstmeta"}
     blocked = {
         module
         for module, owners in packages_distributions().items()

@@ -5,9 +5,7 @@ import os
 import shlex
 import subprocess
 import sys
-import tomllib
 import warnings
-from pathlib import Path
 from unittest.mock import Mock
 
 import pandas as pd
@@ -16,7 +14,7 @@ import typer
 from typer.testing import CliRunner
 
 from tests.command import commands, refusal, table
-from tests.helpers import python
+from tests.helpers import PROJECT, python
 from tstmeta import cli, data
 from tstmeta.data import catalogue
 from tstmeta.stats import alpha
@@ -205,8 +203,7 @@ def test_an_interrupt_at_the_start_is_no_traceback(after):
 
 
 def test_the_program_starts_without_the_command_line():
-    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text("utf-8"))
-    module, _, name = project["project"]["scripts"]["tstmeta"].partition(":")
+    module, _, name = PROJECT["project"]["scripts"]["tstmeta"].partition(":")
     heavy = "{'typer', 'importlib.metadata', 'tstmeta.cli'} & sys.modules.keys()"
     code = f"import sys; before = {heavy}; from {module} import {name}; print({heavy} - before)"
     assert python("-c", code).stdout == "set()\n"

@@ -1,12 +1,10 @@
 """Every score that is passed on comes out again where the texts are."""
 
-import tomllib
-
 import numpy as np
 import pandas as pd
 import pytest
 
-from tests import written
+from tests.helpers import PROJECT
 from tests.notebooks import cells
 from tools import book, ship
 from tstmeta import data
@@ -95,8 +93,7 @@ def test_ratings_of_a_served_judge_are_passed_on_without_its_words(tmp_path, mon
 
 
 def test_the_wheel_has_the_numbers_but_for_sets_whose_licence_asks_for_more_than_a_credit():
-    project = tomllib.loads((written.ROOT / "pyproject.toml").read_text())
-    wheel = project["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]
+    wheel = PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]
     names = {place.removeprefix("data/ratings/") for place in wheel if "data/ratings/" in place}
     assert names == {*ship.PARTS, *ship.OURS} - {"alva", "deplain"}
     assert "data/frozen" in wheel
