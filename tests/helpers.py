@@ -28,6 +28,11 @@ def needs(*names: str) -> pytest.MarkDecorator:
     )
 
 
+def where_here(names: Iterable[str]) -> list[Any]:
+    """Data sets as parameters of a test that is skipped for those whose raw files are not here."""
+    return [pytest.param(name, marks=needs(name)) for name in names]
+
+
 def python(*words: object, codes: Container[int] = (0,), **options: Any) -> Any:
     """Python in a process of its own, which ends with one of these codes; ``env`` is added."""
     env = {**os.environ, **options.pop("env", {})}

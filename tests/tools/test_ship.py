@@ -4,10 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.helpers import PROJECT
+from tests.helpers import PROJECT, where_here
 from tests.notebooks import cells
 from tools import book, ship
-from tstmeta import data
 from tstmeta.data import paths, shipped
 from tstmeta.judge.ratings import COLUMNS
 from tstmeta.metrics import registry
@@ -18,10 +17,8 @@ KEYS = ["item_id", "metric", "basis", "signature", "sample"]
 
 @pytest.mark.nightly
 @pytest.mark.timeout(5 * 3600)
-@pytest.mark.parametrize("name", [*ship.PARTS, *ship.OURS])
+@pytest.mark.parametrize("name", where_here([*ship.PARTS, *ship.OURS]))
 def test_every_score_that_is_passed_on_comes_out_again(name, tmp_path):
-    if not data.has_texts(name):
-        pytest.skip(f"raw data not on this machine: {name} (tstmeta data fetch)")
     fresh = ship.scored(name, tmp_path)
     files = [f for f in shipped.folder(name).glob("scores/*.parquet") if f.stem != "released"]
     old = pd.concat(map(pd.read_parquet, files), ignore_index=True)
