@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 
-from tests.helpers import python
+from tests.helpers import ROOT, python
 
-ROOT = Path(__file__).resolve().parents[1]
 BENCHMARKS = ROOT / "benchmarks"
 #: Pairs, or draws, that show the form, not the speed.
 SIZES = {"judge": 40, "lexical": 12, "likelihood": 1, "metrics": 9, "scoring": 60, "stats": 4}

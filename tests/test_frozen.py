@@ -1,12 +1,9 @@
 """Evaluations that must not move, where the frozen files are; the ledger's cells: test_ledger."""
 
-from pathlib import Path
-
 import pytest
 
-from tests.helpers import python
+from tests.helpers import ROOT, python
 
-ROOT = Path(__file__).parents[1]
 CHECK = ROOT.parent / "shared" / "tools" / "frozen.py"
 ACCEPTED = ROOT / "tests" / "frozen" / "accepted.csv"
 #: Its quick part but for mir, of which all metrics would be scored anew.

@@ -14,7 +14,7 @@ import pytest
 from doit.loader import load_tasks
 
 from experiments.training.loop import read_report
-from tests.helpers import python
+from tests.helpers import ROOT, python
 from tests.models import style
 from tests.test_notebook import written
 from tools import book, kernels
@@ -22,8 +22,6 @@ from tstmeta import scoring
 from tstmeta.models import classifiers, hub
 from tstmeta.models.causal import Backbone
 from tstmeta.schema import TstmetaError
-
-ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
