@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 import tstmeta as tst
-from tests.command import CSV
+from tests.command import CSV, success
 from tstmeta.data import shipped
 from tstmeta.huggingface import write_huggingface
 
@@ -103,8 +103,7 @@ def test_the_card_names_licence_citation_and_files(mine, tmp_path, licence, know
 def test_the_command_writes_the_folder(tstmeta, tmp_path):
     command = ("data", "export", "mine.csv", "--to", "huggingface", "-m", "chrf", "--out", "hub")
     (tmp_path / "mine.csv.toml").write_text("examples = true\n")
-    result = tstmeta(*command)
-    assert result.exit_code == 0
+    result = success(tstmeta(*command))
     assert "With texts" in result.stderr
     assert len(pd.read_parquet("hub/items.parquet")) == 4
     assert len(pd.read_parquet("hub/scores.parquet")) == 8

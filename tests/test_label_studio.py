@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests import studio
+from tests.command import success
 from tests.studio import ANN, BEN, MAIL, annotation, exported, result
 from tstmeta import data
 from tstmeta.console import from_inert
@@ -210,15 +211,13 @@ def test_a_broken_file_is_reported_with_a_remedy(text, expected, toy, save):
 
 
 def test_the_form_and_the_ratings_on_the_command_line(tstmeta, tmp_path, save):
-    form = tstmeta("data", "form", "contrast@formal", "--out", tmp_path / "form", "--seed", 3)
-    assert form.exit_code == 0, form.output
+    success(tstmeta("data", "form", "contrast@formal", "--out", tmp_path / "form", "--seed", 3))
     todo = tasks(data.load("contrast@formal"), seed=3)
     first = json.loads((tmp_path / "form" / "tasks-1.json").read_text("utf-8"))
     assert first == [{"data": task} for task in todo[:40].to_dict("records")]
     files = [save(exported(todo[:80], ANN), "a.json"), save(exported(todo[80:], ANN), "b.json")]
     out = tmp_path / "ratings.csv"
-    done = tstmeta("data", "import-ratings", *files, "--data", "contrast", "--out", out)
-    assert done.exit_code == 0, done.output
+    done = success(tstmeta("data", "import-ratings", *files, "--data", "contrast", "--out", out))
     assert "480 ratings by 1 raters of 160 rewrites" in done.stderr
     pd.testing.assert_frame_equal(
         pd.read_csv(out), read_export(files, data.load("contrast")), check_dtype=False

@@ -13,7 +13,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from tests.command import commands, refusal, table
+from tests.command import commands, refusal, success, table
 from tests.helpers import PROJECT, python
 from tstmeta import cli, data
 from tstmeta.data import catalogue
@@ -103,8 +103,7 @@ def test_show_describes_a_file_of_yours(tstmeta):
 
 
 def test_a_data_set_that_is_not_here_has_a_card_and_its_files_are_missing(tstmeta):
-    result = tstmeta("data show mir")
-    assert result.exit_code == 0
+    result = success(tstmeta("data show mir"))
     assert "Sentiment transfer on Yelp" in result.stdout
     assert "tstmeta data fetch mir" in result.stderr
     result = tstmeta("data check pauli --format csv")
@@ -173,8 +172,7 @@ def test_a_shell_completes_commands_options_and_names(typed, completed):
 
 @pytest.mark.parametrize("words", dict(commands(typer.main.get_command(cli.app))))
 def test_h_shows_the_help_of_every_command(tstmeta, words):
-    shown = tstmeta(*words.split(), "-h")
-    assert shown.exit_code == 0
+    shown = success(tstmeta(*words.split(), "-h"))
     assert shown.stdout.startswith("Usage: ")
 
 
