@@ -65,6 +65,12 @@ def refusal(result) -> str:
     return str(result.exception)
 
 
+def success(result) -> Any:
+    """The result of a command that ended well."""
+    assert result.exit_code == 0, result.output
+    return result
+
+
 def table(result) -> pd.DataFrame:
     """The CSV on stdout, which must be all there is on it."""
     assert result.exit_code == 0 or isinstance(result.exception, SystemExit), result.exception

@@ -5,8 +5,9 @@
 
 import os
 import sys
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -60,6 +61,22 @@ def quick_retries() -> Generator[None]:
         with suppress(ImportError):
             patch.setattr("openai._base_client.INITIAL_RETRY_DELAY", 0.001)
         yield
+
+
+@pytest.fixture
+def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A machine without raw data: where it would be."""
+    monkeypatch.setenv("TSTMETA_DATA", str(tmp_path))
+    monkeypatch.setattr("tstmeta.data.paths.external", lambda: tmp_path / "external")
+    return tmp_path
+
+
+@pytest.fixture
+def tstmeta(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable:
+    """Run a command on a machine without raw data and with a score store of its own."""
+    from tests.command import command_line  # which imports the whole command line
+
+    return command_line(tmp_path, monkeypatch)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -1,6 +1,10 @@
 """What several test modules share."""
 
-from collections.abc import Iterable
+import os
+import subprocess
+import sys
+import tomllib
+from collections.abc import Container, Iterable
 from importlib.metadata import distribution
 from pathlib import Path
 from typing import Any
@@ -11,6 +15,9 @@ from packaging.utils import canonicalize_name
 
 from tstmeta import data
 
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+
 
 def needs(*names: str) -> pytest.MarkDecorator:
     """Skip a test, with the reason, when the raw files of a data set are not on this machine."""
@@ -19,6 +26,20 @@ def needs(*names: str) -> pytest.MarkDecorator:
         bool(missing),
         reason=f"raw data not on this machine: {', '.join(missing)} (tstmeta data fetch)",
     )
+
+
+def where_here(names: Iterable[str]) -> list[Any]:
+    """Data sets as parameters of a test that is skipped for those whose raw files are not here."""
+    return [pytest.param(name, marks=needs(name)) for name in names]
+
+
+def python(*words: object, codes: Container[int] = (0,), **options: Any) -> Any:
+    """Python in a process of its own, which ends with one of these codes; ``env`` is added."""
+    env = {**os.environ, **options.pop("env", {})}
+    command = [sys.executable, *map(str, words)]
+    done = subprocess.run(command, capture_output=True, text=True, env=env, **options)
+    assert done.returncode in codes, done.stdout + done.stderr
+    return done
 
 
 def nightly_but(paths: Iterable[Path], *quick: str) -> list[Any]:

@@ -1,11 +1,9 @@
 """The public API: what a notebook imports."""
 
-import subprocess
-import sys
-
 import pytest
 
 import tstmeta as tst
+from tests.helpers import python
 
 
 @pytest.mark.parametrize("name", tst.__all__)
@@ -26,6 +24,4 @@ def test_importing_the_package_imports_nothing_slow():
         "print([name for name in ('torch', 'transformers', 'matplotlib', 'openai', 'nltk')"
         " if name in sys.modules])"
     )
-    command = [sys.executable, "-c", program]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
-    assert done.stdout.strip() == "[]"
+    assert python("-c", program, timeout=120).stdout.strip() == "[]"

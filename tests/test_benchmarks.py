@@ -3,15 +3,14 @@
 import importlib
 import json
 import math
-import subprocess
-import sys
 from datetime import date
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[1]
+from tests.helpers import ROOT, python
+
 BENCHMARKS = ROOT / "benchmarks"
 #: Pairs, or draws, that show the form, not the speed.
 SIZES = {"judge": 40, "lexical": 12, "likelihood": 1, "metrics": 9, "scoring": 60, "stats": 4}
@@ -28,13 +27,10 @@ HOLDS = {
 }
 
 
-def run(name: str, file: Path, *options: str, code: int = 0) -> tuple[str, dict[str, Any]]:
+def run(name: str, file: Path, *options: str) -> tuple[str, dict[str, Any]]:
     """What a script prints, and the report that it writes."""
-    script = [sys.executable, str(BENCHMARKS / f"{name}.py"), "--quick", "--json", str(file)]
-    done = subprocess.run(
-        [*script, *options], capture_output=True, text=True, timeout=500, cwd=file.parent
-    )
-    assert done.returncode == code, done.stderr
+    words = (BENCHMARKS / f"{name}.py", "--quick", "--json", file, *options)
+    done = python(*words, cwd=file.parent, timeout=500)
     assert "Traceback" not in done.stderr
     printed = done.stdout + done.stderr
     return printed, json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}

@@ -4,7 +4,6 @@ import re
 import shutil
 import subprocess
 import sys
-import tomllib
 from importlib.metadata import distribution, distributions, packages_distributions
 from pathlib import Path
 
@@ -15,12 +14,10 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-from tests.helpers import closure
+from tests.helpers import PROJECT, ROOT, closure
 from tests.test_layers import absolute
 from tools import release
 
-ROOT = Path(__file__).parents[1]
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 EXTRAS = PROJECT["project"]["optional-dependencies"]
 DIRECT = [PROJECT["project"]["dependencies"], *EXTRAS.values()]
 DIRECT += [*PROJECT["dependency-groups"].values(), PROJECT["build-system"]["requires"]]

@@ -1,13 +1,9 @@
 """Evaluations that must not move, where the frozen files are; the ledger's cells: test_ledger."""
 
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
 
-ROOT = Path(__file__).parents[1]
+from tests.helpers import ROOT, python
+
 CHECK = ROOT.parent / "shared" / "tools" / "frozen.py"
 ACCEPTED = ROOT / "tests" / "frozen" / "accepted.csv"
 #: Its quick part but for mir, of which all metrics would be scored anew.
@@ -20,7 +16,5 @@ ALL = pytest.param([CHECK], marks=pytest.mark.nightly)
 @pytest.mark.skipif(not CHECK.is_file(), reason="the frozen files are not beside the checkout")
 @pytest.mark.parametrize("command", [["-c", QUICK], ALL])
 def test_nothing_that_is_frozen_has_moved(command):
-    command = [sys.executable, *command, *["--only", "evaluate"] * (QUICK in command)]
-    known = {**os.environ, "PYTHONPATH": str(CHECK.parent)}
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, env=known)
-    assert done.returncode == 0, done.stdout + done.stderr
+    words = [*command, *["--only", "evaluate"] * (QUICK in command)]
+    python(*words, cwd=ROOT, env={"PYTHONPATH": str(CHECK.parent)})

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from experiments.transfer import configuration
-from tests.command import CSV, command_line, score_file
+from tests.command import CSV, refusal, score_file, success
 from tstmeta import console, plot, schema
 from tstmeta.analysis import render
 from tstmeta.data import files, load, paths, table_files
@@ -22,11 +22,6 @@ from tstmeta.schema import TstmetaError
 
 ESC, HALF = "red\x1b[31m\x9bm", os.fsdecode(b"half\xff")
 CONTROLS = ("\x1b", "\x9b")
-
-
-@pytest.fixture
-def run(tmp_path, monkeypatch):
-    return command_line(tmp_path, monkeypatch)
 
 
 class Terminal(io.StringIO):
@@ -43,9 +38,8 @@ def hostile(tmp_path):
     return (*files, "--draws", "20", "--dimension", "content")
 
 
-def test_no_control_character_reaches_figures_and_reports(run, tmp_path, hostile):
-    done = run("evaluate", *hostile, "--report", "report", "--plot", "figure.svg")
-    assert done.exit_code == 0, done.output
+def test_no_control_character_reaches_figures_and_reports(tstmeta, tmp_path, hostile):
+    done = success(tstmeta("evaluate", *hostile, "--report", "report", "--plot", "figure.svg"))
     assert not any(sign in done.output for sign in CONTROLS)
     assert "red\\x1b[31m" in done.stdout
     for path in (tmp_path / "figure.svg", tmp_path / "report/figure.svg"):
@@ -57,16 +51,14 @@ def test_no_control_character_reaches_figures_and_reports(run, tmp_path, hostile
 
 
 @pytest.mark.parametrize("kind", ["csv", "latex"])
-def test_no_control_character_of_a_name_is_printed(run, hostile, kind):
-    done = run("evaluate", *hostile, "--format", kind)
-    assert done.exit_code == 0, done.output
+def test_no_control_character_of_a_name_is_printed(tstmeta, hostile, kind):
+    done = success(tstmeta("evaluate", *hostile, "--format", kind))
     assert CONTROLS[0] not in done.stdout + done.stderr
 
 
-def test_data_show_has_no_control_character(run, tmp_path):
+def test_data_show_has_no_control_character(tstmeta, tmp_path):
     (tmp_path / "mine.csv.toml").write_text('title = "a \\u001b[31m title"\n')
-    done = run("data", "show", "mine.csv")
-    assert done.exit_code == 0, done.output
+    done = success(tstmeta("data", "show", "mine.csv"))
     assert not any(sign in done.output for sign in CONTROLS)
 
 
@@ -113,13 +105,12 @@ EVALUATE = "evaluate --data mine.csv --metric copy-rate --draws 9"
         f"{EVALUATE} --out HALF.csv",
     ],
 )
-def test_a_name_that_is_not_utf8_is_named_with_a_remedy(run, tmp_path, words):
+def test_a_name_that_is_not_utf8_is_named_with_a_remedy(tstmeta, tmp_path, words):
     for name in (f"{HALF}.csv", f"{HALF}.toml"):
         (tmp_path / name).write_text(CSV)
-    done = run(*words.replace("HALF", HALF).split())
-    assert isinstance(done.exception, TstmetaError), done.exception
+    message = refusal(tstmeta(*words.replace("HALF", HALF).split()))
     for part in ("half\udcff", "not UTF-8", "rename it"):
-        assert part in str(done.exception)
+        assert part in message
 
 
 def test_a_cell_of_a_megabyte_is_read(tmp_path):
@@ -127,7 +118,7 @@ def test_a_cell_of_a_megabyte_is_read(tmp_path):
     assert len(load(str(tmp_path / "long.csv")).items["source"][0]) == 1_000_000
 
 
-def test_columns_of_texts_are_not_held_one_by_one(tmp_path, monkeypatch, run):
+def test_columns_of_texts_are_not_held_one_by_one(tmp_path, monkeypatch, tstmeta):
     names = [f"label{n}" for n in range(500)]
     head, row = ",".join(names), ",".join("x" * len(names))
     text = f"source,output,style,system,{head}\n" + f"a,b,formal,A,{row}\na,c,formal,B,{row}\n"
@@ -139,8 +130,7 @@ def test_columns_of_texts_are_not_held_one_by_one(tmp_path, monkeypatch, run):
     assert len(table_files.read(tmp_path / "wide.csv").labels) == 1000
     assert not set(names) & set(columns)
     monkeypatch.setattr(pd.DataFrame, "pivot_table", None)  # needed where values are asked for
-    done = run("data", "form", "wide.csv", "--out", "form")
-    assert done.exit_code == 0, done.output
+    success(tstmeta("data", "form", "wide.csv", "--out", "form"))
 
 
 def model_of(path: Path):
@@ -173,14 +163,12 @@ def test_a_pipe_or_device_is_refused_at_once(tmp_path, name, read):
         read(tmp_path / name)
 
 
-def test_a_metric_with_scores_in_a_file_is_refused_before_it_is_computed(run, monkeypatch):
-    done = run("score", "--data", "mine.csv", "--metric", "bleu", "--out", "scores.csv")
-    assert done.exit_code == 0, done.output
+def test_a_metric_with_scores_in_a_file_is_refused_before_it_is_computed(tstmeta, monkeypatch):
+    success(tstmeta("score", "--data", "mine.csv", "--metric", "bleu", "--out", "scores.csv"))
     from tstmeta.analysis import choice
 
     monkeypatch.setattr(choice, "score", lambda *_, **__: pytest.fail("it was computed"))
     words = ("--scores", "scores.csv", "--draws", "9")
-    done = run("evaluate", "--data", "mine.csv", "--metric", "lexical", *words)
-    assert isinstance(done.exception, TstmetaError), done.exception
-    assert "bleu" in str(done.exception)
-    assert "Remedy" in str(done.exception)
+    message = refusal(tstmeta("evaluate", "--data", "mine.csv", "--metric", "lexical", *words))
+    assert "bleu" in message
+    assert "Remedy" in message

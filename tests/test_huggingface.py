@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 import tstmeta as tst
-from tests.command import CSV, command_line
+from tests.command import CSV, success
 from tstmeta.data import shipped
 from tstmeta.huggingface import write_huggingface
 
@@ -100,14 +100,12 @@ def test_the_card_names_licence_citation_and_files(mine, tmp_path, licence, know
     assert "Cite `lai2022human`" in body
 
 
-def test_the_command_writes_the_folder(tmp_path, monkeypatch):
-    run = command_line(tmp_path, monkeypatch)
+def test_the_command_writes_the_folder(tstmeta, tmp_path):
     command = ("data", "export", "mine.csv", "--to", "huggingface", "-m", "chrf", "--out", "hub")
     (tmp_path / "mine.csv.toml").write_text("examples = true\n")
-    result = run(*command)
-    assert result.exit_code == 0
+    result = success(tstmeta(*command))
     assert "With texts" in result.stderr
     assert len(pd.read_parquet("hub/items.parquet")) == 4
     assert len(pd.read_parquet("hub/scores.parquet")) == 8
-    assert "new or empty" in str(run(*command).exception)
-    assert "new or empty" in str(run(*command[:5]).exception)
+    assert "new or empty" in str(tstmeta(*command).exception)
+    assert "new or empty" in str(tstmeta(*command[:5]).exception)

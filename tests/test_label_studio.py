@@ -7,11 +7,11 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
 from tests import studio
+from tests.command import success
 from tests.studio import ANN, BEN, MAIL, annotation, exported, result
-from tstmeta import cli, data
+from tstmeta import data
 from tstmeta.console import from_inert
 from tstmeta.data import Dataset, paths
 from tstmeta.label_studio import PAIRWISE, RATING, form_id, read_export, tasks, write_form
@@ -210,19 +210,14 @@ def test_a_broken_file_is_reported_with_a_remedy(text, expected, toy, save):
     assert expected in str(caught.value)
 
 
-def test_the_form_and_the_ratings_on_the_command_line(tmp_path, save):
-    def run(*words):
-        return CliRunner().invoke(cli.app, [str(word) for word in words])
-
-    form = run("data", "form", "contrast@formal", "--out", tmp_path / "form", "--seed", 3)
-    assert form.exit_code == 0, form.output
+def test_the_form_and_the_ratings_on_the_command_line(tstmeta, tmp_path, save):
+    success(tstmeta("data", "form", "contrast@formal", "--out", tmp_path / "form", "--seed", 3))
     todo = tasks(data.load("contrast@formal"), seed=3)
     first = json.loads((tmp_path / "form" / "tasks-1.json").read_text("utf-8"))
     assert first == [{"data": task} for task in todo[:40].to_dict("records")]
     files = [save(exported(todo[:80], ANN), "a.json"), save(exported(todo[80:], ANN), "b.json")]
     out = tmp_path / "ratings.csv"
-    done = run("data", "import-ratings", *files, "--data", "contrast", "--out", out)
-    assert done.exit_code == 0, done.output
+    done = success(tstmeta("data", "import-ratings", *files, "--data", "contrast", "--out", out))
     assert "480 ratings by 1 raters of 160 rewrites" in done.stderr
     pd.testing.assert_frame_equal(
         pd.read_csv(out), read_export(files, data.load("contrast")), check_dtype=False

@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from tests.command import CSV, command_line, score_file
+from tests.command import CSV, score_file, success
 from tstmeta.analysis.frame import lower_is_better
 from tstmeta.data import load
 from tstmeta.data.table_files import read_scores
@@ -38,19 +38,15 @@ def mark(tmp_path, monkeypatch):
         del sys.modules[name]
 
 
-def test_a_score_file_runs_no_code(tmp_path, monkeypatch, mark):
-    run = command_line(tmp_path, monkeypatch)
+def test_a_score_file_runs_no_code(tstmeta, tmp_path, mark):
     scores = score_file(tmp_path / "scores.csv", NAME)
-    found = run("evaluate", "--data", "mine.csv", "--scores", scores, "--draws", "20")
-    assert found.exit_code == 0, found.output
+    found = success(tstmeta("evaluate", "--data", "mine.csv", "--scores", scores, "--draws", "20"))
     assert "planted" in found.stdout
     assert not mark.exists()
 
 
-def test_the_same_function_named_as_a_metric_is_computed(tmp_path, monkeypatch, mark):
-    run = command_line(tmp_path, monkeypatch)
-    found = run("score", "--data", "mine.csv", "--metric", "./planted/inner.py:function")
-    assert found.exit_code == 0, found.output
+def test_the_same_function_named_as_a_metric_is_computed(tstmeta, mark):
+    success(tstmeta("score", "--data", "mine.csv", "--metric", "./planted/inner.py:function"))
     assert mark.exists()
 
 

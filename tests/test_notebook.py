@@ -99,10 +99,9 @@ def test_a_parameter_of_another_form_is_refused_and_a_file_that_is_no_notebook(
         parameters(tmp_path / "page.ipynb")
 
 
-def test_a_name_that_is_no_notebook_is_answered_with_those_there_are(tmp_path, monkeypatch):
-    monkeypatch.setattr(paths, "home", lambda: tmp_path)
-    (tmp_path / "notebooks").mkdir()
-    page = written(tmp_path / "notebooks" / "01_first.ipynb")
+def test_a_name_that_is_no_notebook_is_answered_with_those_there_are(home):
+    (home / "notebooks").mkdir()
+    page = written(home / "notebooks" / "01_first.ipynb")
     assert {notebook.find(name) for name in ("01_first", "01_first.ipynb", page)} == {page}
     with pytest.raises(TstmetaError, match="01_first"):
         notebook.find("02_second")

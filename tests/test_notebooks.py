@@ -1,19 +1,14 @@
 """The notebooks of the book: how they are written, that they run, what they refuse."""
 
 import ast
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import nbformat
 import papermill
 import pytest
-from typer.testing import CliRunner
 
-from tests.helpers import nightly_but
-from tstmeta import cli
+from tests.helpers import nightly_but, python
 from tstmeta.notebook import check, parameters
 
 FOLDER = Path(__file__).parents[1] / "notebooks"
@@ -69,12 +64,8 @@ def output_text(notebook: nbformat.NotebookNode) -> str:
 def run(place: Path, name: str, *words: str) -> nbformat.NotebookNode:
     """Run a notebook as a user without raw files does and read what comes out."""
     out = place / f"{name}.ipynb"
-    command = [sys.executable, "-m", "tstmeta", "run", name, *words, "--out", str(out)]
-    environment = {**os.environ, "TSTMETA_DATA": str(place / "none")}
-    done = subprocess.run(
-        command, cwd=place, env=environment, capture_output=True, text=True, timeout=300
-    )
-    assert done.returncode == 0, done.stderr
+    words = ("-m", "tstmeta", "run", name, *words, "--out", str(out))
+    done = python(*words, cwd=place, timeout=300, env={"TSTMETA_DATA": str(place / "none")})
     assert done.stdout == ""
     return nbformat.read(out, as_version=4)
 
@@ -131,8 +122,8 @@ def test_a_file_of_ones_own_is_a_parameter(path, tmp_path):
 
 
 @pytest.mark.parametrize("words", [["-p", "seed"], ["seed", "1"], ["-p", "seed", "1", "2"]])
-def test_a_parameter_without_its_value_is_a_usage_error(words):
-    result = CliRunner().invoke(cli.app, ["run", "01_datasets", *words])
+def test_a_parameter_without_its_value_is_a_usage_error(tstmeta, words):
+    result = tstmeta("run", "01_datasets", *words)
     assert (result.exit_code, result.stdout) == (2, "")
     assert "-p NAME VALUE" in result.stderr
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from typer.testing import CliRunner
 
 from tests import studio
+from tests.command import success
 from tests.studio import ANN, BEN
-from tstmeta import cli, data
+from tstmeta import data
 from tstmeta.label_studio import PAIRWISE, read_export, tasks
 from tstmeta.schema import DataError, TstmetaError
 
@@ -96,17 +96,15 @@ def test_systems_are_needed():
         tasks(studio.dataset([1, 1]), form=PAIRWISE)
 
 
-def test_a_file_of_outputs_gets_its_preferences_on_the_command_line():
-    def run(words):
-        done = CliRunner().invoke(cli.app, words.split())
-        assert done.exit_code == 0, done.output
-
+def test_a_file_of_outputs_gets_its_preferences_on_the_command_line(tstmeta):
     table = TOY.items[["source", "output", "system", "style"]]
     save(table.assign(output="=1\x07 " + table["output"]), "ends.csv")  # a formula, a control
-    run("data form ends.csv --pairwise --where system=light --where system=strong --limit 6 -o f")
+    where = "--where system=light --where system=strong"
+    success(tstmeta(f"data form ends.csv --pairwise {where} --limit 6 -o f"))
     sheet = pd.read_csv("f/comparisons.csv").assign(**dict.fromkeys(QUESTIONS, "A"))
     assert sheet["A"].str.startswith("'=1\\x07").all()
-    run(f"data import-preferences {save(sheet)} --data ends.csv --out preferences.csv")
+    words = f"data import-preferences {save(sheet)} --data ends.csv --out preferences.csv"
+    success(tstmeta(words))
     Path("ends.csv.toml").write_text('preferences = "preferences.csv"\n')
     actual = data.load("ends.csv").preferences
     assert len(actual) == 9

@@ -2,10 +2,10 @@
 
 import json
 import os
-import subprocess
-import sys
 
 import pytest
+
+from tests.helpers import python
 
 #: Modules of a package that adds to ours, and its entry points.
 MODULES = {
@@ -98,10 +98,8 @@ def results(tmp_path_factory) -> dict:
         "broken = their_fails\n"
     )
     path = os.pathsep.join([str(site), os.environ.get("PYTHONPATH", "")])
-    environment = {**os.environ, "PYTHONPATH": path, "TSTMETA_DATA": str(site)}
-    command = [sys.executable, "-c", PROGRAM, json.dumps(list(BROKEN))]
-    done = subprocess.run(command, cwd=site, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    env = {"PYTHONPATH": path, "TSTMETA_DATA": str(site)}
+    done = python("-c", PROGRAM, json.dumps(list(BROKEN)), cwd=site, env=env)
     return json.loads(done.stdout.splitlines()[-1])
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests import written
-from tests.helpers import needs
+from tests.helpers import needs, where_here
 from tstmeta import data, schema
 from tstmeta.data import paths
 from tstmeta.schema import TstmetaError
@@ -93,15 +93,13 @@ def test_the_search_knows_the_columns_of_persons():
     assert (alone, within, long) == (1, 0, 1)
 
 
-@pytest.mark.parametrize("name", data.names())
+@pytest.mark.parametrize("name", where_here(data.names()))
 def test_no_table_that_a_loader_makes_holds_one(name):
-    if not data.has_texts(name):
-        pytest.skip(f"raw data not on this machine: {name} (tstmeta data fetch)")
     try:
         loaded = data.load(name)
     except TstmetaError:  # a corpus of single sentences
-        module = __import__(f"tstmeta.data.{name}", fromlist=["corpus"])
-        assert leaks(written.table_text(module.corpus(data.root(name)))) == 0
+        corpus = data._module(name).corpus(data.root(name))
+        assert leaks(written.table_text(corpus)) == 0
         return
     for table in schema.TABLES:
         frame = getattr(loaded, table)

@@ -11,7 +11,7 @@ from urllib.parse import quote
 import pandas as pd
 import pytest
 
-from tests.command import command_line, score_file
+from tests.command import score_file, success
 from tests.judge.scripted import Act, raw
 from tests.models import tiny
 from tests.models.fake_server import TEXTS, Fake, serving, tiny_engine, tiny_tokenizer
@@ -99,11 +99,10 @@ def served(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def run(tmp_path, monkeypatch):
+def run(tstmeta):
     """The command line beside a file with a style."""
-    command = command_line(tmp_path, monkeypatch)
     pd.read_csv("mine.csv").assign(style="polite").to_csv("mine.csv", index=False)
-    return command
+    return tstmeta
 
 
 def test_a_score_of_a_server_shows_no_secret(tmp_path, run, served, caplog, monkeypatch):
@@ -115,8 +114,7 @@ def test_a_score_of_a_server_shows_no_secret(tmp_path, run, served, caplog, monk
     assert fake.seen_keys == {f"Bearer {KEY}"}
     assert found.exit_code == 0, found.output
     assert "likelihood:" in found.stdout
-    page = run("explain", *REWRITE, "--model", words)
-    assert page.exit_code == 0, page.output
+    page = success(run("explain", *REWRITE, "--model", words))
     files = [path for path in (tmp_path / "store").rglob("*") if path.is_file()]
     shown = [found.output, page.output, caplog.text, *files]
     assert not secret_in(*shown, *(path.read_bytes() for path in files))
@@ -124,8 +122,7 @@ def test_a_score_of_a_server_shows_no_secret(tmp_path, run, served, caplog, monk
 
 def test_an_old_score_file_with_a_secret_in_a_name_shows_it_no_more(run):
     scores = score_file(Path("scores.csv"), f"likelihood:8b+{URL}")
-    found = run("evaluate", "--data", "mine.csv", "--scores", scores, "--draws", "20")
-    assert found.exit_code == 0
+    found = success(run("evaluate", "--data", "mine.csv", "--scores", scores, "--draws", "20"))
     assert "likelihood:8b+http://127.0.0.1:9/v1" in found.stdout
     assert not secret_in(found.output)
 

@@ -30,12 +30,11 @@ def tracked() -> list[Path]:
     return [ROOT / name for name in names if name and (ROOT / name).is_file()]
 
 
-def built(*folders: str) -> list[Path]:
-    """Files below the folders (default: all of :data:`BUILT`) that are ours and hold text."""
-    found = [path for one in folders or BUILT for path in sorted((ROOT / one).rglob("*"))]
+def built(folder: str) -> list[Path]:
+    """Files below a folder that are ours and hold text."""
     return [
         path
-        for path in found
+        for path in sorted((ROOT / folder).rglob("*"))
         if path.is_file()
         and path.suffix not in BINARY
         and not any(part in path.as_posix() for part in NOT_OURS)

@@ -9,14 +9,6 @@ from tstmeta.data import names, paths
 from tstmeta.metrics import get
 from tstmeta.schema import MissingData
 
-
-@pytest.fixture
-def bare(monkeypatch, tmp_path):
-    """A machine without raw files."""
-    monkeypatch.setenv("TSTMETA_DATA", str(tmp_path / "none"))
-    monkeypatch.setattr(paths, "external", lambda: tmp_path / "none")
-
-
 FRAMES = sorted(path.stem for path in paths.project("frozen").glob("*.csv"))
 
 

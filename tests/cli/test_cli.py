@@ -5,9 +5,7 @@ import os
 import shlex
 import subprocess
 import sys
-import tomllib
 import warnings
-from pathlib import Path
 from unittest.mock import Mock
 
 import pandas as pd
@@ -15,7 +13,8 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from tests.command import commands, refusal, table
+from tests.command import commands, refusal, success, table
+from tests.helpers import PROJECT, python
 from tstmeta import cli, data
 from tstmeta.data import catalogue
 from tstmeta.stats import alpha
@@ -104,8 +103,7 @@ def test_show_describes_a_file_of_yours(tstmeta):
 
 
 def test_a_data_set_that_is_not_here_has_a_card_and_its_files_are_missing(tstmeta):
-    result = tstmeta("data show mir")
-    assert result.exit_code == 0
+    result = success(tstmeta("data show mir"))
     assert "Sentiment transfer on Yelp" in result.stdout
     assert "tstmeta data fetch mir" in result.stderr
     result = tstmeta("data check pauli --format csv")
@@ -125,13 +123,12 @@ def test_a_table_can_be_exported_with_nothing_else_on_stdout(tstmeta, name):
 
 
 def test_the_program_prints_plain_tables_when_piped_and_bears_a_pipe_that_closes_early(tstmeta):
-    command = [sys.executable, "-m", "tstmeta", "data", "show", "mine.csv"]
-    environment = {**os.environ, "PYTHONWARNINGS": "default"}
-    shown = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=60)
-    assert (shown.returncode, shown.stderr) == (0, "")
+    words = ("-m", "tstmeta", "data", "show", "mine.csv")
+    shown = python(*words, timeout=60, env={"PYTHONWARNINGS": "default"})
+    assert shown.stderr == ""
     assert "\x1b" not in shown.stdout
     assert shown.stdout.startswith("mine: mine\npart     what")
-    command = f"{shlex.join(command)} --format json | head -c 1"
+    command = f"{shlex.join([sys.executable, *words])} --format json | head -c 1"
     shown = subprocess.run(command, shell=True, capture_output=True, text=True, timeout=60)
     assert shown.stdout == "["
     assert "Traceback" not in shown.stderr
@@ -145,18 +142,14 @@ def test_what_only_lists_does_not_import_pandas(words, shown, tmp_path):
     assert shown in quick(*words.split(), TSTMETA_DATA=str(tmp_path))
 
 
-def quick(*words, **options):
+def quick(*words, **env):
     """What the program prints without pandas."""
     code = (
         f"import sys; from tstmeta import cli; sys.argv = ['tstmeta', *{words}]\n"
         "try: cli.main()\n"
         "except SystemExit: sys.exit('pandas' in sys.modules)"
     )
-    environment = {**os.environ, **options}
-    command = [sys.executable, "-c", code]
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=60)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    return python("-c", code, timeout=60, env=env).stdout
 
 
 @pytest.mark.parametrize(
@@ -179,8 +172,7 @@ def test_a_shell_completes_commands_options_and_names(typed, completed):
 
 @pytest.mark.parametrize("words", dict(commands(typer.main.get_command(cli.app))))
 def test_h_shows_the_help_of_every_command(tstmeta, words):
-    shown = tstmeta(*words.split(), "-h")
-    assert shown.exit_code == 0
+    shown = success(tstmeta(*words.split(), "-h"))
     assert shown.stdout.startswith("Usage: ")
 
 
@@ -199,9 +191,9 @@ time.sleep(10)
 @pytest.mark.skipif(sys.platform == "win32", reason="no such signals")
 @pytest.mark.parametrize("after", [0.02, 0.05, 0.1, 0.2, 0.3, 0.5])
 def test_an_interrupt_at_the_start_is_no_traceback(after):
-    command = [sys.executable, "-c", PROGRAM.format(after=after)]
+    code = PROGRAM.format(after=after)
     for _ in range(2):  # a bare except in a library may swallow it once
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        done = python("-c", code, codes=(0, 130, -2), timeout=60)
         if done.returncode:
             break
     assert "Traceback" not in done.stderr
@@ -209,9 +201,7 @@ def test_an_interrupt_at_the_start_is_no_traceback(after):
 
 
 def test_the_program_starts_without_the_command_line():
-    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text("utf-8"))
-    module, _, name = project["project"]["scripts"]["tstmeta"].partition(":")
+    module, _, name = PROJECT["project"]["scripts"]["tstmeta"].partition(":")
     heavy = "{'typer', 'importlib.metadata', 'tstmeta.cli'} & sys.modules.keys()"
     code = f"import sys; before = {heavy}; from {module} import {name}; print({heavy} - before)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "set()\n"
+    assert python("-c", code).stdout == "set()\n"

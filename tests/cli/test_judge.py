@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.command import table
+from tests.command import success, table
 from tests.judge import scripted
 from tests.judge.asking import fences
 from tests.judge.scripted import error, says
@@ -108,7 +108,6 @@ def test_ctrl_c_keeps_what_was_answered_and_the_same_command_goes_on(tstmeta, tm
         _, shown = process.communicate(timeout=20)  # it does not wait for the slow answer
         assert process.returncode == 130, shown
         assert not (tmp_path / "rows.csv").exists()
-        result = tstmeta(words)
-        assert result.exit_code == 0, result.stderr
+        result = success(tstmeta(words))
         assert "2 requests (2 answers are kept)" in result.stderr
         assert server.requests == 5  # the third was under way, and nobody has its answer

@@ -5,7 +5,7 @@ import re
 import pandas as pd
 import pytest
 
-from tests.command import refusal, table
+from tests.command import refusal, success, table
 from tests.likelihood import small
 from tstmeta import schema
 from tstmeta.ledger.cells import cells
@@ -74,8 +74,7 @@ def explain(tstmeta, tmp_path):
 
 def test_a_rewrite_is_shown_with_its_values_and_a_row_a_token(explain):
     rows = table(explain(f"{TEXTS} --format csv"))
-    result = explain(TEXTS)
-    assert result.exit_code == 0
+    result = success(explain(TEXTS))
     lines = result.stdout.splitlines()
     assert lines[:2] == ["source  the cat sat down", "style   formal"]
     content, lead = (pd.to_numeric(rows[name]).mean() for name in ("content", "lead"))
@@ -92,8 +91,7 @@ def test_no_text_steers_a_terminal(explain):
 
 
 def test_an_empty_output_has_a_value_and_no_style_has_none(explain):
-    result = explain("--source a --output '' --style b")
-    assert result.exit_code == 0
+    result = success(explain("--source a --output '' --style b"))
     assert "empty   empty output" in result.stdout
     result = explain("--source a --output b --style ''")
     assert (result.exit_code, result.stderr) == (1, "no value\n")

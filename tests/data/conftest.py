@@ -1,4 +1,4 @@
-"""Files of one's own, as tests write them, and a machine without any other."""
+"""Files of one's own, as tests write them."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -7,16 +7,6 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-
-from tstmeta.data import paths
-
-
-@pytest.fixture
-def bare(tmp_path, monkeypatch) -> Path:
-    """A machine without raw data: where it would be."""
-    monkeypatch.setenv("TSTMETA_DATA", str(tmp_path))
-    monkeypatch.setattr(paths, "external", lambda: tmp_path / "external")
-    return tmp_path
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ SYSTEMS = "easse/easse/resources/data/system_outputs/turkcorpus/test"
 
 
 @pytest.fixture
-def root(tmp_path):
+def loaded(tmp_path):
     """Two sentences; every collection has a little of each kind of row."""
     write(tmp_path / "asset/dataset/asset.test.orig", ORIGINALS)
     for number in range(10):
@@ -43,7 +43,7 @@ def root(tmp_path):
     write_rows(tmp_path / PAIRS, f"{columns} other_simplification winner", rows)
     study(tmp_path, "simplicity_da", ["ACCESS", "Hybrid"])
     study(tmp_path, "structural", ["SEMoses_LM^m"])
-    return tmp_path
+    return alva.load(tmp_path)
 
 
 def study(root, name, systems):
@@ -66,24 +66,22 @@ def study(root, name, systems):
     write_table(root / META / f"metrics_per_sentence/metrics_{stem}.csv", scores)
 
 
-def test_collections_are_subsets_with_their_own_scale_and_readable_ids(root):
-    whole = alva.load(root)
-    systems = whole.items.set_index("item_id")["system"]
+def test_collections_are_subsets_with_their_own_scale_and_readable_ids(loaded):
+    systems = loaded.items.set_index("item_id")["system"]
     assert systems[["asset-0", "asset-1"]].tolist() == ["ACCESS", ""]  # who printed the same
-    assert whole.items["item_id"].tolist() == [
+    assert loaded.items["item_id"].tolist() == [
         *("asset-0", "asset-1", "simplicity_da-0-ACCESS", "simplicity_da-0-Hybrid"),
         *("structural-0-SEMoses_LM^m", "preferences-1-asset-1"),
         *("preferences-1-turkcorpus-1", "preferences-1-hsplit-1"),
     ]
-    sizes = {name: len(subset(whole).items) for name, subset in alva.SUBSETS.items()}
+    sizes = {name: len(subset(loaded).items) for name, subset in alva.SUBSETS.items()}
     assert sizes == {"asset": 2, "simplicity_da": 2, "structural": 1, "preferences": 3}
-    structural = alva.SUBSETS["structural"](whole)
+    structural = alva.SUBSETS["structural"](loaded)
     assert structural.card.scale["style"] == (-2.0, 2.0)
-    assert whole.card.scale["style"] == (-2.0, 100.0)
+    assert loaded.card.scale["style"] == (-2.0, 100.0)
 
 
-def test_single_ratings_are_kept_where_there_are_any_and_means_elsewhere(root):
-    loaded = alva.load(root)
+def test_single_ratings_are_kept_where_there_are_any_and_means_elsewhere(loaded):
     by_item = dict(list(loaded.ratings.groupby("item_id")))
     rows = by_item["simplicity_da-0-ACCESS"][["dimension", "rater", "value"]]
     assert rows.to_numpy().tolist() == [
@@ -99,8 +97,7 @@ def test_single_ratings_are_kept_where_there_are_any_and_means_elsewhere(root):
     assert set(loaded.preferences["rater"]) == {"r7"}
 
 
-def test_preferences_compare_items_that_are_references(root):
-    loaded = alva.load(root)
+def test_preferences_compare_items_that_are_references(loaded):
     assert loaded.preferences[["item_a", "item_b", "dimension", "value"]].to_numpy().tolist() == [
         ["preferences-1-asset-1", "preferences-1-turkcorpus-1", "fluency", "a"],
         ["preferences-1-asset-1", "preferences-1-turkcorpus-1", "content", "tie"],
@@ -112,8 +109,7 @@ def test_preferences_compare_items_that_are_references(root):
     assert items["references"].map(len)["preferences-1-asset-1":].tolist() == [9, 10, 10]
 
 
-def test_released_scores_have_a_name_for_each_set_of_references(root):
-    scores = alva.load(root).scores
-    scores = scores[scores["item_id"] == "simplicity_da-0-Hybrid"].groupby("metric")
+def test_released_scores_have_a_name_for_each_set_of_references(loaded):
+    scores = loaded.scores.query("item_id == 'simplicity_da-0-Hybrid'").groupby("metric")
     assert set(scores.groups) >= {"released:bleu-asset", "released:bleu-turk", "released:fkgl"}
     assert scores.get_group("released:fkgl")["value"].tolist() == [4.0]

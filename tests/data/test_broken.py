@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tstmeta.data import Card, Dataset
+from tests.scored import dataset
 from tstmeta.data.table_files import rated, read, read_scores
-from tstmeta.data.tables import items_table
 from tstmeta.schema import DataError
 
 HEAD = "source,output,content.r1,content.r2\n"
@@ -157,8 +156,7 @@ BROKEN = {
         for name, (text, *place) in BROKEN_CARD.items()
     },
 }
-ITEMS = items_table("mine", item_id=["1", "2"], source_id="s", source="s", output="o")
-MINE = Dataset.of("mine", ITEMS, Card("mine"))
+MINE = dataset({}, {}, name="mine")
 read_scored = partial(read_scores, dataset=MINE)
 
 

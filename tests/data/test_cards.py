@@ -5,7 +5,7 @@ import re
 import pandas as pd
 import pytest
 
-from tests.helpers import needs
+from tests.helpers import where_here
 from tstmeta import data, schema
 from tstmeta.data import Card, paths
 
@@ -48,14 +48,10 @@ def outside(ratings: pd.DataFrame, scale: dict[str, tuple[float, float]]) -> lis
     ]
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=needs(name))
-        for name in NAMES
-        if not getattr(data._module(name), "CORPUS", False)
-    ],
-)
+REWRITES = [name for name in NAMES if not getattr(data._module(name), "CORPUS", False)]
+
+
+@pytest.mark.parametrize("name", where_here(REWRITES))
 def test_the_card_has_the_number_of_items_and_scales_that_cover_all_ratings(name):
     dataset = data.load(name)
     assert dataset.card.facts["items"] == len(dataset.items)

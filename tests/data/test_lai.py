@@ -36,7 +36,7 @@ def json_line(name, number):
 
 
 @pytest.fixture
-def root(tmp_path, monkeypatch):
+def loaded(tmp_path, monkeypatch):
     """Four sources, two a direction."""
     monkeypatch.setattr(lai, "INFORMAL", 2)
     for name in METRICS:
@@ -50,11 +50,11 @@ def root(tmp_path, monkeypatch):
     for k in (1, 2, 3):
         lines = [f"ref {k} of {n}" for n in range(4)]
         write(tmp_path / "data" / "xformal" / f"fr.80.ref{k}", lines)
-    return tmp_path
+    return lai.load(tmp_path)
 
 
-def test_items_go_source_by_source_and_know_their_direction(root):
-    items = lai.load(root).items
+def test_items_go_source_by_source_and_know_their_direction(loaded):
+    items = loaded.items
     assert len(items) == 36
     assert items["item_id"].tolist()[:2] == ["I2F-00-bart", "I2F-00-high"]
     columns = ["source_id", "system", "style", "direction", "source", "output", "references"]
@@ -64,16 +64,15 @@ def test_items_go_source_by_source_and_know_their_direction(root):
     assert items.loc[items["is_reference"], "system"].unique().tolist() == ["ref"]
 
 
-def test_the_two_slots_are_the_raters(root):
-    loaded = lai.load(root)
+def test_the_two_slots_are_the_raters(loaded):
     assert len(loaded.ratings) == 36 * 6
     for dimension, values in HUMAN.items():
         assert loaded.raters(dimension).drop_duplicates().to_numpy().tolist() == [list(values)]
     assert loaded.label("survey")[["I2F-00-bart", "F2I-03-zhou"]].tolist() == ["1", "2"]
 
 
-def test_released_scores_keep_their_values_and_name_basis_and_dimension(root):
-    scores = lai.load(root).scores
+def test_released_scores_keep_their_values_and_name_basis_and_dimension(loaded):
+    scores = loaded.scores
     item = scores[scores["item_id"] == "I2F-01-yi"]
     actual = dict(item[["signature", "value"]].itertuples(index=False, name=None))
 
@@ -94,8 +93,7 @@ def test_released_scores_keep_their_values_and_name_basis_and_dimension(root):
     assert scores["metric"].str.startswith("released:").all()
 
 
-def test_subsets_take_their_systems_out(root):
-    loaded = lai.load(root)
+def test_subsets_take_their_systems_out(loaded):
     sizes = {name: len(subset(loaded).items) for name, subset in lai.SUBSETS.items()}
     assert [*sizes.values()] == [32, 28, 4, 36, 32, 36]
     part = lai.SUBSETS["pauli2025"](loaded)
@@ -103,7 +101,7 @@ def test_subsets_take_their_systems_out(root):
     assert len(part.scores) == 32 * 13
 
 
-def test_the_four_references_stand_in_upstream_order(root):
-    four = lai.SUBSETS["references4"](lai.load(root)).items.set_index("item_id")
+def test_the_four_references_stand_in_upstream_order(loaded):
+    four = lai.SUBSETS["references4"](loaded).items.set_index("item_id")
     expected = ["ref says 2.", "ref 1 of 2", "ref 2 of 2", "ref 3 of 2"]
     assert four.loc["F2I-02-luo", "references"] == expected

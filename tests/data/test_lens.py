@@ -12,7 +12,7 @@ OVERALL, PAST = "data/simpeval_2022.csv", "data/simpeval_past.csv"
 
 
 @pytest.fixture
-def root(tmp_path):
+def loaded(tmp_path):
     """One new sentence by a system and two people, one old one by a system and a corpus."""
     columns = "WorkerId Input.id Input.original Input.simplified Input.system"
     answers = " ".join(f"Answer.{question}" for question in lens.QUESTIONS)
@@ -35,22 +35,21 @@ def root(tmp_path):
     columns = "original processed_generation original_id system"
     people = " ".join(f"rating_{person}" for person in range(1, 6))
     write_rows(tmp_path / PAST, f"{columns} {people}", rows)
-    return tmp_path
+    return lens.load(tmp_path)
 
 
-def test_collections_are_kept_apart(root):
-    whole = lens.load(root)
-    parts = {name: subset(whole) for name, subset in lens.SUBSETS.items()}
+def test_collections_are_kept_apart(loaded):
+    parts = {name: subset(loaded) for name, subset in lens.SUBSETS.items()}
     sizes = {name: len(part.items) for name, part in parts.items()}
     assert sizes == {"simpda_2022": 3, "simplikert_2022": 3, "simpeval_past": 2}
     assert parts["simplikert_2022"].card.scale["style"] == (-2.0, 2.0)
     assert parts["simplikert_2022"].means["style"].tolist() == [-2.0] * 3
     assert parts["simpda_2022"].means["style"].tolist() == [70.0] * 3
-    assert whole.label("sentence_type").tolist() == ["Splittings"] * 3 + [""] * 5
+    assert loaded.label("sentence_type").tolist() == ["Splittings"] * 3 + [""] * 5
 
 
-def test_people_are_references_of_their_sentence(root):
-    items = lens.load(root).items.set_index("item_id")
+def test_people_are_references_of_their_sentence(loaded):
+    items = loaded.items.set_index("item_id")
     muss = items.loc["simpda_2022-4-Muss"]
     assert muss["references"] == [f"Human {n} Writing says it snowed." for n in (1, 2)]
     people = ["simpda_2022-4-Human-1-Writing", "simpeval_past-4-asset.test.simp"]
@@ -59,7 +58,7 @@ def test_people_are_references_of_their_sentence(root):
     assert items.loc["simpeval_past-4-copy", "references"] == ["They fixed it (asset.test.simp)."]
 
 
-def test_overall_ratings_join_only_where_the_text_is_the_same(root):
-    overall = lens.SUBSETS["simpda_2022"](lens.load(root)).raters("overall")
+def test_overall_ratings_join_only_where_the_text_is_the_same(loaded):
+    overall = lens.SUBSETS["simpda_2022"](loaded).raters("overall")
     assert overall.notna().sum(axis=1).tolist() == [3, 3, 0]
     assert overall.loc["simpda_2022-4-Muss"].dropna().tolist() == [61.0, 62.0, 63.0]

@@ -39,7 +39,7 @@ def form(corpus, ending, number):
 
 
 @pytest.fixture
-def root(tmp_path):
+def loaded(tmp_path):
     """Three sources a direction and corpus, of which two were rated."""
     for name, directions in li2018.DIRECTIONS.items():
         references, human_ending = li2018.FILES[name]
@@ -61,11 +61,10 @@ def root(tmp_path):
         with path.open("w", newline="", encoding="utf-8") as file:
             rows = [form(name, end, n) for n in (0, 1) for end in directions]
             csv.writer(file, quoting=csv.QUOTE_ALL).writerows([HEADER, *rows])
-    return tmp_path
+    return li2018.load(tmp_path)
 
 
-def test_every_output_is_an_item_and_so_is_every_edited_text(root):
-    loaded = li2018.load(root)
+def test_every_output_is_an_item_and_so_is_every_edited_text(loaded):
     items = loaded.items
     # 8 systems x 6 sources, two gaps on Amazon, and two edited texts in each corpus
     corpora = loaded.label("corpus").value_counts()
@@ -79,16 +78,14 @@ def test_every_output_is_an_item_and_so_is_every_edited_text(root):
     ]
 
 
-def test_a_rating_finds_its_system_by_its_text(root):
-    loaded = li2018.load(root)
+def test_a_rating_finds_its_system_by_its_text(loaded):
     # The last text of the form is the first system's, in the direction of the worker's target.
     means = loaded.means.loc["captions-factual2humorous-1-StyleEmbedding"]
     assert means[["fluency", "style", "content"]].tolist() == list(ANSWERS[7])
     assert loaded.means.loc["captions-factual2humorous-2-StyleEmbedding"].isna().all()
 
 
-def test_texts_of_several_systems_get_one_rating_each_in_the_stated_order(root):
-    loaded = li2018.load(root)
+def test_texts_of_several_systems_get_one_rating_each_in_the_stated_order(loaded):
     three = [f"yelp-neg2pos-0-{s}" for s in ("MultiDecoder", "CrossAligned", "DeleteOnly")]
     # In the form they stand as DeleteOnly (2), CrossAligned (5), MultiDecoder (6).
     assert loaded.means.loc[three, "fluency"].tolist() == [ANSWERS[k][0] for k in (2, 5, 6)]
@@ -97,8 +94,7 @@ def test_texts_of_several_systems_get_one_rating_each_in_the_stated_order(root):
     assert set(loaded.ratings["rater"]) == {"r1"}
 
 
-def test_an_edited_text_becomes_an_item_without_system(root):
-    loaded = li2018.load(root)
+def test_an_edited_text_becomes_an_item_without_system(loaded):
     item = loaded.items.set_index("item_id").loc["amazon-pos2neg-1-rated-1"]
     columns = ["system", "output", "source_id", "is_reference"]
     assert item[columns].tolist() == ["", "edited on its way", "amazon-pos2neg-1", False]

@@ -28,17 +28,17 @@ def row(task, intention, people):
 
 
 @pytest.fixture
-def root(tmp_path):
+def loaded(tmp_path):
     """Two rewrites a task; the slots' people change from file to file."""
     for number, task in enumerate(pauli.TASKS, 1):
         people = PEOPLE[:3] if number % 2 else [PEOPLE[3], PEOPLE[0], PEOPLE[2]]
         rows = [row(task, intention, people) for intention in ("style", "insertion")]
         write_table(tmp_path / "data" / f"syntest_anno{number}.csv", rows)
-    return tmp_path
+    return pauli.load(tmp_path)
 
 
-def test_an_item_is_named_by_task_sample_and_intention(root):
-    items = pauli.load(root).items.set_index("item_id")
+def test_an_item_is_named_by_task_sample_and_intention(loaded):
+    items = loaded.items.set_index("item_id")
     assert len(items) == 12
     assert items.loc["detoxify-7-style", "source_id"] == "detoxify-7"
     assert items.loc["detoxify-7-insertion", "system"] == "insertion"
@@ -49,15 +49,13 @@ def test_an_item_is_named_by_task_sample_and_intention(root):
     assert not items["is_reference"].any()
 
 
-def test_a_person_has_one_name_in_all_files(root):
-    loaded = pauli.load(root)
+def test_a_person_has_one_name_in_all_files(loaded):
     second = loaded.raters("style").loc["detoxify-7-style"]
     assert second.drop("r2").to_dict() == {"r1": 4.0, "r3": 3.0, "r4": 5.0}
     assert set(loaded.ratings["rater"]) == {"r1", "r2", "r3", "r4"}
 
 
-def test_labels_follow_from_the_intention(root):
-    loaded = pauli.load(root)
+def test_labels_follow_from_the_intention(loaded):
     names = ["task", "corpus", "intention", "shift", "error", "construction", "step"]
     expected = "sentiment news style strong none manual", "catchy ads insertion light insertion"
     items = ("sentiment-7-style", "catchy-7-insertion")

@@ -10,7 +10,7 @@ GPT, LLAMA = (f"vizualize/models_to_plot/russe2022/{file}" for file in russe2022
 
 
 @pytest.fixture
-def root(tmp_path):
+def loaded(tmp_path):
     """Two sources, each rewritten by two teams; the second judge gives no fluency."""
     rows = [
         {"original": f"source {n}", "method_output": f"{team} {n}", "participant_name": team}
@@ -23,11 +23,10 @@ def root(tmp_path):
     for file, fluency in ((GPT, 0.5), (LLAMA, "")):
         answers = dict.fromkeys(russe2022.ANSWERS, 1.0) | {"fluency_score": fluency}
         write_table(tmp_path / file, [answers for _ in rows])
-    return tmp_path
+    return russe2022.load(tmp_path)
 
 
-def test_systems_are_numbered_and_nobody_is_named(root):
-    loaded = russe2022.load(root)
+def test_systems_are_numbered_and_nobody_is_named(loaded):
     assert loaded.items["item_id"].tolist() == ["0-s1", "1-s1", "0-s2", "1-s2"]
     columns = ["source", "output", "references", "system", "language", "style"]
     expected = ["source 1", "team a 1", ["reference 1"], "s2", "ru", "non-toxic"]
@@ -35,8 +34,8 @@ def test_systems_are_numbered_and_nobody_is_named(root):
     assert loaded.means.loc["1-s1"].to_dict() == {"content": 1, "style": 1, "fluency": 0.5}
 
 
-def test_a_blank_of_a_judge_is_no_rating(root):
-    scores = russe2022.load(root).scores.set_index(["metric", "dimension", "basis"])
+def test_a_blank_of_a_judge_is_no_rating(loaded):
+    scores = loaded.scores.set_index(["metric", "dimension", "basis"])
     scores = scores[scores["item_id"] == "0-s1"]
     assert scores.loc[("released:gpt-4.1-mini", "fluency", "source"), "value"] == 0.5
     assert scores.loc[("released:llama-3.3-70b", "fluency", "source"), "status"] == "invalid"

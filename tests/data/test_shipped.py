@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import tstmeta as tst
-from tests.helpers import needs
+from tests.helpers import needs, where_here
 from tools import ship
 from tstmeta import data
 from tstmeta.data import paths, shipped
@@ -65,11 +65,9 @@ def test_no_file_that_is_passed_on_holds_a_text(name):
             assert column != "signature" or frame[column].nunique() < 200
 
 
-@every_set
+@pytest.mark.parametrize("name", where_here(sorted(ship.PARTS)))
 def test_the_numbers_are_those_of_the_raw_files(name):
     """Ratings of all items, and the cheap scores; the nightly test recomputes every score."""
-    if not data.has_texts(name):
-        pytest.skip(f"raw data not on this machine: {name} (tstmeta data fetch)")
     raw, passed_on = data.load(name), shipped.load(name)
     for table in ("ratings", "preferences"):
         pd.testing.assert_frame_equal(getattr(raw, table), getattr(passed_on, table))

@@ -13,7 +13,7 @@ A, B = "MADEUPWORKERA", "MADEUPWORKERB"
 
 
 @pytest.fixture
-def root(tmp_path, monkeypatch):
+def loaded(tmp_path, monkeypatch):
     """Two outputs of a system, one of them rated twice by a worker; one of another's unlisted."""
     sets = "formality unmt {}_baseline_unmt 1,2 0_2\nformality strap {}_strap 1"
     monkeypatch.setattr(strap, "SETS", f"{sets}\ncoha paraphraser coha 1")
@@ -26,11 +26,10 @@ def root(tmp_path, monkeypatch):
     pairs = [("it &apos;s a", "It is a ."), ("b", "c")]
     write_rows(tmp_path / FOLDER / "input_all_0_2.csv", "text1 text2", pairs)
     write(tmp_path / LABELS, ["incorrect,informal,formal", "correct,formal,formal"])
-    return tmp_path
+    return strap.load(tmp_path)
 
 
-def test_items_have_decoded_texts_and_the_direction_of_their_source(root):
-    loaded = strap.load(root)
+def test_items_have_decoded_texts_and_the_direction_of_their_source(loaded):
     columns = ["item_id", "source_id", "direction", "style", "source"]
     assert loaded.items[columns].to_numpy().tolist() == [
         ["formality-s1-unmt", "formality-s1", "informal2formal", "formal", "it 's a"],
@@ -40,8 +39,7 @@ def test_items_have_decoded_texts_and_the_direction_of_their_source(root):
     ]
 
 
-def test_one_answer_is_content_and_where_there_is_some_fluency(root):
-    loaded = strap.load(root)
+def test_one_answer_is_content_and_where_there_is_some_fluency(loaded):
     matrix = loaded.raters("content").fillna(9).to_numpy().tolist()
     assert matrix == [[0, 9, 1], *[[9, 1, 9]] * 3]  # r3 is r1 again
     assert loaded.means["fluency"].tolist() == [1, 0, 1, 1]

@@ -6,14 +6,9 @@ import pandas as pd
 
 from tests.analysis import tiny
 from tstmeta.analysis.frame import pairs
-from tstmeta.data import Dataset
 from tstmeta.ledger import Inputs
 
 IDS = ["a", "b", "c", "d", "e", "polite-14-style"]
-
-
-def rated(name: str = "tiny") -> Dataset:
-    return tiny.rated(name=name, ids=IDS)
 
 
 class Canned(Inputs):
@@ -24,21 +19,21 @@ class Canned(Inputs):
         value: the score of the last item; the others have 2, 3, ...
     """
 
-    def __init__(self, *missing: str, value: float = 1.0, signature: str = "likelihood|model:m"):
+    def __init__(self, *missing: str, value: float = 1.0):
         super().__init__()
-        self.missing, self.value, self.signature = missing, value, signature
+        self.missing, self.value = missing, value
         self.wanted: list[tuple[str, ...]] = []
 
     def has(self, name, texts=False):
         return name not in self.missing
 
     def data(self, name):
-        return rated(name)
+        return tiny.rated(name=name, ids=IDS)
 
     def pairs(self, name, metric, basis, dimension="content"):
         self.wanted.append((name, metric, basis))
         scores = pd.DataFrame({"item_id": IDS, "value": [2.0, 3.0, 4.0, 5.0, 6.0, self.value]})
         scores["status"] = "error" if math.isnan(self.value) else "ok"
         facts = {"dataset": name, "metric": metric, "dimension": dimension, "basis": basis}
-        scores = scores.assign(**facts, signature=self.signature, sample=0, detail="")
+        scores = scores.assign(**facts, signature="likelihood|model:m", sample=0, detail="")
         return pairs(self.data(name), scores, dimension)

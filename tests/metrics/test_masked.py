@@ -54,9 +54,7 @@ def test_blank_texts_and_texts_without_a_list_do_not_shift_the_others():
     assert (result[0].value, result[3].value) == pytest.approx((100, 0))
 
 
-def test_a_lexicon_of_data_that_is_not_here_gives_rows_with_the_remedy(monkeypatch, tmp_path):
-    monkeypatch.setenv("TSTMETA_DATA", str(tmp_path))
-    monkeypatch.setattr("tstmeta.data.paths.home", lambda: tmp_path)
+def test_a_lexicon_of_data_that_is_not_here_gives_rows_with_the_remedy(bare):
     scorer = registry.get("masked-bleu:sentiment")
     assert "tstmeta data fetch mir" in scorer.missing
     assert "sentiment@missing" in str(scorer.signature("source"))

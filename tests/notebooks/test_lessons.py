@@ -6,16 +6,12 @@ import pytest
 
 from tests.notebooks.cells import run
 
+pytestmark = pytest.mark.usefixtures("bare")
 WRONG, HALF, SHARED = "a tie is wrong", "a tie is half right", "a shared tie is right"
 
 
 def headline(name: str, **given) -> pd.DataFrame:
     return run(name, "setup", "headline", **given)["headline"]
-
-
-@pytest.fixture(autouse=True)
-def _without_raw_data(tmp_path, monkeypatch):
-    monkeypatch.setenv("TSTMETA_DATA", str(tmp_path))
 
 
 def test_pooled_all_three_metrics_are_equally_good_and_each_level_rewards_another():

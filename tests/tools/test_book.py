@@ -2,8 +2,6 @@
 
 import runpy
 import shutil
-import subprocess
-import sys
 import tarfile
 from dataclasses import replace
 from hashlib import sha256
@@ -16,6 +14,7 @@ import pytest
 from doit.loader import load_tasks
 
 from experiments.training.loop import read_report
+from tests.helpers import ROOT, python
 from tests.models import style
 from tests.test_notebook import written
 from tools import book, kernels
@@ -23,8 +22,6 @@ from tstmeta import scoring
 from tstmeta.models import classifiers, hub
 from tstmeta.models.causal import Backbone
 from tstmeta.schema import TstmetaError
-
-ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
@@ -215,9 +212,7 @@ def test_a_copied_kernel_draws_and_prints_as_any_other_and_a_fault_does_not_stop
         written(tmp_path / "notebooks" / f"{name}.ipynb", code, takes="seed: int = 1")
     code = "import sys, pathlib as p; from tools import kernels; kernels.ROOT = p.Path(sys.argv[1])"
     code += "; kernels.IMPORTED[:] = kernels.IMPORTED[1:9]; kernels.main()"  # no data, no models
-    command = [sys.executable, "-c", code, str(tmp_path)]
-    how = {"capture_output": True, "text": True, "timeout": 300}
-    done = subprocess.run(command, input="broken\nwhole\n", cwd=ROOT, **how)
+    done = python("-c", code, tmp_path, input="broken\nwhole\n", cwd=ROOT, timeout=300)
     assert done.stdout.split() == ["failed", "ok"], done.stderr
     assert "broken.ipynb: cell 3 failed with ZeroDivisionError" in done.stderr
     result = nbformat.read(tmp_path / "book" / "results" / "whole.ipynb", as_version=4)

@@ -25,7 +25,7 @@ from tstmeta.analysis.frame import pairs
 from tstmeta.analysis.matrices import matrices
 from tstmeta.combine import Settings, hybrid
 from tstmeta.combine.parts import folds
-from tstmeta.data import Card, names, paths
+from tstmeta.data import Card, names
 from tstmeta.ledger import Inputs
 from tstmeta.ledger.cells import cells
 from tstmeta.schema import MissingData
@@ -181,22 +181,20 @@ def test_with_the_ratings_verdicts_and_numbers_are_the_frozen_ones():
 
 
 @pytest.mark.nightly
-def test_without_the_raw_files_verdicts_and_numbers_are_computed_or_frozen(monkeypatch, tmp_path):
-    monkeypatch.setenv("TSTMETA_DATA", str(tmp_path / "none"))
-    monkeypatch.setattr(paths, "external", lambda: tmp_path / "none")
-    bare = claims(draws=500)
-    hold(bare)
-    why = bare.verdicts.set_index("claim")["why"]
+def test_without_the_raw_files_verdicts_and_numbers_are_computed_or_frozen(bare):
+    judged = claims(draws=500)
+    hold(judged)
+    why = judged.verdicts.set_index("claim")["why"]
     frozen = why.str.startswith("Frozen: computed where all its data were (")
     assert 5 < frozen.sum() < len(why) - 5
     assert "`tstmeta data fetch mir`" in why["pauli2025.ranking"]
     assert "labels hold by construction" in why["pauli2025.data-decide"]
     assert why["mukherjee2025.ensembles"].endswith("cannot be seen from what is public.")
-    own = bare.evidence[~bare.evidence["published"]]
+    own = judged.evidence[~judged.evidence["published"]]
     assert own["value"].between(own["low"], own["high"]).all()
     assert (own["note"].str.startswith("frozen; ") == own["claim"].map(frozen)).all()
     printed = {cell.cell: cell.value for cell in cells()}
-    published = bare.evidence[bare.evidence["published"]]
+    published = judged.evidence[judged.evidence["published"]]
     assert published["note"].map(printed).equals(published["value"])
     assert published[["low", "high"]].isna().all(axis=None)
 

@@ -8,11 +8,11 @@ import nbformat
 import pytest
 from lxml import html
 
+from tests.test_notebooks import NOTEBOOKS, every_notebook
 from tests.written import ROOT
 
 BOOK = ROOT / "book" / "_build" / "html"
 PAGES = [*sorted(BOOK.glob("book/**/*.html")), BOOK / "index.html"]
-NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 #: What no reader should meet, by what it is; the last in chapters, for tables have tiny numbers.
 DEBUG = {
     "type": r"\bdtype: |\bnp\.(float|int|str|bool)|<class '",
@@ -30,7 +30,6 @@ HOLE = re.compile(
 ELSEWHERE = "ancestor::td or ancestor-or-self::*[contains(@class, 'py ') or @class='citation']"
 built = pytest.mark.skipif(not (BOOK / "index.html").is_file(), reason="no book (make book)")
 every_page = pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
-every_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 
 
 @cache

@@ -44,8 +44,7 @@ def sentences(name: str) -> set[str]:
     try:
         items = data.load(name).items
     except TstmetaError:  # a corpus: a sample of it
-        module = __import__(f"tstmeta.data.{name}", fromlist=["corpus"])
-        return set(module.corpus(data.root(name))["text"].iloc[::7])
+        return set(data._module(name).corpus(data.root(name))["text"].iloc[::7])
     references = {text for texts in items["references"] for text in texts}
     every = {*items["source"], *items["output"], *references}
     return {text for text in every if isinstance(text, str)}  # a text may not be here

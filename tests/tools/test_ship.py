@@ -1,15 +1,12 @@
 """Every score that is passed on comes out again where the texts are."""
 
-import tomllib
-
 import numpy as np
 import pandas as pd
 import pytest
 
-from tests import written
+from tests.helpers import PROJECT, where_here
 from tests.notebooks import cells
 from tools import book, ship
-from tstmeta import data
 from tstmeta.data import paths, shipped
 from tstmeta.judge.ratings import COLUMNS
 from tstmeta.metrics import registry
@@ -20,10 +17,8 @@ KEYS = ["item_id", "metric", "basis", "signature", "sample"]
 
 @pytest.mark.nightly
 @pytest.mark.timeout(5 * 3600)
-@pytest.mark.parametrize("name", [*ship.PARTS, *ship.OURS])
+@pytest.mark.parametrize("name", where_here([*ship.PARTS, *ship.OURS]))
 def test_every_score_that_is_passed_on_comes_out_again(name, tmp_path):
-    if not data.has_texts(name):
-        pytest.skip(f"raw data not on this machine: {name} (tstmeta data fetch)")
     fresh = ship.scored(name, tmp_path)
     files = [f for f in shipped.folder(name).glob("scores/*.parquet") if f.stem != "released"]
     old = pd.concat(map(pd.read_parquet, files), ignore_index=True)
@@ -95,8 +90,7 @@ def test_ratings_of_a_served_judge_are_passed_on_without_its_words(tmp_path, mon
 
 
 def test_the_wheel_has_the_numbers_but_for_sets_whose_licence_asks_for_more_than_a_credit():
-    project = tomllib.loads((written.ROOT / "pyproject.toml").read_text())
-    wheel = project["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]
+    wheel = PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]
     names = {place.removeprefix("data/ratings/") for place in wheel if "data/ratings/" in place}
     assert names == {*ship.PARTS, *ship.OURS} - {"alva", "deplain"}
     assert "data/frozen" in wheel
