@@ -43,8 +43,9 @@ TABLE = pd.DataFrame(
 CORPUS = select(TABLE, QUICK.options, PAPER.paraphrases)
 
 
-def train(out, name, seed=0):
-    return trainer.train(out, name, CORPUS, QUICK, seed)
+def train(out, name, seed=0, **changes):
+    options = QUICK.options.model_copy(update=changes)
+    return trainer.train(out, name, CORPUS, QUICK.model_copy(update={"options": options}), seed)
 
 
 def test_the_models_differ_by_their_losses_in_one_file():
@@ -101,26 +102,21 @@ def test_a_run_that_dies_ends_with_the_same_bytes(tmp_path, name):
 
 
 def test_all_models_of_a_seed_begin_with_the_same_reconstruction(tmp_path):
-    options = QUICK.options.model_copy(update={"alone": 3})
-    changed = QUICK.model_copy(update={"options": options})
     for name in ("M0", "M7"):
-        assert trainer.train(tmp_path / name, name, CORPUS, changed)["points"] == [4, 5, 6]
+        assert train(tmp_path / name, name, alone=3)["points"] == [4, 5, 6]
     first, last = (
         [(tmp_path / name / "outputs" / f"{at:06d}.csv").read_text() for name in ("M0", "M7")]
         for at in (3, 6)
     )
     assert first[0] == first[1]
     assert last[0] != last[1]
-    short = changed.model_copy(update={"options": options.model_copy(update={"steps": 3})})
     with pytest.raises(TstmetaError, match="3 steps of reconstruction come before M0"):
-        trainer.train(tmp_path / "short", "M0", CORPUS, short)
+        train(tmp_path / "short", "M0", alone=3, steps=3)
 
 
 @pytest.mark.nightly
 def test_learning_makes_sentences_likelier(tmp_path):
-    options = QUICK.options.model_copy(update={"steps": 60, "rate": 1e-2})
-    changed = QUICK.model_copy(update={"options": options})
-    first, *_, last = trainer.train(tmp_path, "M0", CORPUS, changed)["losses"]
+    first, *_, last = train(tmp_path, "M0", steps=60, rate=1e-2)["losses"]
     assert last < 0.7 * first
 
 
