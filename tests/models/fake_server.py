@@ -34,14 +34,8 @@ class Fake:
     seen_keys: set[str] = field(default_factory=set)
     url: str = ""
 
-    @property
-    def prompts(self) -> list[tuple[int, ...]]:
-        """All prompts that it was sent, the client's trial among them."""
-        return [tuple(ids) for body in self.bodies for ids in body["prompt"]]
-
     def script(self, asked: Asked) -> Act:
         key = asked.headers.get("authorization", "")
-        self.seen_keys.add(key)
         if self.key and key != f"Bearer {self.key}":
             return error(401, f"wrong key: {key}")
         if asked.path == "/v1/models":
@@ -82,7 +76,7 @@ class Fake:
 
 @contextmanager
 def serving(fake: Fake):
-    """Serve ``fake`` on a free port; its ``url`` is set."""
+    """Serve ``fake`` on a free port; its ``url`` and ``seen_keys`` are set."""
     with scripted.serving(fake.script, any_path=True) as server:
-        fake.url = server.url
+        fake.url, fake.seen_keys = server.url, server.keys
         yield fake

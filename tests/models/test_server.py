@@ -76,7 +76,7 @@ def test_equal_texts_are_sent_once_and_known_ones_never(fake, served, requests, 
     rest = sorted(set(range(len(requests))) - known)
     assert sorted(values) == rest
     assert distance([values[n] for n in rest], [wanted[n] for n in rest]) < 1e-5
-    sent = fake.prompts[trial:]
+    sent = [tuple(ids) for body in fake.bodies[trial:] for ids in body["prompt"]]
     assert len(sent) == len(set(sent))
     assert not set(sent) & {(*requests[place].context, *requests[place].tokens) for place in (1, 4)}
 
