@@ -167,12 +167,8 @@ def test_a_model_with_one_label_tells_no_styles_apart(backends):
 
 def by_hand(model, ids):
     """Logits of one text in float64; windows reach over the end into zeros."""
-    weights = {
-        name: value.detach().numpy().astype(float) for name, value in model.named_parameters()
-    }
-    rows = np.concatenate(
-        [weights["vectors.weight"][ids], np.zeros((max(classifiers.WIDTHS) - 1, 6))]
-    )
+    weights = {name: value.double().numpy() for name, value in model.state_dict().items()}
+    rows = np.pad(weights["vectors.weight"][ids], ((0, max(classifiers.WIDTHS) - 1), (0, 0)))
     best = []
     for place, width in enumerate(classifiers.WIDTHS):
         filters, bias = weights[f"filters.{place}.weight"], weights[f"filters.{place}.bias"]

@@ -27,6 +27,7 @@ PRINTED = {
     "M7": {"cyclic": 5.0, "wasserstein": 1.0, "paraphrase": 0.2, "language": 1e-3},
 }
 PAPER = configuration.read()
+TOML = configuration.paths.project("transfer", "models.toml").read_text(encoding="utf-8")
 QUICK = PAPER.model_copy(update={"options": PAPER.options.model_copy(update=PAPER.quick)})
 WORDS = {"good": ("lovely", "warm", "nice"), "bad": ("awful", "cold", "rude")}
 TABLE = pd.DataFrame(
@@ -66,8 +67,7 @@ def test_the_models_differ_by_their_losses_in_one_file():
     ],
 )
 def test_a_configuration_of_another_form_is_refused(tmp_path, old, new, message):
-    text = configuration.paths.project("transfer", "models.toml").read_text(encoding="utf-8")
-    (tmp_path / "own.toml").write_text(text.replace(old, new, 1))
+    (tmp_path / "own.toml").write_text(TOML.replace(old, new, 1))
     with pytest.raises(TstmetaError, match=message):
         configuration.read(tmp_path / "own.toml")
 
@@ -199,8 +199,7 @@ def test_a_trajectory_has_means_corpus_values_of_each_point_and_part(tmp_path):
 def test_the_command_writes_metrics_along_the_training(tmp_path, monkeypatch):
     run = command_line(tmp_path, monkeypatch, transfer_app)
     TABLE.to_csv(tmp_path / "mine.csv", index=False)
-    text = configuration.paths.project("transfer", "models.toml").read_text(encoding="utf-8")
-    lines = [line for line in text.splitlines() if not line.startswith(("source =", "none ="))]
+    lines = [line for line in TOML.splitlines() if not line.startswith(("source =", "none ="))]
     (tmp_path / "own.toml").write_text("\n".join([*lines, 'source = ["bleu", "copy-rate"]']))
     words = "run --model M6 --corpus mine.csv --quick --config own.toml --steps 9 --out whole"
     result = run(*words.split())
