@@ -13,8 +13,8 @@ import pytest
 
 from tests.command import score_file, success
 from tests.judge.scripted import Act, raw
-from tests.models import tiny
-from tests.models.fake_server import TEXTS, Fake, serving, tiny_engine, tiny_tokenizer
+from tests.likelihood import small
+from tests.models.fake_server import Fake, serving
 from tests.test_notebook import written
 from tstmeta import notebook
 from tstmeta.data.files import files_of
@@ -92,10 +92,9 @@ def test_a_name_that_is_refused_is_told_without_its_secrets(name, monkeypatch):
 def served(tmp_path, monkeypatch):
     """A server, and its tokenizer, which is in ``folder``, too."""
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    tokenizer = tiny_tokenizer(TEXTS)
-    with serving(Fake(tiny_engine(tokenizer, 4096), window=4096)) as fake:
-        tiny.save(tmp_path / "folder", fake.engine.model, tokenizer)
-        yield fake, tokenizer
+    small.saved(tmp_path / "folder")
+    with serving(Fake(window=2048)) as fake:
+        yield fake, fake.engine.tokenizer
 
 
 @pytest.fixture

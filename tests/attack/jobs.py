@@ -25,6 +25,7 @@ from experiments.training.loop import CHECKPOINT, read_checkpoint
 from tests.judge import scripted
 from tests.judge.construct import author
 from tests.likelihood import small
+from tests.models import style
 from tstmeta import cli
 from tstmeta.schema import TstmetaError
 
@@ -211,11 +212,10 @@ def rated(asked: scripted.Asked) -> scripted.Act:
 @contextmanager
 def judging() -> Iterator[Job]:
     with scripted.serving(rated) as server:
-        words = ["judge", "run", "--data", "mine.csv", "--prompt", "content", "--model", "tiny"]
-        words += ["--server", server.url, "--cache", "answers.sqlite", "--out", "out.csv"]
-        words += ["--concurrency", str(CONCURRENCY)]
+        words = "judge run --data mine.csv --prompt content --cache answers.sqlite --out out.csv"
+        words += f" --model tiny --server {server.url} --concurrency {CONCURRENCY}"
         kept = rows("answers.sqlite", "answers")
-        yield Job(words, kept, lambda place: server.requests, CONCURRENCY, MINE)
+        yield Job(words.split(), kept, lambda place: server.requests, CONCURRENCY, MINE)
 
 
 @contextmanager
@@ -229,20 +229,14 @@ def constructing() -> Iterator[Job]:
         yield Job(words, kept, lambda place: server.requests, CONCURRENCY, files)
 
 
-CORPUS = ["text,style,split"] + [
-    f"the {thing} in street {place} was {word},{style},{split}"
-    for style, word in (("good", "warm"), ("bad", "cold"))
-    for thing in ("soup", "shop")
-    for split, size in (("train", 20), ("dev", 3), ("test", 3))
-    for place in range(size)
-]
+CORPUS = style.corpus(count=130).rename(columns={"part": "split"})[["text", "style", "split"]]
 
 
 def training(*words: str, **options: int) -> Job:
     every = [*words, "--corpus", "corpus.csv", "--out", "model"]
     for name, value in {"batch": 4, "checkpoint": 2, "epochs": 2, **options}.items():
         every += ["--set", f"{name}={value}"]
-    return Job(every, steps, logged, 2, {"corpus.csv": "\n".join([*CORPUS, ""])}, STEPS)
+    return Job(every, steps, logged, 2, {"corpus.csv": CORPUS.to_csv(index=False)}, STEPS)
 
 
 SMALL = {"vocabulary": 300, "width": 16, "layers": 1, "heads": 2, "inner": 24, "length": 32}

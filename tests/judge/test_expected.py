@@ -49,10 +49,8 @@ def root(tmp_path_factory):
     root = tmp_path_factory.mktemp("models")
     for kind in ("llama", "gpt2"):
         small.saved(root / kind, kind)
-    small.network("llama", 256).save_pretrained(root / "narrow")
-    tiny.tokenizer("llama").save_pretrained(root / "narrow")
-    small.network("gpt2").save_pretrained(root / "joining")
-    joining().save_pretrained(root / "joining")
+    tiny.save(root / "narrow", small.network("llama", 256), tiny.tokenizer("llama"))
+    tiny.save(root / "joining", small.network("gpt2"), joining())
     for name, text in FILES.items():
         (root / f"{name}.toml").write_text(text)
     return root

@@ -8,12 +8,11 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 
-import pandas as pd
 import pytest
 
+from tests import scored
 from tests.judge import scripted
 from tests.judge.scripted import Act, Asked, error, raw, says
-from tstmeta.data import table_files
 from tstmeta.judge import ratings
 from tstmeta.judge.client import Served
 from tstmeta.judge.prompts import load
@@ -66,14 +65,12 @@ CASES: dict[str, tuple[Act | Callable[[Asked], Act], str, str]] = {
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
     """The table of one run over all faults."""
-    folder = tmp_path_factory.mktemp("faults")
     rows = [
         {"source_id": name, "source": f"case {place}: {name}.", "style": "formal"}
         | {"output": f"rewrite {number}", "system": f"s{number}"}
         for place, name in enumerate(CASES)
         for number in range(len(RATED))
     ]
-    pd.DataFrame(rows).to_csv(folder / "mine.csv", index=False)
 
     def script(asked):
         (name,) = (name for name in CASES if f": {name}.\n" in asked.prompt)
@@ -83,8 +80,8 @@ def run(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch, scripted.serving(script) as server:
         patch.setattr(connection, "LONGEST_BODY", LONGEST)
         chat = Served(server.url, "tiny", key="", timeout=1.0, retries=2)
-        dataset, prompt = table_files.read(folder / "mine.csv"), load("lai2023-content")
-        cache = folder / "answers.sqlite"
+        dataset, prompt = scored.dataset(*rows), load("lai2023-content")
+        cache = tmp_path_factory.mktemp("faults") / "answers.sqlite"
         return ratings.ask(dataset, prompt, chat, cache=cache, concurrency=40)
 
 

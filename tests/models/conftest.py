@@ -18,9 +18,3 @@ def single_thread():
 @pytest.fixture(scope="session", params=tiny.KINDS)
 def kind(request):
     return request.param
-
-
-@pytest.fixture
-def llama():
-    """An engine of its own for each test: budgets and notes may change."""
-    return tiny.engine("llama")

@@ -8,30 +8,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from transformers import PreTrainedTokenizerFast
-
 from tests.judge import scripted
 from tests.judge.scripted import Act, Asked, error, raw
-from tests.models import tiny
+from tests.likelihood import small
 from tstmeta.models.causal import Continuation
 from tstmeta.models.engine import Engine
-
-TEXTS = [
-    "On Monday the ships came into the old harbour and we bought lemons.",
-    "Please be so kind as to send me the 12 papers before Friday.",
-    "gimme the stuff now, we watched and walked all day long!",
-]
-
-
-def tiny_tokenizer(texts: list[str]) -> PreTrainedTokenizerFast:
-    """A byte-level BPE of some texts."""
-    return tiny.bpe(texts * 4, ["<s>", "</s>"], 400, bos_token="<s>", eos_token="</s>")
-
-
-def tiny_engine(tokenizer: PreTrainedTokenizerFast, window: int = 128) -> Engine:
-    """A random Llama that knows the tokenizer's vocabulary."""
-    network = tiny.network("llama", vocab_size=len(tokenizer), max_position_embeddings=window)
-    return Engine(network, tokenizer, "tiny")
 
 
 @dataclass
@@ -39,28 +20,22 @@ class Fake:
     """The server's state.
 
     ``instead`` sees the number of a completion request (from 1) and its body; it returns another
-    answer or None.  ``edit`` may change a good answer before it is sent.
+    answer or None.  ``edit`` may change the choices of a good answer before they are sent.
     """
 
-    engine: Engine
+    engine: Engine = field(default_factory=small.engine)
     name: str = "tiny"
     window: int | str | None = 128  # what it says; a number above 0 is kept to
     models_page: bool = True
     key: str = ""
     instead: Callable[[int, dict], Act | None] = lambda number, body: None
-    edit: Callable[[dict], Any] = lambda answer: answer
+    edit: Callable[[list[dict]], Any] = lambda choices: None
     bodies: list[dict] = field(default_factory=list)
     seen_keys: set[str] = field(default_factory=set)
     url: str = ""
 
-    @property
-    def prompts(self) -> list[tuple[int, ...]]:
-        """All prompts that it was sent, the client's trial among them."""
-        return [tuple(ids) for body in self.bodies for ids in body["prompt"]]
-
     def script(self, asked: Asked) -> Act:
         key = asked.headers.get("authorization", "")
-        self.seen_keys.add(key)
         if self.key and key != f"Bearer {self.key}":
             return error(401, f"wrong key: {key}")
         if asked.path == "/v1/models":
@@ -82,8 +57,9 @@ class Fake:
         limit = self.window if isinstance(self.window, int) and self.window > 0 else 2**20
         if max(map(len, prompts)) + body["max_tokens"] > limit:
             return error(400, "maximum context length is too small")
-        choices = [self.choice(i, ids) for i, ids in enumerate(prompts)]
-        return raw(self.edit({"choices": choices[::-1]}))  # the order is the index's
+        choices = [self.choice(i, ids) for i, ids in enumerate(prompts)][::-1]
+        self.edit(choices)
+        return raw({"choices": choices})  # the order is the index's
 
     def choice(self, index: int, ids: list[int]) -> dict:
         [[(_, logs)]] = self.engine.logprobs([Continuation((ids[0],), tuple(ids[1:]))])
@@ -100,7 +76,7 @@ class Fake:
 
 @contextmanager
 def serving(fake: Fake):
-    """Serve ``fake`` on a free port; its ``url`` is set."""
+    """Serve ``fake`` on a free port; its ``url`` and ``seen_keys`` are set."""
     with scripted.serving(fake.script, any_path=True) as server:
-        fake.url = server.url
+        fake.url, fake.seen_keys = server.url, server.keys
         yield fake

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 import transformers
+from numpy.lib.stride_tricks import sliding_window_view
 from safetensors.numpy import save_file
 from scipy.special import softmax
 
@@ -82,8 +83,7 @@ def test_a_style_picks_its_task_by_name_or_wording(name, place):
 
 
 def test_probabilities_sum_to_one_and_follow_the_temperature(backends):
-    odds = np.exp(backends["linear"].logits(TEXTS, 0).values / TASK.temperature)
-    wanted = odds / odds.sum(axis=1, keepdims=True)
+    wanted = softmax(backends["linear"].logits(TEXTS, 0).values / TASK.temperature, axis=1)
     assert backends["linear"].probabilities(TEXTS, 0).values == pytest.approx(wanted)
 
 
@@ -166,21 +166,15 @@ def test_a_model_with_one_label_tells_no_styles_apart(backends):
 
 
 def by_hand(model, ids):
-    """Logits of one text with loops, in float64; windows reach over the end into zeros."""
-    weights = {
-        name: value.detach().numpy().astype(float) for name, value in model.named_parameters()
-    }
-    rows = np.concatenate(
-        [weights["vectors.weight"][ids], np.zeros((max(classifiers.WIDTHS) - 1, 6))]
-    )
+    """Logits of one text in float64; windows reach over the end into zeros."""
+    weights = {name: value.double().numpy() for name, value in model.state_dict().items()}
+    rows = np.pad(weights["vectors.weight"][ids], ((0, max(classifiers.WIDTHS) - 1), (0, 0)))
     best = []
     for place, width in enumerate(classifiers.WIDTHS):
         filters, bias = weights[f"filters.{place}.weight"], weights[f"filters.{place}.bias"]
-        answers = [
-            [(filters[k] * rows[start : start + width].T).sum() + bias[k] for k in range(5)]
-            for start in range(len(ids))
-        ]
-        best += list(np.maximum(0, np.max(answers, axis=0)))
+        windows = sliding_window_view(rows, width, axis=0)[: len(ids)]  # [places, 6, width]
+        answers = np.tensordot(windows, filters, axes=((1, 2), (1, 2))) + bias
+        best += list(np.maximum(0, answers.max(axis=0)))
     return weights["out.weight"] @ np.array(best) + weights["out.bias"]
 
 

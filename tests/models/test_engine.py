@@ -120,10 +120,11 @@ def test_rounded_logits_of_a_float32_model_are_those_that_torch_rounds(kind, reu
     assert np.abs(plain - wanted).max() > 1e-3
 
 
-def test_a_batch_that_does_not_fit_is_an_error_with_the_remedy(llama):
+def test_a_batch_that_does_not_fit_is_an_error_with_the_remedy():
     def full(**inputs):
         raise torch.OutOfMemoryError
 
+    llama = tiny.engine("llama")
     llama.body = full
     with pytest.raises(TstmetaError, match=r"does not suffice for \d+ tokens .* budget=\d+"):
         tiny.answers(llama, tiny.draw(0))

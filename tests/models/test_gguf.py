@@ -83,15 +83,9 @@ def one_by_one(folder, texts, **file):
     """Log-probabilities of each text after the end-of-text token, as transformers gives them."""
     tokenizer = AutoTokenizer.from_pretrained(folder, **file)
     model = AutoModelForCausalLM.from_pretrained(folder, dtype="float32", **file).eval()
-    requests, values = [], []
-    for text in texts:
-        tokens = tokenizer(text, add_special_tokens=False)["input_ids"]
-        requests.append(Continuation((tokenizer.eos_token_id,), tuple(tokens)))
-        ids = torch.tensor([[tokenizer.eos_token_id, *tokens]])
-        with torch.inference_mode():
-            table = model(ids, use_cache=False).logits[0, :-1].log_softmax(-1)
-        values.append(table.gather(1, ids[0, 1:, None])[:, 0].numpy())
-    return requests, values
+    rows = tokenizer(texts, add_special_tokens=False)["input_ids"]
+    requests = [Continuation((tokenizer.eos_token_id,), tuple(tokens)) for tokens in rows]
+    return requests, [tiny.oracle(model, request) for request in requests]
 
 
 @pytest.mark.parametrize("kind", ["F32", "Q8_0"])

@@ -17,11 +17,6 @@ TEXTS = ["the soup was cold", "the soup was warm", "so", "we were told", "the so
 LONG = " ".join(tiny.PROSE[:3] * 4)
 
 
-@pytest.fixture(scope="module")
-def gpt2():
-    return tiny.engine("gpt2")
-
-
 def ids(engine, text):
     return tuple(engine.tokenizer(text, add_special_tokens=False)["input_ids"])
 
@@ -40,7 +35,8 @@ def test_a_text_is_read_after_the_mark_of_a_beginning_and_not_to_its_end(kind):
         assert (reading.words, reading.length) == (len(text.split()), len(tokens))
 
 
-def test_the_mark_of_a_beginning_goes_before_that_of_an_end_and_none_is_refused(llama):
+def test_the_mark_of_a_beginning_goes_before_that_of_an_end_and_none_is_refused():
+    llama = tiny.engine("llama")
     llama.tokenizer = copy.deepcopy(llama.tokenizer)
     assert lm.Reader(llama).read([""]) == ["no token"]
     llama.tokenizer.bos_token = "<|begin_of_text|>"
@@ -50,7 +46,8 @@ def test_the_mark_of_a_beginning_goes_before_that_of_an_end_and_none_is_refused(
         lm.Reader(llama)
 
 
-def test_beyond_the_window_only_the_first_part_is_read_and_counted(gpt2):
+def test_beyond_the_window_only_the_first_part_is_read_and_counted():
+    gpt2 = tiny.engine("gpt2")
     tokens = ids(gpt2, LONG)
     (reading,) = lm.Reader(gpt2).read([LONG])
     wanted = by_the_book(gpt2, (gpt2.tokenizer.eos_token_id,), tokens[: tiny.WINDOW])

@@ -75,16 +75,12 @@ def changed_tensor(change):
     return spoil
 
 
-def changed_json(name, **facts):
-    return lambda folder: tiny.change_json(folder / name, **facts)
-
-
 @pytest.mark.parametrize(
     ("change", "counts"),
     [
         (changed_tensor(lambda name, weight: {name: weight + 2**-20}), True),
-        (changed_json("config.json", rms_norm_eps=1e-3), True),
-        (changed_json("tokenizer_config.json", eos_token="a"), True),
+        (lambda folder: tiny.change_json(folder / "config.json", rms_norm_eps=1e-3), True),
+        (lambda folder: tiny.change_json(folder / "tokenizer_config.json", eos_token="a"), True),
         (lambda folder: (folder / "chat_template.jinja").write_text("another"), True),
         (lambda folder: (folder / "optimizer.bin").write_bytes(b"state"), False),
     ],
@@ -130,14 +126,6 @@ def test_code_that_comes_with_a_model_is_not_run_and_nobody_is_asked(folder, tmp
     assert not fired.exists()
 
 
-def without(name):
-    return lambda folder: (folder / name).unlink()
-
-
-def filled(name, content):
-    return lambda folder: (folder / name).write_text(content)
-
-
 @pytest.mark.parametrize(
     "spoil",
     [
@@ -146,11 +134,11 @@ def filled(name, content):
         # they would be filled with random numbers
         changed_tensor(lambda name, weight: {}),
         changed_tensor(lambda name, weight: {name: weight[:, :-1].contiguous()}),
-        without("config.json"),
-        without("tokenizer.json"),
-        filled("config.json", "[]"),
-        filled("config.json", '{"model_type": "unheard-of"}'),
-        filled("tokenizer.json", "[]"),
+        lambda folder: (folder / "config.json").unlink(),
+        lambda folder: (folder / "tokenizer.json").unlink(),
+        lambda folder: (folder / "config.json").write_text("[]"),
+        lambda folder: (folder / "config.json").write_text('{"model_type": "unheard-of"}'),
+        lambda folder: (folder / "tokenizer.json").write_text("[]"),
     ],
 )
 def test_a_folder_with_a_fault_is_an_error_with_the_remedy(folder, spoil):

@@ -1,12 +1,13 @@
 """The server backend against a real HTTP server: answers, windows, faults with their remedies."""
 
-import socket
 import time
 
 import pytest
 
 from tests.judge.scripted import HALF, RESET, Act
-from tests.models.fake_server import TEXTS, Fake, serving, tiny_engine, tiny_tokenizer
+from tests.likelihood import small
+from tests.models import tiny
+from tests.models.fake_server import Fake, serving
 from tests.models.tiny import answers, distance
 from tstmeta.models.causal import Continuation, LanguageModel
 from tstmeta.models.connection import ServerError, address
@@ -18,29 +19,22 @@ pytestmark = pytest.mark.usefixtures("quick_retries")
 KEY = "sk-very-secret-0123456789"
 
 
-@pytest.fixture(scope="module")
-def tokenizer():
-    return tiny_tokenizer(TEXTS)
-
-
-@pytest.fixture(scope="module")
-def engine(tokenizer):
-    return tiny_engine(tokenizer)
+TOKENIZER = tiny.tokenizer()
 
 
 @pytest.fixture
-def fake(engine, monkeypatch):
+def fake(monkeypatch):
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    with serving(Fake(engine)) as running:
+    with serving(Fake()) as running:
         yield running
 
 
 @pytest.fixture
-def served(fake, tokenizer):
+def served(fake):
     """A model of the server, after its trial."""
 
     def build(url="", batch=32, retries=2, timeout=120.0):
-        model = ServerModel(address(url or fake.url), "tiny", tokenizer, "tiny|server")
+        model = ServerModel(address(url or fake.url), "tiny", TOKENIZER, "tiny|server")
         model.batch = batch
         model._connection.retries, model._connection.timeout = retries, timeout
         model.check()
@@ -50,18 +44,18 @@ def served(fake, tokenizer):
 
 
 @pytest.fixture(scope="module")
-def requests(tokenizer):
+def requests():
     """Shared contexts, equal requests, texts in two scripts."""
     texts = ["the ships", "lemons!", "we", "the ships", "Grüße, 京都", "so kind as to send me 12"]
-    ids = [tuple(tokenizer(text)["input_ids"]) for text in texts]
-    contexts = [tuple(tokenizer(text)["input_ids"]) for text in TEXTS[:2]]
+    ids = [tuple(TOKENIZER(text)["input_ids"]) for text in texts]
+    contexts = [tuple(TOKENIZER(text)["input_ids"]) for text in tiny.PROSE[:2]]
     return [Continuation(context, tokens) for context in contexts for tokens in ids]
 
 
 @pytest.fixture(scope="module")
-def wanted(engine, requests):
+def wanted(requests):
     """What the model itself answers."""
-    return answers(engine, requests)
+    return answers(small.engine(), requests)
 
 
 @pytest.mark.parametrize("batch", [1, 50])
@@ -82,7 +76,7 @@ def test_equal_texts_are_sent_once_and_known_ones_never(fake, served, requests, 
     rest = sorted(set(range(len(requests))) - known)
     assert sorted(values) == rest
     assert distance([values[n] for n in rest], [wanted[n] for n in rest]) < 1e-5
-    sent = fake.prompts[trial:]
+    sent = [tuple(ids) for body in fake.bodies[trial:] for ids in body["prompt"]]
     assert len(sent) == len(set(sent))
     assert not set(sent) & {(*requests[place].context, *requests[place].tokens) for place in (1, 4)}
 
@@ -110,10 +104,10 @@ def test_a_run_that_a_dead_server_stopped_goes_on_where_it_was(
     ],
 )
 def test_the_window_leaves_room_for_the_last_token_and_a_generated_one(
-    fake, served, tokenizer, monkeypatch, of_server, limit, window
+    fake, served, monkeypatch, of_server, limit, window
 ):
     fake.window = of_server
-    monkeypatch.setattr(tokenizer, "model_max_length", limit)
+    monkeypatch.setattr(TOKENIZER, "model_max_length", limit)
     assert served().window == window
 
 
@@ -129,12 +123,9 @@ def test_a_text_that_fills_the_window_is_answered_and_a_longer_one_refused(fake,
 
 
 def test_nobody_listens_is_an_error_at_once(served):
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
     started = time.monotonic()
     with pytest.raises(ServerError, match=r"no connection to .*Remedy: start the server"):
-        served(url=f"http://127.0.0.1:{port}", retries=5)
+        served(url="http://127.0.0.1:9", retries=5)
     assert time.monotonic() - started < 4
 
 
@@ -198,9 +189,9 @@ def test_an_answer_of_another_form_is_refused(fake, served, body):
     [(True, r"no model 'tiny'\. Remedy: one of meta/llama"), (False, "Remedy: name a tokenizer")],
 )
 def test_a_wrong_model_or_a_window_that_nobody_knows_is_named(
-    fake, served, tokenizer, monkeypatch, models_page, words
+    fake, served, monkeypatch, models_page, words
 ):
-    monkeypatch.setattr(tokenizer, "model_max_length", 10**30)
+    monkeypatch.setattr(TOKENIZER, "model_max_length", 10**30)
     fake.name, fake.models_page = "meta/llama", models_page
     with pytest.raises(ServerError, match=words):
         served()
@@ -222,12 +213,7 @@ def test_the_key_comes_from_the_environment_and_is_never_shown(fake, served, mon
 
 
 def each(change):
-    def edit(answer):
-        for choice in answer["choices"]:
-            change(choice)
-        return answer
-
-    return edit
+    return lambda choices: list(map(change, choices))
 
 
 def put(value):
@@ -251,7 +237,7 @@ def other_tokens(choice):
         *((each(put(value)), "no log-prob") for value in (None, float("nan"), "much", -(10**400))),
         (each(put(7.5)), "logits are.*raw_logprobs"),
         (each(other_tokens), "other tokens than we sent.*Remedy: name the tokenizer"),
-        (lambda answer: {"choices": answer["choices"][1:]}, "in another form"),
+        (lambda choices: choices.pop(0), "in another form"),
     ],
 )
 def test_wrong_numbers_are_refused(fake, served, requests, edit, words):
@@ -261,9 +247,10 @@ def test_wrong_numbers_are_refused(fake, served, requests, edit, words):
         answers(model, requests)
 
 
-def test_another_vocabulary_is_noticed_though_it_takes_our_ids(fake, engine):
-    ours = tiny_tokenizer(["Zwölf Boxkämpfer jagen Viktor quer über den großen Sylter Deich"])
-    assert len(ours) <= len(engine.tokenizer)  # so it takes all our ids
+def test_another_vocabulary_is_noticed_though_it_takes_our_ids(fake):
+    text = "Zwölf Boxkämpfer jagen Viktor quer über den großen Sylter Deich"
+    ours = tiny.bpe([text] * 4, tiny.MARKS["llama"])
+    assert len(ours) <= len(TOKENIZER)  # so it takes all our ids
     with pytest.raises(ServerError, match="tokens are not those of the tokenizer: it reads"):
         ServerModel(address(fake.url), "tiny", ours, "tiny").check()
 

@@ -18,6 +18,7 @@ from tstmeta.models.encoders import Encoder
 from tstmeta.models.template import Template
 from tstmeta.schema import TstmetaError
 
+pytestmark = pytest.mark.timeout(120)
 LOOP = "{% for a in range(99999) %}"
 DOUBLED = (
     "{% set ns = namespace(x=START) %}{% for a in range(60) %}{% set ns.x = SUM %}{% endfor %}"
@@ -50,17 +51,13 @@ def evil(template: str) -> Template:
 
 @pytest.fixture(autouse=True)
 def guarded():
-    """Whatever the code does, a test ends within 120 s and 2 GiB."""
+    """Whatever the code does, a test ends within 2 GiB."""
     pages = Path("/proc/self/statm")
     size = int(pages.read_text().split()[0]) * resource.getpagesize() if pages.exists() else 2**40
     before, hard = resource.getrlimit(resource.RLIMIT_AS)
-    handler = signal.signal(signal.SIGALRM, signal.default_int_handler)
-    signal.alarm(120)
     resource.setrlimit(resource.RLIMIT_AS, (size + 2**31, hard))
     yield
     resource.setrlimit(resource.RLIMIT_AS, (before, hard))
-    signal.alarm(0)
-    signal.signal(signal.SIGALRM, handler)
 
 
 @pytest.fixture
@@ -99,6 +96,7 @@ def test_a_long_text_of_ones_own_is_rendered():
 def test_ctrl_c_ends_the_wait_and_the_answer_is_nobodys_next():
     template = Template(tiny.tokenizer("llama"))
     wanted = template.prompt("be kind", "x")
+    signal.signal(signal.SIGALRM, signal.default_int_handler)
     signal.setitimer(signal.ITIMER_REAL, 0.3)
     with pytest.raises(KeyboardInterrupt):
         evil(WAYS["loops"]).prompt("be kind", "y")

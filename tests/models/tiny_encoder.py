@@ -9,7 +9,7 @@ from typing import Any
 
 import transformers
 
-from tests.models.tiny import drawn, save
+from tests.models.tiny import change_json, drawn, save
 from tests.models.tiny_text import bert
 
 WINDOW = 48
@@ -62,10 +62,7 @@ def folder(
     model = auto.from_config(config(vocab_size=len(tokenizer), **{**sizes, **changes}))
     save(path, drawn(model, width=width, of_vectors=width), tokenizer)
     if not limit:
-        file = path / "tokenizer_config.json"
-        settings = json.loads(file.read_text(encoding="utf-8"))
-        settings.pop("model_max_length")
-        file.write_text(json.dumps(settings), encoding="utf-8")
+        change_json(path / "tokenizer_config.json", model_max_length=None)
     return path
 
 

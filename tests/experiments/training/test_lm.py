@@ -15,7 +15,7 @@ from experiments.training.lm import Encoded, answer_loss, bucketed
 from tests.experiments.training.conftest import HELD, TEXTS, TOY, TUNED
 from tests.models import tiny
 from tstmeta.models import hub
-from tstmeta.models.causal import backbone
+from tstmeta.models.causal import Continuation, backbone
 
 
 def test_the_loss_is_that_of_transformers_over_every_token_after_the_first():
@@ -63,12 +63,9 @@ def test_training_lowers_the_loss_and_the_report_says_what_the_model_is_worth(fi
     tokenizer = AutoTokenizer.from_pretrained(out)
     assert report["parameters"] == sum(value.numel() for value in model.parameters())
     ids = {text: tokenizer(text)["input_ids"] for text in [*TEXTS, *HELD]}
-    loss = tokens = 0
-    for text in HELD:
-        row = torch.tensor([[tokenizer.bos_token_id, *ids[text]]])
-        with torch.no_grad():
-            loss += float(model(row, labels=row).loss) * (row.shape[1] - 1)
-        tokens += row.shape[1] - 1
+    requests = [Continuation((tokenizer.bos_token_id,), tuple(ids[text])) for text in HELD]
+    loss = -sum(tiny.oracle(model, request).sum() for request in requests)
+    tokens = sum(len(request.tokens) for request in requests)
     counts = Counter(token for text in TEXTS for token in ids[text])
     total = sum(counts.values()) + len(tokenizer)
     plain = -sum(math.log((counts[token] + 1) / total) for text in HELD for token in ids[text])

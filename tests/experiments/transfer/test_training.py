@@ -27,6 +27,7 @@ PRINTED = {
     "M7": {"cyclic": 5.0, "wasserstein": 1.0, "paraphrase": 0.2, "language": 1e-3},
 }
 PAPER = configuration.read()
+TOML = configuration.paths.project("transfer", "models.toml").read_text(encoding="utf-8")
 QUICK = PAPER.model_copy(update={"options": PAPER.options.model_copy(update=PAPER.quick)})
 WORDS = {"good": ("lovely", "warm", "nice"), "bad": ("awful", "cold", "rude")}
 TABLE = pd.DataFrame(
@@ -43,8 +44,9 @@ TABLE = pd.DataFrame(
 CORPUS = select(TABLE, QUICK.options, PAPER.paraphrases)
 
 
-def train(out, name, seed=0):
-    return trainer.train(out, name, CORPUS, QUICK, seed)
+def train(out, name, seed=0, **changes):
+    options = QUICK.options.model_copy(update=changes)
+    return trainer.train(out, name, CORPUS, QUICK.model_copy(update={"options": options}), seed)
 
 
 def test_the_models_differ_by_their_losses_in_one_file():
@@ -65,8 +67,7 @@ def test_the_models_differ_by_their_losses_in_one_file():
     ],
 )
 def test_a_configuration_of_another_form_is_refused(tmp_path, old, new, message):
-    text = configuration.paths.project("transfer", "models.toml").read_text(encoding="utf-8")
-    (tmp_path / "own.toml").write_text(text.replace(old, new, 1))
+    (tmp_path / "own.toml").write_text(TOML.replace(old, new, 1))
     with pytest.raises(TstmetaError, match=message):
         configuration.read(tmp_path / "own.toml")
 
@@ -101,26 +102,21 @@ def test_a_run_that_dies_ends_with_the_same_bytes(tmp_path, name):
 
 
 def test_all_models_of_a_seed_begin_with_the_same_reconstruction(tmp_path):
-    options = QUICK.options.model_copy(update={"alone": 3})
-    changed = QUICK.model_copy(update={"options": options})
     for name in ("M0", "M7"):
-        assert trainer.train(tmp_path / name, name, CORPUS, changed)["points"] == [4, 5, 6]
+        assert train(tmp_path / name, name, alone=3)["points"] == [4, 5, 6]
     first, last = (
         [(tmp_path / name / "outputs" / f"{at:06d}.csv").read_text() for name in ("M0", "M7")]
         for at in (3, 6)
     )
     assert first[0] == first[1]
     assert last[0] != last[1]
-    short = changed.model_copy(update={"options": options.model_copy(update={"steps": 3})})
     with pytest.raises(TstmetaError, match="3 steps of reconstruction come before M0"):
-        trainer.train(tmp_path / "short", "M0", CORPUS, short)
+        train(tmp_path / "short", "M0", alone=3, steps=3)
 
 
 @pytest.mark.nightly
 def test_learning_makes_sentences_likelier(tmp_path):
-    options = QUICK.options.model_copy(update={"steps": 60, "rate": 1e-2})
-    changed = QUICK.model_copy(update={"options": options})
-    first, *_, last = trainer.train(tmp_path, "M0", CORPUS, changed)["losses"]
+    first, *_, last = train(tmp_path, "M0", steps=60, rate=1e-2)["losses"]
     assert last < 0.7 * first
 
 
@@ -203,8 +199,7 @@ def test_a_trajectory_has_means_corpus_values_of_each_point_and_part(tmp_path):
 def test_the_command_writes_metrics_along_the_training(tmp_path, monkeypatch):
     run = command_line(tmp_path, monkeypatch, transfer_app)
     TABLE.to_csv(tmp_path / "mine.csv", index=False)
-    text = configuration.paths.project("transfer", "models.toml").read_text(encoding="utf-8")
-    lines = [line for line in text.splitlines() if not line.startswith(("source =", "none ="))]
+    lines = [line for line in TOML.splitlines() if not line.startswith(("source =", "none ="))]
     (tmp_path / "own.toml").write_text("\n".join([*lines, 'source = ["bleu", "copy-rate"]']))
     words = "run --model M6 --corpus mine.csv --quick --config own.toml --steps 9 --out whole"
     result = run(*words.split())
