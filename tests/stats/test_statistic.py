@@ -167,6 +167,13 @@ def test_any_table_gives_a_value_or_a_reason_and_no_warning(name, case):
             assert not np.isinf(values).any()
 
 
+def test_no_correlation_is_beyond_one_by_rounding():
+    for human in np.random.default_rng(8).normal(size=(99, 6, 1)):
+        values = estimate(human, [3 * human + 1, 1 - 3 * human], Setting())
+        assert values == pytest.approx([1, -1])
+        assert np.abs(values).max() <= 1
+
+
 EQUAL = f"{FEW}, or all ratings or all scores are equal"
 #: people, metric, statistic, level, n and reason
 REASONS = [
