@@ -130,9 +130,12 @@ def test_draws_in_slices_give_the_same_as_all_at_once(monkeypatch, name, level):
     metrics[0, 1, 2] = NAN
     draws = draw(ResamplingPlan("both", 23), (6, 4), rng)
     setting = Setting(name, level, [0, 0, 0, 1, 1, 1])
-    full = resampled(human, metrics, setting, draws)
+    by_draw = metrics[:, None] + rng.normal(size=(2, 23, 1, 4))
+    both = [resampled(human, scores, setting, draws) for scores in (metrics, by_draw)]
     monkeypatch.setattr("tstmeta.stats.matrices._ROOM", 5 * metrics.size)
-    assert resampled(human, metrics, setting, draws) == pytest.approx(full, abs=1e-12, nan_ok=True)
+    for scores, full in zip((metrics, by_draw), both, strict=True):
+        sliced = resampled(human, scores, setting, draws)
+        assert sliced == pytest.approx(full, abs=1e-12, nan_ok=True)
 
 
 def test_means_of_nothing_but_rounding_are_zero():
