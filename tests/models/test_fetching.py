@@ -151,8 +151,9 @@ def test_a_damaged_file_is_fetched_anew(index, known):
 
 
 SCRIPT = """
-import json, sys
+import json, signal, sys
 from tstmeta.models import fetching
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
 model = fetching.Fetched(**json.loads(sys.argv[2]))
 fetching.user_cache_dir = lambda *_, **__: sys.argv[1]
 fetching.catalogue = lambda: {model.name: model}
