@@ -28,7 +28,7 @@ from .console import escaped  # SVG cannot hold control characters
 from .schema import TstmetaError
 
 BLUE, ORANGE, GREEN, GREY, INK = "#0072B2", "#D55E00", "#009E73", "#6B6B6B", "#222222"
-#: What a value rests on: a colour and a marker each.
+#: A colour and a marker for each thing that a value can rest on.
 KINDS = {
     "lexical": (BLUE, "o"),
     "embedding": (GREEN, "s"),
