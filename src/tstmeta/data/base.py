@@ -76,7 +76,7 @@ class Dataset:
     preferences: pd.DataFrame
     scores: pd.DataFrame
     card: Card
-    #: Where the texts are not here: :data:`LENGTHS` and digest of each item, index item_id.
+    #: :data:`LENGTHS` and digest of each item where the texts are not here, index item_id.
     known: pd.DataFrame | None = None
 
     @classmethod
@@ -162,7 +162,7 @@ class Dataset:
 
     @cached_property
     def means(self) -> pd.DataFrame:
-        """Mean rating of each item: index item_id in item order, one column a rated dimension."""
+        """Mean ratings, index item_id in item order, one column a rated dimension."""
         table = self.ratings.pivot_table(
             index="item_id", columns="dimension", values="value", aggfunc="mean", observed=True
         )
