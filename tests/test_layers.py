@@ -206,7 +206,7 @@ def test_a_circle_is_seen_though_it_is_hidden_in_a_function(tmp_path):
 #: Lines of a file of the package, of a function in it, of a folder.
 FILE, FUNCTION, FOLDER = 400, 60, 3800
 #: Lines of all of the package, and of the tests.
-PACKAGE, TESTS = 23_319, 26_000
+PACKAGE, TESTS = 23_320, 26_000
 
 
 def lines(path: Path) -> int:

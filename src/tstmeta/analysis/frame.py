@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
-from pandas.api.types import union_categoricals
 
 from .. import schema
 from ..data import Dataset
@@ -67,7 +66,9 @@ def pairs_both_ways(data: Dataset, scores: pd.DataFrame, dimension: str) -> pd.D
     parts = [part.astype(texts) for part in _paired(data, scores, items)]
     parts += [_flipped(part) for part in parts if part["metric"].iloc[0] in EITHER_WAY]
     for name in texts if parts else ():
-        known = union_categoricals([part[name] for part in parts]).categories
+        known = parts[0][name].cat.categories
+        for part in parts[1:]:
+            known = known.union(part[name].cat.categories, sort=False)
         parts = [part.assign(**{name: part[name].cat.set_categories(known)}) for part in parts]
     return pd.concat(parts, ignore_index=True) if parts else items.iloc[:0]
 
