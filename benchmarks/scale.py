@@ -1,9 +1,8 @@
 """Millions of pairs: cores, memory, kills, peers, a cluster and ratings, with commands as people
 run them.
 
-The pairs are made from the contrast set by repetition and noise.  Times are wall-clock times of
-whole commands, start and end included; memory is the largest sum of the resident sizes of all
-processes of a command, looked at ten times a second.  ``--only`` runs some parts.
+The pairs are made from the contrast set by repetition and noise.  What is compared takes turns, and
+a ratio is the median of those inside a round.  ``--only`` runs some parts.
 """
 
 from __future__ import annotations
@@ -16,8 +15,11 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
+from shutil import rmtree
+from statistics import median
 from typing import Any
 
 import measure
@@ -26,12 +28,14 @@ import pandas as pd
 import psutil
 import pyarrow as pa
 import pyarrow.parquet as pq
+from commands import Run, in_turn, peak, ratio, watched
 
 from tstmeta.data import load
 
 LIBRARIES = ("tstmeta", "sacrebleu", "bert-score", "torch", "pyarrow", "distributed")
 METRICS = ("bleu", "chrf", "pinc")
 PARTS = ("cores", "memory", "kills", "peers", "cluster", "ratings")
+ROUNDS = 3
 #: Of the pairs of the first part, how many the others take.
 KILLED, PEERS, CLUSTERED, EMBEDDED = 20, 5, 5, 100
 #: What must hold.
@@ -74,63 +78,68 @@ def command(data: Path, out: Path, *words: str, metrics: tuple[str, ...] = METRI
     return [*start, *named, "--out", str(out), *words]
 
 
-def watched(words: list[str]) -> tuple[float, float]:
-    """Seconds of a command and its largest memory, MiB."""
-    start = time.perf_counter()
-    process = psutil.Popen(words, stderr=subprocess.DEVNULL)
-    highest = 0
-    while process.poll() is None:
-        size = 0
-        with suppress(psutil.NoSuchProcess):
-            for each in [process, *process.children(recursive=True)]:
-                with suppress(psutil.NoSuchProcess):
-                    size += each.memory_info().rss
-        highest = max(highest, size)
-        time.sleep(0.1)
-    if process.returncode:
-        raise RuntimeError(f"{' '.join(words)} ended with {process.returncode}")
-    return time.perf_counter() - start, highest / 2**20
-
-
 def digest(path: Path) -> str:
     return sha256(path.read_bytes()).hexdigest()
 
 
-def row(part: str, what: str, n: int, seconds: float, memory: float | None = None) -> dict:
-    rate = n / seconds if seconds else None
+def row(part: str, what: str, n: int, runs: list[Run]) -> dict[str, Any]:
+    """A row of the report: the median of the rounds, with the shortest and the longest."""
+    times = [seconds for seconds, _ in runs]
+    seconds = median(times)
     return {
         **{"metric": what, "part": part, "pairs": n, "seconds": seconds},
-        **{"pairs_a_second": rate, "peak_mib": memory},
+        **{"shortest": min(times), "longest": max(times)},
+        **{"pairs_a_second": n / seconds if seconds else None, "peak_mib": peak(runs)},
     }
 
 
 Report = tuple[list[dict[str, Any]], list[dict[str, Any]]]
 
 
-def halves(n: int, folder: Path) -> float:
-    """Seconds of two runs side by side, each of half the pairs: what the machine's cores can do."""
-    files = [pairs(n // 2, folder / f"half-{place}.parquet") for place in (1, 2)]
+def scored(data: Path, out: Path, *words: str, metrics: tuple[str, ...] = METRICS) -> Run:
+    """Scores of a file, computed anew."""
+    out.unlink(missing_ok=True)
+    return watched(command(data, out, *words, metrics=metrics))
+
+
+def halves(files: list[Path]) -> Run:
+    """Two runs side by side, each of half the pairs: what the machine's cores can do."""
+    outs = [path.with_name(f"of-{path.name}") for path in files]
+    for out in outs:
+        out.unlink(missing_ok=True)
     start = time.perf_counter()
-    words = [command(path, folder / f"of-{path.name}", "--jobs", "1") for path in files]
+    words = [command(path, out, "--jobs", "1") for path, out in zip(files, outs, strict=True)]
     running = [subprocess.Popen(each, stderr=subprocess.DEVNULL) for each in words]
-    for process in running:
-        process.wait()
-    return time.perf_counter() - start
+    codes = [process.wait() for process in running]
+    if any(codes):
+        raise RuntimeError("a half ended with an error")
+    return time.perf_counter() - start, None
 
 
-def cores(n: int, folder: Path) -> Report:
+def cores(n: int, folder: Path, rounds: int) -> Report:
     """One process and two: time, memory, bytes; and two that know nothing of each other."""
-    data, rows, files = pairs(n, folder / "pairs.parquet"), [], []
-    for jobs in (1, 2):
-        files.append(folder / f"jobs-{jobs}.parquet")
-        seconds, memory = watched(command(data, files[-1], "--jobs", str(jobs)))
-        rows.append(row("cores", f"{' '.join(METRICS)}, --jobs {jobs}", n, seconds, memory))
-    rows.append(row("cores", "two commands, each --jobs 1 on half", n, halves(n, folder)))
-    share, best = (rows[place]["seconds"] / rows[0]["seconds"] for place in (1, 2))
-    return rows, [
-        measure.check("--jobs 2: times as long as two separate halves", share / best, "<=", 1.1),
+    data, files = (
+        pairs(n, folder / "pairs.parquet"),
+        [folder / f"jobs-{jobs}.parquet" for jobs in (1, 2)],
+    )
+    half = [pairs(n // 2, folder / f"half-{place}.parquet") for place in (1, 2)]
+    one, two, apart = (
+        *(f"{' '.join(METRICS)}, --jobs {jobs}" for jobs in (1, 2)),
+        "two commands, each --jobs 1 on half",
+    )
+    runs = in_turn(
+        {
+            one: lambda: scored(data, files[0], "--jobs", "1"),
+            two: lambda: scored(data, files[1], "--jobs", "2"),
+            apart: lambda: halves(half),
+        },
+        rounds,
+    )
+    times, share = ratio(runs, two, apart), ratio(runs, two, one)
+    return [row("cores", name, n, runs[name]) for name in runs], [
+        measure.check("--jobs 2: times as long as two separate halves", times, "<=", 1.1),
         measure.check("--jobs 2: share of the time with 1", share, "<=", MOST_OF_ONE),
-        measure.check("peak MiB with --jobs 2", rows[1]["peak_mib"], "<", MOST_MEMORY),
+        measure.check("peak MiB with --jobs 2", peak(runs[two]), "<", MOST_MEMORY),
         measure.check("files that differ", int(digest(files[0]) != digest(files[1])), "==", 0),
     ]
 
@@ -141,9 +150,9 @@ def memory(n: int, folder: Path) -> Report:
     for times in (1, 2):
         data = pairs(times * n, folder / f"pairs-{times}.parquet")
         out = folder / f"quick-{times}.parquet"
-        seconds, peak = watched(command(data, out, "--jobs", "2", metrics=("length-ratio",)))
-        rows.append(row("memory", "length-ratio, --jobs 2", times * n, seconds, peak))
-        peaks.append(peak)
+        run = scored(data, out, "--jobs", "2", metrics=("length-ratio",))
+        rows.append(row("memory", "length-ratio, --jobs 2", times * n, [run]))
+        peaks.append(run[1])
     growth = measure.check("twice the pairs: memory, times", peaks[1] / peaks[0], "<=", MOST_GROWTH)
     return rows, [growth, measure.check("peak MiB, twice the pairs", peaks[1], "<", MOST_MEMORY)]
 
@@ -165,8 +174,8 @@ def kills(n: int, folder: Path) -> Report:
             process.kill()
             died += 1
         process.wait()
-    last, _ = watched(words)
-    return [row("kills", f"whole, then after {died} kills", n, last)], [
+    last = watched(words)
+    return [row("kills", f"whole, then after {died} kills", n, [last])], [
         measure.check("kills that were tried", died, ">=", 1),
         measure.check(
             "bytes that differ after kills", int(digest(whole) != digest(killed)), "==", 0
@@ -177,45 +186,52 @@ def kills(n: int, folder: Path) -> Report:
 # ------------------------------------------------------------------------------------- peers
 
 
-def timed(run: Callable[[], object]) -> float:
-    start = time.perf_counter()
-    run()
-    return time.perf_counter() - start
-
-
-def peers(n: int, folder: Path, embedded: int) -> Report:
+def peers(n: int, folder: Path, rounds: int, embedded: int) -> Report:
     """sacreBLEU's own loop on the same pairs, bert-score's on fewer; ours as a command."""
-    from sacrebleu.metrics import BLEU, CHRF
-
-    data = pairs(n, folder / "peers.parquet")
-    table = pd.read_parquet(data)
-    texts = list(zip(table["source"], table["output"], strict=True))
-
-    def loop() -> None:
-        bleu, chrf = BLEU(effective_order=True), CHRF()
-        for source, output in texts:
-            bleu.sentence_score(output, [source])
-            chrf.sentence_score(output, [source])
-
-    rows = [row("peers", "bleu chrf, sacreBLEU's loop", n, timed(loop))]
-    for jobs in ("1", "2"):
-        words = command(data, folder / f"p{jobs}.parquet", "--jobs", jobs, metrics=("bleu", "chrf"))
-        rows.append(row("peers", f"bleu chrf, --jobs {jobs}", n, watched(words)[0]))
-    few = pairs(embedded, folder / "few.parquet")
-    rows += [row("peers", name, embedded, taken) for name, taken in bertscores(few, folder)]
-    one, two, bert = (
-        *(rows[0]["seconds"] / rows[place]["seconds"] for place in (1, 2)),
-        rows[3]["seconds"] / rows[5]["seconds"],
-    )
+    many, few = pairs(n, folder / "peers.parquet"), pairs(embedded, folder / "few.parquet")
+    loop, bert = "sacreBLEU's loop", "bert-score"
+    lexical = in_turn({loop: sacrebleu_loop(many)} | ours(many, "bleu", "chrf"), rounds)
+    neural = in_turn({bert: bert_score(few)} | ours(few, "bertscore"), rounds)
+    rows = [row("peers", f"bleu chrf, {name}", n, runs) for name, runs in lexical.items()]
+    rows += [row("peers", f"bertscore, {name}", embedded, runs) for name, runs in neural.items()]
     return rows, [
-        measure.check("times as fast as sacreBLEU's loop, --jobs 1", one, ">=", 0.95),
-        measure.check("times as fast as sacreBLEU's loop, --jobs 2", two, ">=", 1.7),
-        measure.check("times as fast as bert-score, --jobs 2", bert, ">=", 0.95),
+        measure.check(f"times as fast as {peer}, {jobs}", ratio(runs, peer, jobs), ">=", bound)
+        for runs, peer, jobs, bound in (
+            (lexical, loop, "--jobs 1", 0.95),
+            (lexical, loop, "--jobs 2", 1.7),
+            (neural, bert, "--jobs 2", 0.95),
+        )
     ]
 
 
-def bertscores(data: Path, folder: Path) -> Iterator[tuple[str, float]]:
-    """Seconds of bert-score and of ours, model loading included on either side."""
+def ours(data: Path, *metrics: str) -> dict[str, Callable[[], Run]]:
+    """The command with one process and with two."""
+    one, two = (data.with_name(f"{jobs}-{data.name}") for jobs in "12")
+    return {
+        "--jobs 1": lambda: scored(data, one, "--jobs", "1", metrics=metrics),
+        "--jobs 2": lambda: scored(data, two, "--jobs", "2", metrics=metrics),
+    }
+
+
+def sacrebleu_loop(data: Path) -> Callable[[], Run]:
+    """BLEU and chrF of a pair at a time; reading the pairs does not count."""
+    from sacrebleu.metrics import BLEU, CHRF
+
+    table = pd.read_parquet(data)
+
+    def loop() -> Run:
+        start = time.perf_counter()
+        bleu, chrf = BLEU(effective_order=True), CHRF()
+        for source, output in zip(table["source"], table["output"], strict=True):
+            bleu.sentence_score(output, [source])
+            chrf.sentence_score(output, [source])
+        return time.perf_counter() - start, None
+
+    return loop
+
+
+def bert_score(data: Path) -> Callable[[], Run]:
+    """A process that loads the model and scores the pairs."""
     script = (
         "import sys, pandas as pd\n"
         "from metrics import bert_score_f1\n"
@@ -223,13 +239,8 @@ def bertscores(data: Path, folder: Path) -> Iterator[tuple[str, float]]:
         "table = pd.read_parquet(sys.argv[1])\n"
         "bert_score_f1()([Pair(*pair) for pair in zip(table['source'], table['output'])])\n"
     )
-    words = [sys.executable, "-c", script, str(data)]
     here = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}
-    run = lambda: subprocess.run(words, check=True, env=here, stderr=subprocess.DEVNULL)  # noqa: E731
-    yield "bertscore, bert-score", timed(run)
-    for jobs in ("1", "2"):
-        own = command(data, folder / f"b{jobs}.parquet", "--jobs", jobs, metrics=("bertscore",))
-        yield f"bertscore, --jobs {jobs}", watched(own)[0]
+    return lambda: watched([sys.executable, "-c", script, str(data)], here)
 
 
 # ----------------------------------------------------------------------------------- cluster
@@ -262,15 +273,22 @@ def scheduler(folder: Path) -> Iterator[tuple[str, Callable[[], psutil.Popen]]]:
                 process.wait()
 
 
-def cluster(n: int, folder: Path) -> Report:
+def cluster(n: int, folder: Path, rounds: int) -> Report:
     """A scheduler and workers as processes: overhead beside --jobs, a death, and a calculation."""
     data = pairs(n, folder / "clustered.parquet")
     plain, dask, hurt = (folder / f"{name}.parquet" for name in ("plain", "dask", "hurt"))
-    seconds, _ = watched(command(data, plain, "--jobs", "2"))
     with scheduler(folder) as (address, worker):
         for _ in range(2):
             worker()
-        over, _ = watched(command(data, dask, "--cluster", address))
+        runs = in_turn(
+            {
+                "--jobs 2": lambda: scored(data, plain, "--jobs", "2"),
+                "scheduler and 2 workers": lambda: scored(data, dask, "--cluster", address),
+            },
+            rounds,
+        )
+    seconds = median(taken for taken, _ in runs["--jobs 2"])
+    over = ratio(runs, "scheduler and 2 workers", "--jobs 2")
     with scheduler(folder / "again") as (address, worker):
         first, *_ = [worker() for _ in range(3)]
         running = psutil.Popen(command(data, hurt, "--cluster", address), stderr=subprocess.DEVNULL)
@@ -282,12 +300,11 @@ def cluster(n: int, folder: Path) -> Report:
             raise RuntimeError("the run ended with an error")
     files = {digest(path) for path in (plain, dask, hurt)}
     rows = [
-        row("cluster", "--jobs 2", n, seconds),
-        row("cluster", "scheduler and 2 workers", n, over),
+        *(row("cluster", name, n, runs[name]) for name in runs),
         *on_paper(data, n, seconds, folder),
     ]
     return rows, [
-        measure.check("cluster: times as long as --jobs", over / seconds, "<", MOST_OVERHEAD),
+        measure.check("cluster: times as long as --jobs", over, "<", MOST_OVERHEAD),
         measure.check("a worker was killed while it worked", int(was_running), "==", 1),
         measure.check("files that differ from those without a cluster", len(files) - 1, "==", 0),
     ]
@@ -298,39 +315,53 @@ def on_paper(data: Path, n: int, seconds: float, folder: Path) -> list[dict[str,
     from tstmeta.bulk import chunks_of
 
     reading = chunks_of(str(data), "", [])
-    client = timed(lambda: sum(1 for _ in reading)) / n
+    start = time.perf_counter()
+    for _ in reading:
+        pass
+    client = (time.perf_counter() - start) / n
     written = (folder / "plain.parquet").stat().st_size / n
     return [
-        row("paper", f"{WORKERS} workers alone", PAIRS, PAIRS * seconds * 2 / n / WORKERS),
-        row("paper", "reading by the one that hands out", PAIRS, PAIRS * client),
-        row("paper", "scores to it at 1 GB/s", PAIRS, PAIRS * written / 1e9),
-        row("paper", "ids to compare, GB of its memory", PAIRS, PAIRS * 8 / 1e9),
+        row(
+            "paper", f"{WORKERS} workers alone", PAIRS, [(PAIRS * seconds * 2 / n / WORKERS, None)]
+        ),
+        row("paper", "reading by the one that hands out", PAIRS, [(PAIRS * client, None)]),
+        row("paper", "scores to it at 1 GB/s", PAIRS, [(PAIRS * written / 1e9, None)]),
+        row("paper", "ids to compare, GB of its memory", PAIRS, [(PAIRS * 8 / 1e9, None)]),
     ]
 
 
 # ----------------------------------------------------------------------------------- ratings
 
 
-def ratings(n: int, folder: Path) -> Report:
+def ratings(n: int, folder: Path, rounds: int) -> Report:
     """``evaluate`` on a quarter of the rated rewrites and on all: memory, and time of a row."""
-    rng, rows = np.random.default_rng(measure.SEED), []
+    rng = np.random.default_rng(measure.SEED)
     table = pd.read_parquet(pairs(n, folder / "rated.parquet"))
     table["source_id"], table["system"] = np.arange(n) // 5, [f"m{row % 5}" for row in range(n)]
     table["source"] = table.groupby("source_id")["source"].transform("first")
     for rater in ("content.r1", "content.r2"):
         table[rater] = rng.integers(1, 6, n)
-    for size in (n // 4, n):
-        data, out = folder / f"rated-{size}.parquet", folder / f"values-{size}.csv"
-        table.head(size).astype({"source_id": str}).to_parquet(data, index=False)
-        words = [sys.executable, "-m", "tstmeta", "evaluate", "--metric", "edit-similarity"]
-        words += ["--data", str(data), "--out", str(out), "--store", str(folder / f"store-{size}")]
-        rows.append(row("ratings", "evaluate, edit-similarity", size, *watched(words)))
-    quarter, full = rows
-    bent = quarter["pairs_a_second"] / full["pairs_a_second"]
-    return rows, [
-        measure.check("evaluate: peak MiB of all rated rows", full["peak_mib"], "<", MOST_RATED),
+    sizes = {"a quarter": n // 4, "all": n}
+    files = {name: folder / f"rated-{size}.parquet" for name, size in sizes.items()}
+    for name, path in files.items():
+        table.head(sizes[name]).astype({"source_id": str}).to_parquet(path, index=False)
+    runs = in_turn({name: partial(evaluated, path) for name, path in files.items()}, rounds)
+    most, bent = peak(runs["all"]), ratio(runs, "all", "a quarter") * sizes["a quarter"] / n
+    return [
+        row("ratings", "evaluate, edit-similarity", sizes[name], runs[name]) for name in runs
+    ], [
+        measure.check("evaluate: peak MiB of all rated rows", most, "<", MOST_RATED),
         measure.check("evaluate: time of a row, times that of a quarter", bent, "<=", MOST_BENT),
     ]
+
+
+def evaluated(data: Path) -> Run:
+    """``evaluate`` of a file, with nothing in the store."""
+    out, store = data.with_suffix(".csv"), data.with_suffix(".store")
+    out.unlink(missing_ok=True)
+    rmtree(store, ignore_errors=True)
+    words = [sys.executable, "-m", "tstmeta", "evaluate", "--metric", "edit-similarity"]
+    return watched([*words, "--data", str(data), "--out", str(out), "--store", str(store)])
 
 
 def main() -> None:
@@ -339,13 +370,16 @@ def main() -> None:
 
     given = measure.arguments(__doc__, 1_000_000, 6_000, "pairs of the first part", more)
     load_before, n = measure.load_average(), given.size
+    rounds = 1 if given.quick else ROUNDS
     sizes: dict[str, Callable[[Path], Report]] = {
-        "cores": lambda folder: cores(n, folder),
+        "cores": lambda folder: cores(n, folder, rounds),
         "memory": lambda folder: memory(n, folder),
         "kills": lambda folder: kills(max(20_000, n // KILLED), folder),
-        "peers": lambda folder: peers(max(2000, n // PEERS), folder, max(60, n // EMBEDDED)),
-        "cluster": lambda folder: cluster(max(20_000, n // CLUSTERED), folder),
-        "ratings": lambda folder: ratings(n, folder),
+        "peers": lambda folder: peers(
+            max(2000, n // PEERS), folder, rounds, max(60, n // EMBEDDED)
+        ),
+        "cluster": lambda folder: cluster(max(20_000, n // CLUSTERED), folder, rounds),
+        "ratings": lambda folder: ratings(n, folder, rounds),
     }
     rows, checks = [], []
     for name in given.only:
@@ -355,11 +389,12 @@ def main() -> None:
         rows += some[0]
         checks += some[1]
     notes = [
+        "memory and kills are of one round each; peak_mib is the largest of all rounds",
         "seconds are of whole commands; peak_mib of all their processes together",
         "paper: multiplied from the rates above, for what limits a cluster first; the last row's "
         "seconds are gigabytes",
     ]
-    measure.finish("scale", given, LIBRARIES, load_before, rows, checks, notes, rounds=1)
+    measure.finish("scale", given, LIBRARIES, load_before, rows, checks, notes, rounds)
 
 
 if __name__ == "__main__":
