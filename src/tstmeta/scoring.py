@@ -79,7 +79,7 @@ def score(
     if profile not in ("", "embedded", "real"):
         raise TstmetaError(f"profile is {profile!r}; use one of embedded, real")
     folder = None if store is None else Path(store)
-    stored = partial(_stored_scores, store=folder, progress=progress)
+    stored = partial(stored_scores, store=folder, progress=progress)
     rewrites = cache(partial(requests, data))  # metrics share those of a basis
     tables = [schema.empty("scores")]
     named = [*_resolve(data, [metrics] if isinstance(metrics, str) else metrics, profile)]
@@ -197,7 +197,7 @@ def _table(
     )
 
 
-def _stored_scores(
+def stored_scores(
     data: Dataset,
     metric: Metric,
     basis: str,
@@ -211,7 +211,7 @@ def _stored_scores(
     signature how they were computed, which may be with other libraries than those of this machine.
     """
     if isinstance(metric, TstContent):
-        stored = partial(_stored_scores, store=store, progress=progress)
+        stored = partial(stored_scores, store=store, progress=progress)
         tables = [score_basis(data, part, basis, rewrites, stored) for part in metric.parts]
         return _summed(data, metric, basis, tables)
     signature, folder = "", store or paths.scores()

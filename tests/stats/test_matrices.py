@@ -124,11 +124,12 @@ def test_systems_with_the_same_ratings_tie_whatever_the_order_of_rows(name, scal
 
 
 @everywhere
-def test_draws_in_slices_give_the_same_as_all_at_once(monkeypatch, name, level):
+@pytest.mark.parametrize("units", ["sources", "both"])
+def test_draws_in_slices_give_the_same_as_all_at_once(monkeypatch, name, level, units):
     rng = np.random.default_rng(12)
     human, metrics = rng.integers(0, 4, (6, 4)).astype(float), rng.normal(size=(2, 6, 4))
     metrics[0, 1, 2] = NAN
-    draws = draw(ResamplingPlan("both", 23), (6, 4), rng)
+    draws = draw(ResamplingPlan(units, 23), (6, 4), rng)
     setting = Setting(name, level, [0, 0, 0, 1, 1, 1])
     by_draw = metrics[:, None] + rng.normal(size=(2, 23, 1, 4))
     both = [resampled(human, scores, setting, draws) for scores in (metrics, by_draw)]

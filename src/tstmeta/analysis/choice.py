@@ -4,6 +4,7 @@ of which tables show the mean of ten seeds.
 
 import re
 from collections.abc import Collection, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -71,8 +72,7 @@ def score(
 def check_new(data: Dataset, metrics: Iterable[str], bases: Any, known: pd.DataFrame) -> None:
     """Refuse metrics whose scores are known, by signature: rewrites would have them twice."""
     named = [name for name in metrics if name.partition(":")[0] != scoring.RELEASED]
-    present = set(known["metric"])
-    for name in {*registry.resolve(named)} & present - {*ORACLES}:
+    for name in {*registry.resolve(named)} & {*known["metric"]} - {*ORACLES}:
         metric = registry.get(name, imports=True)
         variants = (for_language(metric, code) for code in data.items["language"].unique())
         for variant in (variant for variant in variants if not isinstance(variant, str)):
@@ -165,14 +165,14 @@ def seeded(
     for dataset in data:
         if not (rows := at & (frame["dataset"] == dataset.name)).any():
             continue
-        values = []
+        values, rewrites = [], scoring.requests(dataset, "source")
+        compute = partial(scoring.stored_scores, store=store, progress=False)
         for seed in SEEDS:  # one after the other: ten would be most of what is in memory
-            scores = scoring.score(dataset, seed, ["source"], store=store, progress=False)
+            scores = scoring.score_basis(dataset, registry.get(seed), "source", rewrites, compute)
             values += [*correlate(pairs(dataset, scores, dimension), statistic, level)["value"]]
         mean, sd = pd.Series(values).agg(["mean", "std"])
         limits = np.clip([mean - 2 * sd, mean + 2 * sd], *STATISTICS[statistic].bounds)
-        known = {"value": mean, "low": limits[0], "high": limits[1]}
-        known |= dict.fromkeys(WITHOUT)
+        known = dict.fromkeys(WITHOUT) | {"value": mean, "low": limits[0], "high": limits[1]}
         known["note"] = "value, low and high are the mean of the seeds and 2 sd; the rest is seed 0"
         for column in frame.columns.intersection([*known]):
             frame.loc[rows, column] = known[column]

@@ -115,14 +115,8 @@ def pairs(weights: Array) -> Array:
 def untied(x: Array, weights: Array) -> Array:
     """Weighted sum over pairs of items whose values differ."""
     if x.shape[-1] > FEW:
-        return _by_vector(_untied, (x,), weights)
+        return _by_vector(lambda a, w: pairs(_groups(a, w)[2]), (x,), weights)
     return pair_total(lambda a, _: np.abs(a), x, x, weights)
-
-
-def _untied(x: Array, weights: Array) -> Array:
-    """All pairs but those within groups of equal values."""
-    _, _, groups = _groups(x, weights)
-    return 0.5 * (groups.sum(axis=1) ** 2 - np.einsum("dn,dn->d", groups, groups))
 
 
 def _signs(first: Array, second: Array) -> Array:

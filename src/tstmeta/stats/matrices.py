@@ -131,15 +131,19 @@ def resampled(
     rows = len(y) + len(differences)
     if not sources * systems * len(y):
         return np.full((rows, len(draws)), np.nan)
-    size = max(1, _ROOM // _held(y, setting, draws, rows))
+    fixed: Parts = ()  # sums of the groups, where only groups are drawn: the same in every draw
+    by_source = setting.level in ("source", "same-source") and y.shape[1] == 1
+    if by_source and (draws.systems == 1).all():
+        fixed, _ = _group_sums(x, y, setting, everything((sources, systems)))
+    size = max(1, _ROOM // _held(y, setting, rows, bool(fixed)))
     results = [np.empty((rows, 0))]
     for start in range(0, len(draws), size):
         inside = slice(start, start + size)
         scores = y if y.shape[1] == 1 else y[:, inside]
         part = Draws(draws.sources[inside].astype(float), draws.systems[inside])
         if setting.level in _GROUPED:
-            sums, weights = _group_sums(x, scores, setting, part)
-            values = _combined(sums, weights, setting, differences)
+            groups = (fixed, part.sources.T) if fixed else _group_sums(x, scores, setting, part)
+            values = _combined(*groups, setting, differences)
         else:
             values = _with_gaps(_values(x, scores, setting, part), differences)
         results.append(values)
@@ -172,7 +176,7 @@ def _values(x: Array, y: Array, setting: Setting, draws: Draws) -> Array:
     return np.concatenate([function.values(x, part, weights) for part in parts])
 
 
-def _held(y: Array, setting: Setting, draws: Draws, rows: int) -> int:
+def _held(y: Array, setting: Setting, rows: int, is_fixed: bool) -> int:
     """Numbers that a draw takes: few where cells are added up before they meet draws."""
     (metrics, draws_of_scores, sources, systems), level = y.shape, setting.level
     function, few = setting.function, rows + sources + systems
@@ -181,7 +185,7 @@ def _held(y: Array, setting: Setting, draws: Draws, rows: int) -> int:
         return cells
     if level == "pooled" and not function.reranks:
         return few + sources * systems // 16
-    if level in ("source", "same-source") and (draws.systems == 1).all():
+    if is_fixed:
         return few
     return few + metrics * systems**2 if level == "system" else cells
 
