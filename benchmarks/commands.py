@@ -49,9 +49,9 @@ def watched(words: list[str], environment: Mapping[str, str] = os.environ) -> tu
     while process.poll() is None:
         size = 0
         with suppress(psutil.NoSuchProcess):
-            for each in [process, *process.children(recursive=True)]:
+            for member in [process, *process.children(recursive=True)]:
                 with suppress(psutil.NoSuchProcess):
-                    size += each.memory_info().rss
+                    size += member.memory_info().rss
         highest = max(highest, size)
         time.sleep(0.1)
     if process.returncode:

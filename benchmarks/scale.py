@@ -109,7 +109,7 @@ def halves(files: list[Path]) -> Run:
         out.unlink(missing_ok=True)
     start = time.perf_counter()
     words = [command(path, out, "--jobs", "1") for path, out in zip(files, outs, strict=True)]
-    running = [subprocess.Popen(each, stderr=subprocess.DEVNULL) for each in words]
+    running = [subprocess.Popen(line, stderr=subprocess.DEVNULL) for line in words]
     codes = [process.wait() for process in running]
     if any(codes):
         raise RuntimeError("a half ended with an error")
@@ -368,13 +368,13 @@ def main() -> None:
     def more(parser: Any) -> None:
         parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS)
 
-    given = measure.arguments(__doc__, 1_000_000, 6_000, "pairs of the first part", more)
-    load_before, n = measure.load_average(), given.size
-    rounds = 1 if given.quick else ROUNDS
+    options = measure.arguments(__doc__, 1_000_000, 6_000, "pairs of the first part", more)
+    load_before, n = measure.load_average(), options.size
+    rounds = 1 if options.quick else ROUNDS
     sizes: dict[str, Callable[[Path], Report]] = {
         "cores": lambda folder: cores(n, folder, rounds),
         "memory": lambda folder: memory(n, folder),
-        "kills": lambda folder: kills(max(8000, n // KILLED), folder, 3 if given.quick else 10),
+        "kills": lambda folder: kills(max(8000, n // KILLED), folder, 3 if options.quick else 10),
         "peers": lambda folder: peers(
             max(2000, n // PEERS), folder, rounds, max(60, n // EMBEDDED)
         ),
@@ -382,18 +382,18 @@ def main() -> None:
         "ratings": lambda folder: ratings(n, folder, rounds),
     }
     rows, checks = [], []
-    for name in given.only:
+    for name in options.only:
         with tempfile.TemporaryDirectory() as folder:
-            some = sizes[name](Path(folder))
-        rows += some[0]
-        checks += some[1]
+            part, goals = sizes[name](Path(folder))
+        rows += part
+        checks += goals
     notes = [
         "memory and kills are of one round each; peak_mib is the largest of all rounds",
         "seconds are of whole commands; peak_mib of all their processes together",
         "paper: multiplied from the rates above, for what limits a cluster first; the last row's "
         "seconds are gigabytes",
     ]
-    measure.finish("scale", given, LIBRARIES, load_before, rows, checks, notes, rounds)
+    measure.finish("scale", options, LIBRARIES, load_before, rows, checks, notes, rounds)
 
 
 if __name__ == "__main__":
