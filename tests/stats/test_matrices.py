@@ -139,6 +139,17 @@ def test_draws_in_slices_give_the_same_as_all_at_once(monkeypatch, name, level, 
         assert sliced == pytest.approx(full, abs=1e-12, nan_ok=True)
 
 
+@pytest.mark.parametrize("sources", [1, 6])
+def test_two_draws_one_at_a_time_give_the_same_where_scores_differ_by_draw(monkeypatch, sources):
+    rng = np.random.default_rng(13)
+    human, scores = rng.normal(size=(sources, 4)), rng.normal(size=(1, 2, sources, 4))
+    draws = draw(ResamplingPlan("sources", 2), human.shape, rng)
+    full = resampled(human, scores, Setting("kendall", "source"), draws)
+    monkeypatch.setattr("tstmeta.stats.matrices._ROOM", 1)
+    sliced = resampled(human, scores, Setting("kendall", "source"), draws)
+    assert sliced.tolist() == full.tolist()
+
+
 def test_means_of_nothing_but_rounding_are_zero():
     columns = np.array([[0.1, 0.1, 1e-9], [0.2, 0.6, 2e-9], [-0.3, -0.7, -3e-9]])[None]
     assert not np.any(kernels.column_means(columns, columns[None], np.ones((1, 3))))
