@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from statistics import median
 
+import measure
 import psutil
 
 #: Seconds, and MiB where memory was looked at.
@@ -33,7 +34,8 @@ def in_turn(sides: Mapping[str, Callable[[], Run]], rounds: int) -> Runs:
 
 def ratio(runs: Runs, above: str, below: str) -> float:
     """How many times as long as ``below`` ``above`` takes: the median of the rounds."""
-    return median(a / b for (a, _), (b, _) in zip(runs[above], runs[below], strict=True))
+    sides = ([seconds for seconds, _ in runs[name]] for name in (above, below))
+    return median(measure.ratios(*sides))
 
 
 def peak(runs: list[Run]) -> float | None:

@@ -116,31 +116,29 @@ def halves(files: list[Path]) -> Run:
     return time.perf_counter() - start, None
 
 
+def ours(data: Path, *metrics: str) -> dict[str, Callable[[], Run]]:
+    """The command with one process and with two."""
+    one, two = (data.with_name(f"{jobs}-{data.name}") for jobs in "12")
+    return {
+        "--jobs 1": lambda: scored(data, one, "--jobs", "1", metrics=metrics),
+        "--jobs 2": lambda: scored(data, two, "--jobs", "2", metrics=metrics),
+    }
+
+
 def cores(n: int, folder: Path, rounds: int) -> Report:
     """One process and two: time, memory, bytes; and two that know nothing of each other."""
-    data, files = (
-        pairs(n, folder / "pairs.parquet"),
-        [folder / f"jobs-{jobs}.parquet" for jobs in (1, 2)],
-    )
+    data = pairs(n, folder / "pairs.parquet")
     half = [pairs(n // 2, folder / f"half-{place}.parquet") for place in (1, 2)]
-    one, two, apart = (
-        *(f"{' '.join(METRICS)}, --jobs {jobs}" for jobs in (1, 2)),
-        "two commands, each --jobs 1 on half",
-    )
-    runs = in_turn(
-        {
-            one: lambda: scored(data, files[0], "--jobs", "1"),
-            two: lambda: scored(data, files[1], "--jobs", "2"),
-            apart: lambda: halves(half),
-        },
-        rounds,
-    )
-    times, share = ratio(runs, two, apart), ratio(runs, two, one)
-    return [row("cores", name, n, runs[name]) for name in runs], [
+    one, two, apart = "--jobs 1", "--jobs 2", "two commands, each --jobs 1 on half"
+    runs = in_turn(ours(data, *METRICS) | {apart: lambda: halves(half)}, rounds)
+    times, share = (ratio(runs, two, name) for name in (apart, one))
+    files = {digest(folder / f"{jobs}-pairs.parquet") for jobs in "12"}
+    rows = [row("cores", f"{' '.join(METRICS)}, {name}", n, runs[name]) for name in (one, two)]
+    return [*rows, row("cores", apart, n, runs[apart])], [
         measure.check("--jobs 2: times as long as two separate halves", times, "<=", 1.1),
         measure.check("--jobs 2: share of the time with 1", share, "<=", MOST_OF_ONE),
         measure.check("peak MiB with --jobs 2", peak(runs[two]), "<", MOST_MEMORY),
-        measure.check("files that differ", int(digest(files[0]) != digest(files[1])), "==", 0),
+        measure.check("files that differ", len(files) - 1, "==", 0),
     ]
 
 
@@ -158,7 +156,7 @@ def memory(n: int, folder: Path) -> Report:
 
 
 def kills(n: int, folder: Path, times: int) -> Report:
-    """Killed at some random moments, parents and children, then run to the end."""
+    """Killed at random moments, then run to the end: the same bytes."""
     data, whole, killed = (
         folder / name for name in ("k.parquet", "whole.parquet", "killed.parquet")
     )
@@ -207,25 +205,17 @@ def peers(n: int, folder: Path, rounds: int, embedded: int) -> Report:
     ]
 
 
-def ours(data: Path, *metrics: str) -> dict[str, Callable[[], Run]]:
-    """The command with one process and with two."""
-    one, two = (data.with_name(f"{jobs}-{data.name}") for jobs in "12")
-    return {
-        "--jobs 1": lambda: scored(data, one, "--jobs", "1", metrics=metrics),
-        "--jobs 2": lambda: scored(data, two, "--jobs", "2", metrics=metrics),
-    }
-
-
 def sacrebleu_loop(data: Path) -> Callable[[], Run]:
     """BLEU and chrF of a pair at a time; reading the pairs does not count."""
     from sacrebleu.metrics import BLEU, CHRF
 
     table = pd.read_parquet(data)
+    texts = list(zip(table["source"], table["output"], strict=True))
 
     def loop() -> Run:
         start = time.perf_counter()
         bleu, chrf = BLEU(effective_order=True), CHRF()
-        for source, output in zip(table["source"], table["output"], strict=True):
+        for source, output in texts:
             bleu.sentence_score(output, [source])
             chrf.sentence_score(output, [source])
         return time.perf_counter() - start, None

@@ -114,7 +114,7 @@ def pairs(weights: Array) -> Array:
 
 def untied(x: Array, weights: Array) -> Array:
     """Weighted sum over pairs of items whose values differ."""
-    if x.shape[-1] > FEW:
+    if x.shape[-1] > FEW:  # all pairs but those within groups of equal values
         return _by_vector(lambda a, w: pairs(_groups(a, w)[2]), (x,), weights)
     return pair_total(lambda a, _: np.abs(a), x, x, weights)
 
